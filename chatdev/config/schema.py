@@ -1,0 +1,266 @@
+"""What a company's YAML may say: the shapes, field by field (design §4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+Form = Literal["text", "choice", "files", "json", "list"]
+
+
+class Strict(BaseModel):
+    """Unknown keys are refused, values never change after loading, docstrings below fields describe them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True)
+
+
+class ModelSettings(Strict):
+    """A model and how to draw from it; every unset value falls back to phase < role < company < command line."""
+
+    name: str | None = None
+    """A model name of the endpoint, `local`, or `local:PATH.gguf`."""
+    base_url: str | None = None
+    """An OpenAI-compatible endpoint of its own."""
+    key_env: str | None = None
+    """Name of the environment variable that holds this endpoint's key."""
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    max_tokens: int | None = Field(None, gt=0)
+    seed: int | None = None
+
+
+class Input(Strict):
+    """Something the user hands in with `--input name=value` (`task` also as `--task`)."""
+
+    about: str = ""
+    kind: Literal["text", "file", "image"] = "text"
+    required: bool = False
+    hidden: bool = False
+    """True: tools only; no template may name it."""
+    default: str | None = None
+
+
+class Role(Strict):
+    """Somebody of the company."""
+
+    title: str
+    prompt: str = ""
+    """Template: who this is; may use `task` and other inputs."""
+    tools: list[str] = []
+    model: ModelSettings = ModelSettings()
+
+
+class Solution(Strict):
+    """The form of what a phase agrees on, and how hard to try for it."""
+
+    form: Form = "text"
+    options: list[str] = []
+    """choice: what may be chosen."""
+    schema_: dict[str, Any] = Field({}, alias="schema")
+    """json: a JSON schema."""
+    as_file: str | None = None
+    """files: the whole solution is the content of this one file."""
+    only: list[str] = []
+    """files: glob patterns of the paths that may be written; empty means any."""
+    retries: int = Field(2, ge=0)
+    """How often an unreadable response goes back to the assistant."""
+
+
+class Memory(Strict):
+    """Short-term memory of a phase."""
+
+    window: int | None = Field(None, ge=1)
+    """Keep the opening and only the last so many exchanges; unset keeps all."""
+
+
+class Guidance(Strict):
+    """What each side does in this phase (templates); the mirrored part of the inception prompts."""
+
+    instructor: str = ""
+    assistant: str = ""
+
+
+class OnNoSolution(Strict):
+    """What stands when even reflection found no solution."""
+
+    value: Any
+
+
+class Phase(Strict):
+    """A dialogue between an instructor and an assistant that ends in a solution."""
+
+    about: str
+    """The objective of the subtask, one sentence; both agents read it."""
+    instructor: str | None = None
+    """Role that instructs; None: the assistant acts alone on the opening."""
+    assistant: str
+    reads: list[str] = []
+    """Names the opening and guidance may use: `name`, or `name?` when it may be absent."""
+    writes: str
+    """Long-term name of the solution; `software` for files."""
+    opening: str
+    guidance: Guidance = Guidance()
+    solution: Solution = Solution()
+    opens: Literal["brief", "instructor"] = "brief"
+    concludes: Literal["assistant", "instructor", "either"] = "either"
+    rounds: int = Field(10, ge=1)
+    dehallucination: bool = False
+    questions: int = Field(1, ge=1)
+    """Most questions the assistant may ask in one round when `dehallucination` is on."""
+    feedback: str | None = None
+    """Tool whose report is what the instructor reads next; passing ends the phase."""
+    guard: str | None = None
+    """Tool that only protects: a delivery that turns it from passing into failing is not kept."""
+    memory: Memory = Memory()
+    tools: list[str] | None = None
+    """Narrows the assistant's tools; unset: all of its role's."""
+    tool_calls: int = Field(8, ge=1)
+    """Most tool calls in one turn."""
+    on_no_solution: Literal["fail", "keep"] | OnNoSolution = "fail"
+    model: ModelSettings = ModelSettings()
+
+
+class StepFields(Strict):
+    """What every step may say."""
+
+    when: str | None = None
+    """Expression; false skips the step."""
+    optional: bool = False
+    """In `parallel`: a failure of this branch is reported, not raised."""
+
+
+class PhaseStep(StepFields):
+    phase: str
+
+
+class ToolStep(StepFields):
+    tool: str
+    writes: str
+    reads: list[str] | None = None
+    """Long-term names handed to the tool; unset: the tool's own declaration."""
+
+
+class Repeat(Strict):
+    until: str | None = None
+    max: int = Field(ge=1)
+    steps: list[Step] = Field(min_length=1)
+
+
+class RepeatStep(StepFields):
+    repeat: Repeat
+
+
+class Foreach(Strict):
+    over: str
+    """Expression that yields a list."""
+    as_: str = Field(alias="as")
+    id: str = "id"
+    """Field of an item that names it, for `depends_on`; an item without it is named by its position."""
+    depends_on: str | None = None
+    """Field of an item that lists the ids of its parents."""
+    until: str | None = None
+    fresh: Literal["software"] | None = None
+    """`software`: every item starts from the software as it was before the loop."""
+    steps: list[Step] = Field(min_length=1)
+
+
+class ForeachStep(StepFields):
+    foreach: Foreach
+
+
+class Branch(StepFields):
+    """Several steps as one branch of `parallel`."""
+
+    steps: list[Step] = Field(min_length=1)
+
+
+class ParallelStep(StepFields):
+    parallel: list[Step | Branch] = Field(min_length=1)
+
+
+class ProcessStep(StepFields):
+    process: str
+    """Long-term name that holds a list of phase names to run in order."""
+
+
+_KINDS = {
+    "phase": PhaseStep, "tool": ToolStep, "repeat": RepeatStep, "foreach": ForeachStep, "parallel": ParallelStep,
+    "process": ProcessStep,
+}
+
+
+def _kind(step: Any) -> str | None:
+    """Which step a mapping (or a step already built) is; None when it is none of them."""
+    for name, cls in _KINDS.items():
+        if isinstance(step, cls) or (isinstance(step, dict) and name in step):
+            return name
+    return None
+
+
+Step = Annotated[
+    Annotated[PhaseStep, Tag("phase")] | Annotated[ToolStep, Tag("tool")] | Annotated[RepeatStep, Tag("repeat")]
+    | Annotated[ForeachStep, Tag("foreach")] | Annotated[ParallelStep, Tag("parallel")]
+    | Annotated[ProcessStep, Tag("process")],
+    Discriminator(_kind, custom_error_type="step", custom_error_message=f"a step is one of: {', '.join(_KINDS)}"),
+]
+
+
+class Protocol(Strict):
+    """Every text the engine itself says, as templates; `company_config/protocol.yaml` holds the defaults."""
+
+    system: str
+    """Inception prompt of one agent (ChatDev eq. 2)."""
+    text: str
+    choice: str
+    files: str
+    """How to write files when the software is still empty."""
+    files_partial: str
+    """How to change files that exist."""
+    as_file: str
+    json_: str = Field(alias="json")
+    list_: str = Field(alias="list")
+    tools: str
+    """How to call tools, for models without native tool calls."""
+    observation: str
+    """A tool's result, for models without native tool calls."""
+    tool_calls_used_up: str
+    report: str
+    """A feedback tool's report."""
+    unreadable: str
+    """A response that does not parse; goes back to the assistant."""
+    refused: str
+    """A delivery that was not kept (never worse); goes back to the assistant."""
+    must_deliver: str
+    """After the last question of a round."""
+    same_again: str
+    """After a delivery that changed nothing."""
+    go_on: str
+    """After a reply that was cut by the length limit."""
+    reflection: str
+    """Asks for the conclusion that the pair did not draw."""
+
+
+class Company(Strict):
+    """A company: roles, phases and a chain."""
+
+    company: str
+    about: str
+    source: str = ""
+    extends: str | None = None
+    background: str = ""
+    """Template: what the company is; both agents of every phase read it."""
+    inputs: dict[str, Input]
+    model: ModelSettings = ModelSettings()
+    roles: dict[str, Role]
+    phases: dict[str, Phase]
+    chain: list[Step] = Field(min_length=1)
+    success: str
+    """Expression over long-term memory; reads what the last tool step wrote."""
+    protocol: Protocol
+    with_roles: bool = True
+    """False leaves the role prompts out (an ablation of the paper)."""
+
+
+for _model in (Repeat, Foreach, Branch, ParallelStep, Company):
+    _model.model_rebuild()

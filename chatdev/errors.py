@@ -1,0 +1,107 @@
+"""Every error the library raises on purpose.
+
+    ChatDevError
+    ├── ConfigError            a company, setting or input is wrong; nothing was paid yet
+    ├── ExpressionError        an `until`, `when` or `success` could not be evaluated
+    ├── ModelError             a model call failed for good
+    │   ├── MissingModel       no key, no URL and no local model
+    │   ├── ModelRejected      the server refuses: wrong key, unknown model, bad request
+    │   ├── ModelUnavailable   rate limits, outages and time-outs outlasted the retries
+    │   ├── UnusableReply      empty, refused, cut or unreadable replies outlasted the retries
+    │   └── ContextOverflow    the request does not fit the model's context window
+    ├── ToolError              a tool could not do its work
+    │   └── MissingProgram     a program, package or model is not installed; says how to get it
+    ├── SandboxError           no safe place to run what a model wrote
+    ├── WorkspaceError         the software or run folder cannot be read or written
+    │   └── UnsafePath         a path leaves the software folder
+    ├── JournalError           the journal is damaged or belongs to another run
+    └── PhaseFailed            a phase ended without the solution it owes
+
+Texts say what was given, what is allowed and what to do. Only the command line prints them.
+"""
+
+from __future__ import annotations
+
+
+class ChatDevError(Exception):
+    """Base of the tree; `exit_status` is what the command line exits with."""
+
+    exit_status = 1
+
+
+class ConfigError(ChatDevError):
+    """A company, a setting or an input is wrong; raised before the first model call."""
+
+    exit_status = 2
+
+
+class ExpressionError(ChatDevError):
+    """An `until`, `when` or `success` expression could not be evaluated."""
+
+    exit_status = 2
+
+
+class ModelError(ChatDevError):
+    """A model call failed for good; the run stops with what it has on disk."""
+
+    exit_status = 3
+
+
+class MissingModel(ModelError):
+    """There is no key, no URL and no local model."""
+
+    exit_status = 2
+
+
+class ModelRejected(ModelError):
+    """The server refuses the request: wrong key, unknown model, bad parameter."""
+
+
+class ModelUnavailable(ModelError):
+    """Rate limits, outages or time-outs outlasted the retries."""
+
+
+class UnusableReply(ModelError):
+    """Empty, refused, cut or unreadable replies outlasted the retries."""
+
+
+class ContextOverflow(ModelError):
+    """The request does not fit the model's context window."""
+
+
+class ToolError(ChatDevError):
+    """A tool could not do its work (a failing verdict is not an error)."""
+
+    exit_status = 4
+
+
+class MissingProgram(ToolError):
+    """A program, package or model is not installed; the text says how to get it."""
+
+
+class SandboxError(ChatDevError):
+    """There is no safe place to run what a model wrote."""
+
+    exit_status = 4
+
+
+class WorkspaceError(ChatDevError):
+    """The software or run folder cannot be read or written."""
+
+    exit_status = 5
+
+
+class UnsafePath(WorkspaceError):
+    """A path would leave the software folder or touch its git metadata."""
+
+
+class JournalError(ChatDevError):
+    """The journal is damaged or belongs to another run."""
+
+    exit_status = 5
+
+
+class PhaseFailed(ChatDevError):
+    """A phase ended without the solution it owes."""
+
+    exit_status = 1

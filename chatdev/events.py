@@ -1,0 +1,155 @@
+"""What happens in a run, as frozen records.
+
+Console, report, viewer, cost and process mining read events and nothing else (design §5). `place` is the path of
+steps, rounds and speakers at which the event happened, e.g. `system_test#1/round-2/assistant`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Speaker = Literal["instructor", "assistant"]
+UtteranceKind = Literal["instruction", "response", "question", "answer", "reflection", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened at `place`."""
+
+    place: str
+
+    @property
+    def kind(self) -> str:
+        """The record's name in the journal, e.g. `PhaseStarted`."""
+        return type(self).__name__
+
+    def to_dict(self) -> dict[str, Any]:
+        """The event as plain JSON values."""
+        return dataclasses.asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(Event):
+    company: str
+    name: str
+    folder: str
+    inputs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished(Event):
+    status: str  # success · failure · error · interrupted
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted(Event):
+    step: str  # tool · repeat · foreach · parallel · process
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinished(Event):
+    step: str
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepSkipped(Event):
+    step: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseStarted(Event):
+    phase: str
+    about: str
+    instructor: str | None
+    assistant: str
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseFinished(Event):
+    phase: str
+    ending: str  # consensus · unchanged · feedback · rounds · reflection · kept · value · failed
+    rounds: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uttered(Event):
+    """One utterance of the dialogue; `speaker` is None for a tool's report."""
+
+    utterance: UtteranceKind
+    speaker: Speaker | None
+    role: str
+    text: str
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextStreamed(Event):
+    """A piece of a reply as it arrives; never journaled."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled(Event):
+    """One finished model call; token counts are estimates when `estimated`."""
+
+    role: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    retries: int = 0
+    estimated: bool = False
+    cost: float | None = None
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled(Event):
+    tool: str
+    seconds: float
+    passed: bool | None = None
+    summary: str = ""
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryApplied(Event):
+    """Files a delivery wrote or deleted, or the name of the solution it replaced."""
+
+    written: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRefused(Event):
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noted(Event):
+    """Something a reader of the run should know; `level` is info or warning."""
+
+    text: str
+    level: Literal["info", "warning"] = "info"
+
+
+KINDS: dict[str, type[Event]] = {cls.__name__: cls for cls in Event.__subclasses__()}
+
+
+def from_dict(kind: str, values: dict[str, Any]) -> Event:
+    """The event that `to_dict` wrote; raises KeyError for an unknown kind."""
+    cls = KINDS[kind]
+    known = {f.name for f in dataclasses.fields(cls)}
+    fields = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}
+    return cls(**fields)

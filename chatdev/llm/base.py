@@ -1,0 +1,111 @@
+"""The words between the engine and any language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image part of a message."""
+
+    data: bytes
+    media_type: str = "image/png"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to use a tool; `arguments` is the JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a request. `tool_call_id` marks the answer to a native tool call."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    images: tuple[Image, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What a model is told of a tool; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How to draw a reply; None leaves a value to the server."""
+
+    model: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What the reply must look like, for servers that can enforce it; others ignore it.
+
+    `grammar` is GBNF (llama.cpp); `schema` is a JSON schema.
+    """
+
+    grammar: str | None = None
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One model call. `headers` attribute it to its place in the run (design §7) and are not part of its digest."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling = Sampling()
+    tools: tuple[ToolSpec, ...] = ()
+    constraint: Constraint | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    on_text: Callable[[str], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call; `estimated` when the server did not count them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back. `finish` is `stop`, `length` or `tool_calls`; `retries` counts failed attempts before it."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    finish: str = "stop"
+    model: str = ""
+    retries: int = 0
+
+
+class Model(Protocol):
+    """Anything that completes a request. Raises a `ModelError` when it finally cannot."""
+
+    async def complete(self, request: Request) -> Reply:
+        """The reply to `request`."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections and child processes."""
+        ...

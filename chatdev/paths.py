@@ -1,0 +1,32 @@
+"""Where the data that ships with the package lies, and where users keep theirs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from chatdev.errors import ConfigError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def bundled(name: str) -> Path:
+    """The folder `company_config` or `srdd`, in an installed package, an editable install or a plain checkout."""
+    places = (_PACKAGE / name, _PACKAGE.parent / name)
+    for folder in places:
+        if folder.is_dir():
+            return folder
+    raise ConfigError(f"the folder {name!r} that belongs to chatdev is missing; reinstall the package (looked in: "
+                      f"{', '.join(map(str, places))})")
+
+
+def cache_dir() -> Path:
+    """Where models and vocabularies are kept; `CHATDEV_CACHE` moves it."""
+    if override := os.environ.get("CHATDEV_CACHE"):
+        return Path(override)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chatdev"
+
+
+def settings_file() -> Path:
+    """The user's own settings (YAML)."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "chatdev" / "settings.yaml"

@@ -1,0 +1,69 @@
+"""The seam between tools and the place where untrusted programs run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one program may use. Sizes in bytes, times in seconds."""
+
+    seconds: float = 10.0
+    memory: int = 2 << 30
+    file_size: int = 50 << 20
+    processes: int = 256
+    open_files: int = 256
+    output: int = 64 << 10  # kept of each stream: half from the head, half from the tail
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A folder or file of the host that the program sees read-only at `target` (default: the same path)."""
+
+    source: Path
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How a program ended. `exit_status` is None when a signal ended it; `timed_out` when we did."""
+
+    exit_status: int | None
+    signal: int | None
+    stdout: str
+    stderr: str
+    seconds: float
+    timed_out: bool = False
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One program to run. `folder` is bound writable as the working directory; nothing else of the host is."""
+
+    argv: Sequence[str]
+    folder: Path
+    limits: Limits = Limits()
+    env: Mapping[str, str] = field(default_factory=dict)
+    bindings: Sequence[Binding] = ()
+    stdin: str | None = None  # None: /dev/null
+    interactive: bool = False  # True: the user's own terminal (chatdev play)
+    network: bool = False
+
+
+class Sandbox(Protocol):
+    """A place to run untrusted programs."""
+
+    name: str
+
+    def run(self, job: Job) -> Execution:
+        """Run `job` to its end or its limits; blocking. Raises SandboxError when it cannot be started."""
+        ...
+
+    def stop_all(self) -> None:
+        """Kill whatever is still running; safe from any thread."""
+        ...
