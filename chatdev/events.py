@@ -151,5 +151,5 @@ def from_dict(kind: str, values: dict[str, Any]) -> Event:
     """The event that `to_dict` wrote; raises KeyError for an unknown kind."""
     cls = KINDS[kind]
     known = {f.name for f in dataclasses.fields(cls)}
-    fields = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in known}
+    fields: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in values.items() if n in known}
     return cls(**fields)
