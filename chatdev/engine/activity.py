@@ -1,0 +1,63 @@
+"""The single road to the outside: every model call and every tool call is an activity (design §5)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from chatdev.journal import Journal
+
+Result = dict[str, Any]
+
+HALTS: ContextVar[tuple[Halt, ...]] = ContextVar("halts", default=())
+"""Flags of the parallel steps around the running code; a raised one stops it before its next activity."""
+
+
+class Halted(Exception):
+    """A sibling branch failed; this branch stops before its next activity."""
+
+
+@dataclass(slots=True)
+class Halt:
+    """Raised by a failing branch, seen by its siblings."""
+
+    raised: bool = False
+
+
+def digest(value: Any) -> str:
+    """A short fingerprint of plain JSON values."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+class Performed(NamedTuple):
+    """What an activity gave, and whether the journal already had it."""
+
+    result: Result
+    replayed: bool
+
+
+class Activities:
+    """Performs activities and journals them; one that is already journaled is not performed again."""
+
+    def __init__(self, journal: Journal, finished: Mapping[str, tuple[str, Result]] | None = None) -> None:
+        self.journal = journal
+        self._finished = finished or {}
+
+    async def perform(self, place: str, request: Mapping[str, Any], call: Callable[[], Awaitable[Result]]) -> Performed:
+        """The result of the activity at `place`: from the journal when the same request finished there before,
+        else by `call`, which is then journaled and on the disk before this returns."""
+        if any(halt.raised for halt in HALTS.get()):
+            raise Halted
+        fingerprint = digest(request)
+        known = self._finished.get(place)
+        if known and known[0] == fingerprint:
+            return Performed(known[1], replayed=True)
+        result = await call()
+        self.journal.append("Activity", place, {"digest": fingerprint, "request": request, "result": result})
+        await self.journal.sync()
+        return Performed(result, replayed=False)

@@ -1,0 +1,23 @@
+"""Joining a reply that the length limit cut with its continuation."""
+
+from __future__ import annotations
+
+import re
+
+_OVERLAP = 400  # characters a model repeats at most when it goes on
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n?", re.MULTILINE)
+_REOPENED = re.compile(r"\A\s*(```+|~~~+)[^\n`]*\n")
+
+
+def joined(start: str, rest: str) -> str:
+    """`start` + `rest`, without the fence a model opens again and without what it repeats of the cut end."""
+    if _inside_fence(start):
+        rest = _REOPENED.sub("", rest, count=1)
+    for size in range(min(len(start), len(rest), _OVERLAP), 7, -1):
+        if start.endswith(rest[:size]):
+            return start + rest[size:]
+    return start + rest
+
+
+def _inside_fence(text: str) -> bool:
+    return len(_FENCE.findall(text)) % 2 == 1

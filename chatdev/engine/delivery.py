@@ -1,0 +1,133 @@
+"""Deliveries: responses that parse as a solution, applied at once and never for the worse (design §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from chatdev.config.schema import Phase
+from chatdev.engine.office import Office
+from chatdev.engine.solution import FilesDelivery, Unreadable, objections, parse_solution
+from chatdev.engine.state import Files, State
+from chatdev.engine.tool_use import call_tool, fingerprint
+from chatdev.events import DeliveryApplied, DeliveryRefused
+
+Verdict = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What became of a response. `kept` is a delivery; the other two go back to the assistant with `problem`."""
+
+    outcome: Literal["kept", "unreadable", "refused"]
+    problem: str = ""
+    unchanged: bool = False
+
+
+@dataclass(slots=True)
+class Deliveries:
+    """Receives the responses of one phase; holds the value as it stands and the newest verdicts."""
+
+    office: Office
+    phase: Phase
+    state: State
+    place: str
+    value: Any = None
+    """The last delivery kept; before it, the value at entry."""
+    made: int = 0
+    verdict: Verdict | None = None
+    """Newest verdict of `feedback`."""
+    guard: Verdict | None = None
+    versions: list[tuple[float, Files]] = field(default_factory=list)
+    _judged: dict[tuple[str, str], Verdict] = field(default_factory=dict)
+
+    async def open(self) -> None:
+        """Judge the state at entry."""
+        self.value = self.state.values.get(self.phase.writes)
+        if self.phase.feedback:
+            self.verdict = await self._judge(self.phase.feedback, f"{self.place}/feedback-0")
+            if self.state.software:
+                self._remember()
+        if self.phase.guard:
+            self.guard = await self._judge(self.phase.guard, f"{self.place}/guard-0")
+
+    @property
+    def passed(self) -> bool:
+        """Whether the feedback passes."""
+        return bool(self.verdict and self.verdict["passed"])
+
+    async def receive(self, body: str, place: str) -> Received:
+        """Parse a response; keep it as a delivery, or say why not."""
+        try:
+            parsed = parse_solution(self.phase.solution, body, self.state.software)
+        except Unreadable as problem:
+            return Received("unreadable", str(problem))
+        if isinstance(parsed, FilesDelivery):
+            return await self._receive_files(parsed, place)
+        unchanged = self.made > 0 and parsed == self.value
+        self.value, self.made = parsed, self.made + 1
+        self.office.emit(DeliveryApplied(place, (self.phase.writes,), (), unchanged))
+        if self.phase.feedback:
+            self.state.values[self.phase.writes] = parsed
+            self.verdict = await self._judge(self.phase.feedback, f"{place}/feedback")
+        return Received("kept", unchanged=unchanged)
+
+    async def _receive_files(self, delivery: FilesDelivery, place: str) -> Received:
+        before = self.state.software
+        if reasons := objections(before, delivery.software):
+            return self._refuse("\n".join(reasons), place)
+        # not on the disk before it is judged: a refused version never was the software
+        self.state.software = delivery.software
+        verdicts = await self._judge_delivery(place)
+        if worse := self._worse(*verdicts):
+            self.state.software = before
+            return self._refuse(worse, place)
+        self.verdict, self.guard = verdicts
+        self.made += 1
+        if not delivery.unchanged:
+            await self.state.deliver(delivery.software, f"{place}: {_list(delivery)}")
+        self._remember()
+        self.office.emit(DeliveryApplied(place, delivery.written, delivery.deleted, delivery.unchanged))
+        return Received("kept", unchanged=delivery.unchanged)
+
+    async def _judge_delivery(self, place: str) -> tuple[Verdict | None, Verdict | None]:
+        feedback, guard = self.phase.feedback, self.phase.guard
+        return (await self._judge(feedback, f"{place}/feedback") if feedback else None,
+                await self._judge(guard, f"{place}/guard") if guard else None)
+
+    def _worse(self, feedback: Verdict | None, guard: Verdict | None) -> str:
+        """The report of a verdict that passed before and does not now."""
+        for old, new in ((self.verdict, feedback), (self.guard, guard)):
+            if old and new and old["passed"] and not new["passed"]:
+                return str(new["report"])
+        return ""
+
+    def _refuse(self, reason: str, place: str) -> Received:
+        self.office.emit(DeliveryRefused(place, reason))
+        return Received("refused", reason)
+
+    async def _judge(self, tool: str, place: str) -> Verdict:
+        """A tool's verdict on the state; one and the same software is judged once in a phase."""
+        key = (tool, fingerprint(self.state.software))
+        if self.phase.writes != "software" or key not in self._judged:
+            self._judged[key] = await call_tool(self.office, self.state, tool, place)
+        return self._judged[key]
+
+    def _remember(self) -> None:
+        if self.verdict:
+            self.versions.append((self.verdict["score"], self.state.software))
+
+    async def settle(self) -> None:
+        """At the end of a phase whose feedback never passed, the best version by feedback stands (the newest of equals)."""
+        if self.passed or not self.versions:
+            return
+        best = max(self.versions, key=lambda version: version[0])[0]
+        software = [files for score, files in self.versions if score == best][-1]
+        if software != self.state.software:
+            await self.state.deliver(software, f"{self.place}: back to the best version by {self.phase.feedback}")
+
+
+def _list(delivery: FilesDelivery) -> str:
+    """The commit subject's list of files."""
+    return ", ".join([*delivery.written, *(f"-{path}" for path in delivery.deleted)])[:200]

@@ -1,0 +1,162 @@
+"""The dialogue of one phase: instructor and assistant take turns until one of the endings (design §3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from chatdev.config.schema import Phase
+from chatdev.engine.constraint import constraint_for
+from chatdev.engine.delivery import Deliveries, Received
+from chatdev.engine.memory import Utterance
+from chatdev.engine.office import Office
+from chatdev.engine.solution import read_marker
+from chatdev.engine.turn import Agent, Turns
+from chatdev.events import Speaker, Uttered, UtteranceKind
+
+Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered"]
+
+SAME_AGAIN = 2  # consecutive deliveries that change nothing end a phase (ChatDev §3.1)
+
+
+@dataclass(slots=True)
+class Dialogue:
+    """Runs the rounds of one phase over its memory and deliveries."""
+
+    office: Office
+    phase: Phase
+    place: str
+    assistant: Agent
+    instructor: Agent | None
+    turns: Turns
+    deliveries: Deliveries
+    rounds: int
+    questions: int
+    form_text: str
+    round: int = field(default=0)
+    _same: int = field(default=0)
+
+    async def run(self) -> Ending:
+        """Take turns until consensus, passing feedback, two unchanged deliveries, or the last round."""
+        for number in range(1, self.rounds + 1):
+            opening_instructs = number == 1 and self.phase.opens == "brief"
+            if self.instructor and not opening_instructs and await self._instruct(self.instructor, number):
+                return "consensus"
+            self.round = number
+            ending = await self._respond()
+            if ending:
+                return ending
+        return "rounds"
+
+    def may_conclude(self, speaker: Speaker) -> bool:
+        """Whether the phase lets this side state the consensus."""
+        return self.phase.concludes in (speaker, "either")
+
+    async def _instruct(self, instructor: Agent, number: int) -> bool:
+        """The instructor's next instruction; True when it accepts what is there instead."""
+        place = f"{self.place}/round-{number}/instructor"
+        utterance = await self.turns.take(instructor, place)
+        marked = read_marker(utterance.text)
+        self._said("instruction", instructor, utterance, place)
+        if marked.kind != "solution" or not self.may_conclude("instructor"):
+            return False
+        if not self.deliveries.made and self.phase.writes != "software":
+            await self.deliveries.receive(marked.body, place)  # an instructor who names the solution at once
+        return True
+
+    async def _respond(self) -> Ending | None:
+        """The assistant's response, and what follows from it; None goes on to the next round."""
+        place = f"{self.place}/round-{self.round}/assistant"
+        utterance = await self._formal_response(place)
+        for attempt in range(self.phase.solution.retries + 1):
+            if attempt:
+                place = f"{self.place}/round-{self.round}/assistant/retry-{attempt}"
+                utterance = await self._speak(self.assistant, "response", place)
+            marked = read_marker(utterance.text)
+            concludes = marked.kind == "solution" and self.may_conclude("assistant")
+            if concludes and self.deliveries.made and not _delivers(self.phase, marked.body):
+                return "consensus"
+            body = marked.body if marked.kind == "solution" else utterance.text
+            received = await self._receive(marked.kind, body, place)
+            if received.outcome == "kept":
+                return self._after_delivery(received, concludes)
+            self._back_to_assistant(received)
+        if received.outcome == "refused" and self._count_same():
+            return "unchanged"
+        return None
+
+    async def _receive(self, kind: str | None, body: str, place: str) -> Received:
+        if kind == "question":
+            return Received("unreadable", "a question, where the solution was due")
+        return await self.deliveries.receive(body, place)
+
+    async def _formal_response(self, place: str) -> Utterance:
+        """The response after the questions it needs (communicative dehallucination, ChatDev equation 7)."""
+        if self.phase.dehallucination and self.instructor:
+            for n in range(1, self.questions + 1):
+                asked = await self.turns.take(self.assistant, f"{place}/ask-{n}", self._constraint())
+                if read_marker(asked.text).kind != "question":
+                    self._said("response", self.assistant, asked, place)
+                    return asked
+                self._said("question", self.assistant, asked, place)
+                await self._speak(self.instructor, "answer", f"{self.place}/round-{self.round}/instructor/answer-{n}")
+            self._tell("assistant", self.office.say("must_deliver", form_text=self.form_text))
+        return await self._speak(self.assistant, "response", place)
+
+    def _after_delivery(self, received: Received, concludes: bool) -> Ending | None:
+        if self.deliveries.passed:
+            return "feedback"
+        if concludes:
+            return "consensus"
+        self._same = self._same if received.unchanged else 0
+        if received.unchanged and self._count_same():
+            return "unchanged"
+        if not self.instructor and not self.phase.feedback:
+            return "delivered"  # nobody is there to say anything more
+        self._report(received)
+        return None
+
+    def _count_same(self) -> bool:
+        self._same += 1
+        return self._same >= SAME_AGAIN
+
+    def _report(self, received: Received) -> None:
+        """What the next speaker reads beside the response: the feedback, and that nothing changed."""
+        listener: Speaker = "instructor" if self.instructor else "assistant"
+        verdict = self.deliveries.verdict
+        if verdict:
+            self._tell(listener, self.office.say("report", tool=self.phase.feedback, report=verdict["report"],
+                                                 passed=verdict["passed"]))
+        if received.unchanged:
+            self._tell(listener, self.office.say("same_again", times=self._same,
+                                                 report=verdict["report"] if verdict else "",
+                                                 passed=self.deliveries.passed))
+
+    def _back_to_assistant(self, received: Received) -> None:
+        if received.outcome == "refused":
+            self._tell("assistant", self.office.say("refused", reason=received.problem, form_text=self.form_text))
+        else:
+            self._tell("assistant", self.office.say("unreadable", problem=received.problem, form_text=self.form_text))
+
+    async def _speak(self, agent: Agent, kind: UtteranceKind, place: str) -> Utterance:
+        constraint = self._constraint() if agent is self.assistant else None
+        utterance = await self.turns.take(agent, place, constraint)
+        self._said(kind, agent, utterance, place)
+        return utterance
+
+    def _said(self, kind: UtteranceKind, agent: Agent, utterance: Utterance, place: str) -> None:
+        self.turns.memory.add(utterance)
+        self.office.emit(Uttered(place, kind, agent.speaker, agent.title, utterance.text, self.round))
+
+    def _tell(self, listener: Speaker, text: str) -> None:
+        self.turns.memory.add(Utterance(None, text, to=listener))
+        self.office.emit(Uttered(f"{self.place}/round-{self.round}", "report", None, listener, text, self.round))
+
+    def _constraint(self):  # type: ignore[no-untyped-def]
+        return constraint_for(self.phase.solution, self.assistant.seat.profile, self.may_conclude("assistant"))
+
+
+def _delivers(phase: Phase, body: str) -> bool:
+    """Whether a concluding text brings a solution of its own, and does not merely agree with the last one."""
+    return bool(body.strip()) and (phase.solution.form != "files" or phase.solution.as_file is not None
+                                   or "```" in body or "~~~" in body)

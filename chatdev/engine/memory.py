@@ -1,0 +1,83 @@
+"""Short-term memory: what was said in one phase, as each side sees it (ChatDev §3.2, equations 3-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chatdev.events import Speaker
+from chatdev.llm.base import Image, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Something said. `speaker` is None for a report of a tool or of the engine, which only `to` reads.
+
+    `steps` holds the tool calls and observations that led to `text`; only the speaker remembers them.
+    """
+
+    speaker: Speaker | None
+    text: str
+    to: Speaker | None = None
+    steps: tuple[Message, ...] = ()
+
+
+@dataclass(slots=True)
+class ShortTermMemory:
+    """The opening and the utterances of one phase."""
+
+    opening: str
+    images: tuple[Image, ...] = ()
+    utterances: list[Utterance] = field(default_factory=list)
+
+    def add(self, utterance: Utterance) -> None:
+        """Remember one more utterance."""
+        self.utterances.append(utterance)
+
+    def view(self, system: str, speaker: Speaker, steps: Sequence[Message] = (),
+             window: int | None = None) -> tuple[Message, ...]:
+        """The messages of a request by `speaker`: own words as `assistant`, everything else as `user`, neighbouring
+        user texts merged (many chat templates demand strict alternation). `steps` are the tool calls and observations
+        of the turn under way. `window` keeps the opening and only the last so many exchanges."""
+        said = [message for utterance in self.utterances for message in _seen_by(speaker, utterance)]
+        recent = _last_exchanges([*said, *steps], window)
+        return (Message("system", system), *merge_users([Message("user", self.opening, self.images), *recent]))
+
+    def transcript(self, names: Mapping[Speaker, str]) -> str:
+        """The utterances as text, for reflection."""
+        return "\n\n".join(f"{names[u.speaker]}: {u.text}" for u in self.utterances if u.speaker)
+
+
+def exchanges(messages: Sequence[Message]) -> int:
+    """How many own turns (utterances and tool calls) a view holds."""
+    return sum(message.role == "assistant" for message in messages)
+
+
+def merge_users(messages: Iterable[Message]) -> list[Message]:
+    """Join neighbouring user messages with a blank line."""
+    merged: list[Message] = []
+    for message in messages:
+        if merged and merged[-1].role == message.role == "user":
+            last = merged.pop()
+            merged.append(Message("user", f"{last.content}\n\n{message.content}", (*last.images, *message.images)))
+        else:
+            merged.append(message)
+    return merged
+
+
+def _seen_by(speaker: Speaker, utterance: Utterance) -> Sequence[Message]:
+    if utterance.speaker == speaker:
+        return (*utterance.steps, Message("assistant", utterance.text))
+    if utterance.speaker is None and utterance.to != speaker:
+        return ()
+    return (Message("user", utterance.text),)
+
+
+def _last_exchanges(messages: list[Message], window: int | None) -> list[Message]:
+    own = [i for i, message in enumerate(messages) if message.role == "assistant"]
+    if window is None or len(own) <= window:
+        return messages
+    start = own[-window] if window else len(messages)
+    while start > 0 and messages[start - 1].role == "user":  # what the first kept turn answers to
+        start -= 1
+    return messages[start:]

@@ -1,0 +1,156 @@
+"""One phase: opening, dialogue, reflection, and the solution that enters long-term memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chatdev.config.inception import form_text, system_prompt
+from chatdev.config.prompts import render
+from chatdev.config.schema import OnNoSolution, Phase
+from chatdev.engine.constraint import constraint_for
+from chatdev.engine.delivery import Deliveries
+from chatdev.engine.dialogue import Dialogue
+from chatdev.engine.memory import ShortTermMemory
+from chatdev.engine.office import Office
+from chatdev.engine.solution import read_marker
+from chatdev.engine.state import State
+from chatdev.engine.tool_use import ToolUse
+from chatdev.engine.turn import Agent, Turns
+from chatdev.errors import PhaseFailed
+from chatdev.events import DeliveryApplied, PhaseFinished, PhaseStarted, Speaker, Uttered
+from chatdev.llm.base import Image
+
+REFLECTIONS = 2  # at most so many attempts to draw the conclusion that the pair did not (design §3)
+
+
+async def run_phase(office: Office, state: State, name: str, place: str) -> None:
+    """Run the phase `name`; its solution is in `state` afterwards. Raises PhaseFailed when it owes one and has none."""
+    room = Room(office, state, name, office.company.phases[name], place)
+    await room.run()
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where one pair meets for one execution of a phase."""
+
+    office: Office
+    state: State
+    name: str
+    phase: Phase
+    place: str
+
+    async def run(self) -> None:
+        """The whole phase."""
+        phase, deliveries = self.phase, Deliveries(self.office, self.phase, self.state, self.place)
+        self._emit_started()
+        versions = self.state.software
+        await deliveries.open()
+        if deliveries.passed:
+            self._emit_finished("feedback", 0, 0)
+            return
+        dialogue = self._dialogue(deliveries)
+        ending: str = await dialogue.run()
+        if not deliveries.made and ending != "consensus":
+            ending = await self._reflect(dialogue)
+        elif not deliveries.made and phase.writes != "software" and phase.writes not in self.state.values:
+            ending = await self._reflect(dialogue)  # the pair agreed, but on nothing that can be written down
+        await deliveries.settle()
+        if phase.writes != "software" and deliveries.made:
+            self.state.values[phase.writes] = deliveries.value
+        if self.state.software != versions:
+            await self.state.history.commit(self.state.software, f"{self.place}: {ending}")
+        self._emit_finished(ending, dialogue.round, dialogue.turns.calls)
+
+    def _dialogue(self, deliveries: Deliveries) -> Dialogue:
+        phase, office = self.phase, self.office
+        values = self._readable(deliveries)
+        opening = render(phase.opening, values, f"phases.{self.name}.opening")
+        images = tuple(image for key, image in office.images.items() if key in self._reads())
+        assistant = self._agent("assistant", phase.assistant, values)
+        instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
+        profile = assistant.seat.profile
+        turns = Turns(office, self.name, ShortTermMemory(opening, images), phase.memory.window or profile.window,
+                      ToolUse(office, self.state, phase.tool_calls))
+        office.emit(Uttered(self.place, "instruction" if phase.opens == "brief" else "opening", None, "opening",
+                            opening, 0))
+        rounds = min(phase.rounds, profile.rounds or phase.rounds)
+        if not instructor and not phase.feedback:
+            rounds = 1
+        return Dialogue(office, phase, self.place, assistant, instructor, turns, deliveries, rounds,
+                        min(phase.questions, profile.questions or phase.questions),
+                        form_text(office.company, phase, has_software=bool(self.state.software)))
+
+    def _reads(self) -> list[str]:
+        return [name.rstrip("?") for name in self.phase.reads]
+
+    def _readable(self, deliveries: Deliveries) -> Mapping[str, Any]:
+        """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""
+        known = {**self.office.inputs, **self.state.names(), "inputs": self.office.inputs}
+        values = {}
+        for read in self.phase.reads:
+            name = read.rstrip("?")
+            if name not in known and not read.endswith("?"):
+                raise PhaseFailed(f"{self.place} reads {name!r}, which no step before it has written in this run; "
+                                  f"write {name!r} first, or read it as {name + '?'!r}")
+            values[name] = known.get(name)
+        if deliveries.verdict:
+            values["feedback"] = deliveries.verdict
+        return values
+
+    def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
+        office, phase = self.office, self.phase
+        spec, seat = office.company.roles[role], office.seat(self.name, role)
+        names = spec.tools
+        if speaker == "assistant" and phase.tools is not None:
+            names = phase.tools
+        tools = tuple(office.toolbox.spec(name) for name in names)
+        system = system_prompt(
+            office.company, self.name, speaker, values={**office.inputs, **values},
+            tools=[(tool.name, tool.description, tool.parameters) for tool in tools],
+            native_tools=seat.profile.native_tools, has_software=bool(self.state.software),
+            documents_language=office.documents_language)
+        return Agent(speaker, role, spec.title, system, seat, tools)
+
+    async def _reflect(self, dialogue: Dialogue) -> str:
+        """Draw the conclusion from the dialogue, else do as `on_no_solution` says. Returns the phase's ending."""
+        agent, memory = dialogue.assistant, dialogue.turns.memory
+        names: dict[Speaker, str] = {"assistant": agent.title}
+        if dialogue.instructor:
+            names["instructor"] = dialogue.instructor.title
+        question = self.office.say("reflection", dialogue=memory.transcript(names), form_text=dialogue.form_text,
+                                   phase={"name": self.name, "about": self.phase.about})
+        dialogue.turns.memory = ShortTermMemory(question, memory.images)
+        constraint = constraint_for(self.phase.solution, agent.seat.profile, concludes=False)
+        for n in range(1, REFLECTIONS + 1):
+            place = f"{self.place}/reflection-{n}"
+            utterance = await dialogue.turns.take(agent, place, constraint)
+            self.office.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, dialogue.round))
+            marked = read_marker(utterance.text)
+            received = await dialogue.deliveries.receive(marked.body if marked.kind else utterance.text, place)
+            if received.outcome == "kept":
+                return "reflection"
+        return self._without_solution(dialogue.deliveries)
+
+    def _without_solution(self, deliveries: Deliveries) -> str:
+        choice = self.phase.on_no_solution
+        if isinstance(choice, OnNoSolution):
+            deliveries.value, deliveries.made = choice.value, 1
+            self.office.emit(DeliveryApplied(self.place, (self.phase.writes,)))
+            return "value"
+        if choice == "keep":
+            return "kept"
+        self._emit_finished("failed", 0, 0)
+        raise PhaseFailed(f"{self.place} ended without a solution in the form {self.phase.solution.form!r}; look at "
+                          "its dialogue in the report, raise `rounds` or `retries`, set `on_no_solution`, or take a "
+                          "stronger model")
+
+    def _emit_started(self) -> None:
+        roles, phase = self.office.company.roles, self.phase
+        instructor = roles[phase.instructor].title if phase.instructor else None
+        self.office.emit(PhaseStarted(self.place, self.name, phase.about, instructor, roles[phase.assistant].title,
+                                      phase.rounds))
+
+    def _emit_finished(self, ending: str, rounds: int, calls: int) -> None:
+        self.office.emit(PhaseFinished(self.place, self.name, ending, rounds, calls))

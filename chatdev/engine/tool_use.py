@@ -1,0 +1,108 @@
+"""Tool calls inside a turn (ReAct): what the model wants, and what it observes."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chatdev.engine.activity import digest
+from chatdev.engine.office import Office
+from chatdev.engine.state import State
+from chatdev.errors import ToolError
+from chatdev.events import ToolCalled
+from chatdev.llm.base import Message, Reply, ToolCall, ToolSpec
+
+_JSON_BLOCK = re.compile(r"```(?:json|tool)?[ \t]*\n(\{.*?\})\s*```", re.DOTALL)
+
+
+def wanted_calls(reply: Reply, text: str) -> tuple[ToolCall, ...]:
+    """The tool calls of a reply: native ones, else fenced JSON objects `{"tool": …, "arguments": {…}}`; some models
+    write `name` for `tool`, or answer so although native calls were offered."""
+    if reply.tool_calls:
+        return reply.tool_calls
+    candidates = _JSON_BLOCK.findall(text) or ([text] if text.lstrip().startswith("{") else [])
+    found = [call for block in candidates if (call := _block_call(block))]
+    return tuple(found[:1])  # one action, then its observation
+
+
+def _block_call(block: str) -> ToolCall | None:
+    try:
+        value = json.loads(block)
+    except ValueError:
+        return None
+    name = value.get("tool") or value.get("name") if isinstance(value, dict) else None
+    arguments = value.get("arguments", {}) if name else None
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        return None
+    return ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """Calls tools for the agents of one phase."""
+
+    office: Office
+    state: State
+    reads: tuple[str, ...]
+    limit: int
+
+    async def observe(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: str, *,
+                      native: bool, left: int) -> list[Message]:
+        """The messages that follow a reply with tool calls: the calls themselves and what came back."""
+        messages = [Message("assistant", text, tool_calls=calls if native else ())]
+        for n, call in enumerate(calls):
+            result = await self._call(tools, call, f"{place}.{n}" if n else place)
+            if left <= 0 and n == len(calls) - 1:
+                result += "\n\n" + self.office.say("tool_calls_used_up", limit=self.limit)
+            if native:
+                messages.append(Message("tool", result, tool_call_id=call.id))
+            else:
+                messages.append(Message("user", self.office.say("observation", tool=call.name, result=result)))
+        return messages
+
+    async def _call(self, tools: tuple[ToolSpec, ...], call: ToolCall, place: str) -> str:
+        allowed = [tool.name for tool in tools]
+        if call.name not in allowed:
+            return f"There is no tool {call.name!r} for you. You may use: {', '.join(allowed)}."
+        try:
+            arguments = json.loads(call.arguments or "{}")
+        except ValueError as error:
+            return f"The arguments are not a JSON object: {error}."
+        if not isinstance(arguments, dict):
+            return "The arguments must be a JSON object."
+        try:
+            result = await call_tool(self.office, self.state, call.name, place, arguments=arguments)
+        except ToolError as error:
+            return f"The tool failed: {error}"
+        return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1)
+
+
+async def call_tool(office: Office, state: State, name: str, place: str, *, reads: tuple[str, ...] | None = None,
+                    arguments: Mapping[str, Any] | None = None) -> Any:
+    """Call a tool as an activity, with the long-term names it declares to read, and return its result."""
+    names = [r.rstrip("?") for r in (office.toolbox.reads(name) if reads is None else reads)]
+    values = {n: state.values[n] for n in names if n in state.values}
+    software = state.software if "software" in names else {}
+    arguments = dict(arguments or {})
+
+    async def call() -> dict[str, Any]:
+        started = time.monotonic()
+        result = await office.toolbox.call(name, software, values, arguments)
+        return {"value": result, "seconds": round(time.monotonic() - started, 3)}
+
+    request = {"tool": name, "arguments": arguments, "values": values, "software": fingerprint(software)}
+    performed = await office.activities.perform(place, request, call)
+    value = performed.result["value"]
+    passed = value.get("passed") if isinstance(value, dict) else None
+    summary = str(value.get("report", "") if isinstance(value, dict) else value)
+    office.emit(ToolCalled(place, name, performed.result["seconds"], passed, summary, performed.replayed))
+    return value
+
+
+def fingerprint(software: Mapping[str, bytes]) -> str:
+    """A short digest of a software snapshot."""
+    return digest({path: data.hex() for path, data in sorted(software.items())}) if software else ""
