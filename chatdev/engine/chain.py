@@ -23,7 +23,7 @@ from chatdev.engine.parallel import run_branches
 from chatdev.engine.phase import run_phase
 from chatdev.engine.state import State
 from chatdev.engine.tool_use import call_tool
-from chatdev.engine.written import names_written
+from chatdev.engine.written import written_only_in
 from chatdev.errors import PhaseFailed
 from chatdev.events import Noted, StepFinished, StepSkipped, StepStarted
 
@@ -88,14 +88,14 @@ class Chain:
 
     async def _repeat(self, step: RepeatStep, state: State, place: str) -> str:
         body = step.repeat
-        self._unset(body.steps, state, keep=())
+        self._unset(body.steps, state)
         for number in range(1, body.max + 1):
             if await self.run(body.steps, state, Scope(f"{place}/pass-{number}/"), body.until):
                 return f"until after {number} of {body.max}"
         return f"max {body.max}"
 
     async def _foreach(self, step: ForeachStep, state: State, place: str) -> str:
-        body, outer = step.foreach, dict(state.values)
+        body = step.foreach
         items = order(self._value(body.over, state), body, place)
         entry, failures = state.software, dict[str, PhaseFailed]()
         done = 0
@@ -107,7 +107,7 @@ class Chain:
                 continue
             if body.fresh and state.software != entry:
                 await state.deliver(entry, f"{place}/item-{item.id}: start from the entry state")
-            self._unset(body.steps, state, keep=outer)
+            self._unset(body.steps, state)
             state.values[body.as_] = item.value
             try:
                 found = await self.run(body.steps, state, Scope(f"{place}/item-{item.id}/"), body.until)
@@ -147,13 +147,10 @@ class Chain:
             await run_phase(self.office, state, name, scope.enter(name))
         return f"{len(phases)} phases"
 
-    def _unset(self, steps: Sequence[Step], state: State, keep: Any) -> None:
-        """Forget what only this body writes; `keep` holds the names that were there before a loop over items."""
-        for name in names_written(steps, self.office.company):
-            if name in keep:
-                state.values[name] = keep[name]
-            else:
-                state.values.pop(name, None)
+    def _unset(self, steps: Sequence[StepFields], state: State) -> None:
+        """Forget what an earlier pass, item or run of this body left under the names that only it writes."""
+        for name in written_only_in(steps, self.office.company):
+            state.values.pop(name, None)
 
     def _holds(self, expression: str, state: State) -> bool:
         return bool(self._value(expression, state))

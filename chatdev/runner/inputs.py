@@ -1,0 +1,91 @@
+"""The run's inputs: read, checked against what the company declares, and split into what agents and tools may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from chatdev.config.schema import Company, Input
+from chatdev.errors import ConfigError
+from chatdev.llm.base import Image
+
+_MEDIA_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+                ".webp": "image/webp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """`visible` for templates and expressions, `images` for requests, `everything` (hidden ones too) for tools."""
+
+    visible: Mapping[str, Any]
+    images: Mapping[str, Image]
+    everything: Mapping[str, Any]
+
+
+def gather(company: Company, task: str, given: Mapping[str, str | bytes | Path]) -> Inputs:
+    """The values of all declared inputs; an optional one that is missing is None. Raises ConfigError."""
+    declared = company.inputs
+    for name in given:
+        if name not in declared:
+            raise ConfigError(f"unknown input {name!r}{_nearest(name, declared)}; company {company.company!r} takes: "
+                              f"{', '.join(declared)}")
+    raw: dict[str, str | bytes | Path] = {"task": task, **given} if "task" in declared else dict(given)
+    everything: dict[str, Any] = {}
+    images: dict[str, Image] = {}
+    for name, spec in declared.items():
+        value = raw.get(name, spec.default)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            if spec.required:
+                raise ConfigError(_missing(name, spec))
+            everything[name] = None
+        elif spec.kind == "image":
+            images[name] = _image(name, Path(str(value)))
+            everything[name] = str(value)
+        else:
+            everything[name] = _text(name, spec, value)
+    hidden = {name for name, spec in declared.items() if spec.hidden}
+    return Inputs({n: v for n, v in everything.items() if n not in hidden},
+                  {n: i for n, i in images.items() if n not in hidden}, everything)
+
+
+def _text(name: str, spec: Input, value: str | bytes | Path) -> str:
+    data: str | bytes = value if isinstance(value, str | bytes) else b""
+    if isinstance(value, Path) or (spec.kind == "file" and isinstance(value, str)):
+        data = _read(name, Path(value))
+    if isinstance(data, str):
+        return data
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"input {name!r} is not UTF-8 text (byte {error.start} of {value if isinstance(value, Path) else 'it'}); "
+                          "convert it to UTF-8") from None
+
+
+def _read(name: str, path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"input {name!r}: cannot read {path}: {error.strerror}") from error
+
+
+def _image(name: str, path: Path) -> Image:
+    media_type = _MEDIA_TYPES.get(path.suffix.lower())
+    if media_type is None:
+        raise ConfigError(f"input {name!r}: {path.name} is not an image of a known kind; give one of: "
+                          f"{', '.join(_MEDIA_TYPES)}")
+    return Image(_read(name, path), media_type)
+
+
+def _missing(name: str, spec: Input) -> str:
+    about = f" ({spec.about})" if spec.about else ""
+    if name == "task":
+        return "the task is empty: say what to build, e.g. chatdev run \"a command-line to-do list\""
+    return f"input {name!r}{about} is missing: give it as --input {name}=…"
+
+
+def _nearest(name: str, known: Mapping[str, Any]) -> str:
+    match = get_close_matches(name, known, n=1)
+    return f" (did you mean {match[0]!r}?)" if match else ""

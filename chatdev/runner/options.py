@@ -1,0 +1,33 @@
+"""What a user may say about one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chatdev.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Settings of one run; an unset one falls back to the environment, the user's settings file, then the default."""
+
+    inputs: Mapping[str, str | bytes | Path] = field(default_factory=dict)
+    """Values of the company's inputs beside `task`; for `kind: file` and `kind: image` a path."""
+    name: str | None = None
+    """Name of the run's folder; unset: made from the task."""
+    org: str | None = None
+    """Organisation, put behind the name as ChatDev 1.x did."""
+    model: str | None = None
+    base_url: str | None = None
+    warehouse: str | Path | None = None
+    sandbox: str | None = None
+    """`bubblewrap`, or `none` as explicit consent to run what models write without one."""
+    stream: bool = False
+    """Emit `TextStreamed` events as replies arrive."""
+    language: str = "English"
+    """Language that the agents write documents in."""
+    software: str | Path | None = None
+    """A folder of existing software to start from."""
+    on_event: Callable[[Event], None] | None = None

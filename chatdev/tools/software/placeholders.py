@@ -1,0 +1,117 @@
+"""Finding code that was left for later.
+
+A Python function is a placeholder when its body, docstring aside, is only `pass`, `...` or `raise NotImplementedError`,
+unless it is abstract, an overload or part of a Protocol, where such a body is the right one. Comments that announce
+missing work count in every language. (ChatDev §4 measures completeness by placeholders; its script looked for the
+letters "pass" and "todo", which also stand in `bypass` and `TodoList`.)
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+_LATER = re.compile(r"\b(TODO|FIXME|XXX)\b|\b(not (yet )?implemented|implement(ation)? (me|here|goes here)|"
+                    r"placeholder|add your code here|your code here)\b", re.IGNORECASE)
+_MARKERS = re.compile(r"\b(TODO|FIXME|XXX)\b")
+_COMMENT = re.compile(r"(?://|#|--|\(\*|/\*|<!--)(?P<text>.*)")
+_SOURCES = {".js", ".ts", ".jsx", ".tsx", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".go", ".rs", ".sh", ".html", ".css",
+            ".v", ".sv", ".st", ".rb", ".php", ".cs", ".kt", ".swift"}
+_ALLOWED_DECORATORS = {"abstractmethod", "abstractproperty", "overload"}
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """Something left for later: where, and what."""
+
+    path: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}"
+
+
+def placeholders(software: Mapping[str, bytes]) -> list[Placeholder]:
+    """All placeholders of a software, file by file. Files that do not parse are judged by their comments alone."""
+    found: list[Placeholder] = []
+    for path, data in sorted(software.items()):
+        suffix = PurePosixPath(path).suffix.lower()
+        text = data.decode("utf-8", "replace")
+        if suffix == ".py":
+            found += _python(path, text)
+        elif suffix in _SOURCES:
+            found += _comments(path, text)
+    return found
+
+
+def _python(path: str, text: str) -> Iterator[Placeholder]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        yield from _comments(path, text)
+        return
+    yield from (Placeholder(path, f.lineno, f"`{f.name}` has no body yet") for f in _empty_functions(tree))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and _later(token.string):
+            yield Placeholder(path, token.start[0], token.string.strip())
+
+
+def _empty_functions(node: ast.AST, exempt: bool = False) -> Iterator[_Function]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _Function) and not exempt and not _may_be_empty(child) and _is_empty(child.body):
+            yield child
+        yield from _empty_functions(child, isinstance(child, ast.ClassDef) and _is_protocol(child))
+
+
+def _is_empty(body: list[ast.stmt]) -> bool:
+    rest = body[1:] if _is_constant(body[0], str) else body
+    return all(isinstance(s, ast.Pass) or _is_constant(s, type(...)) or _raises_not_implemented(s) for s in rest)
+
+
+def _is_constant(statement: ast.stmt, kind: type) -> bool:
+    return (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            and isinstance(statement.value.value, kind))
+
+
+def _raises_not_implemented(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Raise) or statement.exc is None:
+        return False
+    raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+
+
+def _may_be_empty(function: _Function) -> bool:
+    return any(_name(decorator) in _ALLOWED_DECORATORS for decorator in function.decorator_list)
+
+
+def _is_protocol(cls: ast.ClassDef) -> bool:
+    return any(_name(base) == "Protocol" for base in cls.bases)
+
+
+def _name(node: ast.expr) -> str:
+    """The last part of a dotted or subscripted name."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _comments(path: str, text: str) -> Iterator[Placeholder]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        comment = _COMMENT.search(line)
+        if comment and _later(comment["text"]):
+            yield Placeholder(path, number, line.strip()[:100])
+
+
+def _later(comment: str) -> bool:
+    """Whether a comment announces missing work; `TODO` counts in capitals only, so that a to-do list may be spoken of."""
+    match = _LATER.search(comment)
+    return bool(match) and (match[1] is None or bool(_MARKERS.search(comment)))
