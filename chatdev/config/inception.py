@@ -1,0 +1,120 @@
+"""Inception prompts: what one agent is told at the start of a phase (ChatDev §3.1, equation 2).
+
+The words are in the company's `protocol`; here is only what they may speak of. Both sides get the same parts,
+mirrored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from chatdev.config.prompts import render
+from chatdev.config.schema import Company, Phase
+from chatdev.events import Speaker
+
+MARKER = "<SOLUTION>"
+"""Begins an utterance that concludes the phase."""
+QUESTION_MARKER = "<QUESTION>"
+"""Begins an assistant's question (dehallucination)."""
+
+
+Described = tuple[str, str, Mapping[str, Any]]
+"""A tool as agents see it: name, description, JSON schema of its parameters."""
+
+
+def system_prompt(  # noqa: PLR0913 - each argument is one thing that an inception prompt speaks of
+    company: Company, phase_name: str, speaker: Speaker, *, values: Mapping[str, Any], tools: Sequence[Described] = (),
+    native_tools: bool = False, has_software: bool = False, documents_language: str = "",
+) -> str:
+    """The system message of one side of a phase: `protocol.system` with
+
+    company, background, phase {name, about}, me {title, prompt}, other {title} or None, speaker, guidance,
+    tools [{name, description, parameters}], native_tools, tool_text, form, form_text, may_conclude,
+    other_may_conclude, dehallucination, questions, rounds, opens, feedback (true or false), marker, question_marker,
+    documents_language.
+
+    `values` holds the visible inputs by name and what the phase reads, None for a `name?` that is absent. `tools`
+    are those of this speaker. Raises ConfigError when a template cannot be rendered.
+    """
+    phase = company.phases[phase_name]
+    other: Speaker = "assistant" if speaker == "instructor" else "instructor"
+    counterpart = _role_name(phase, other)
+    given = _inputs(company, values)
+    described = [{"name": name, "description": about, "parameters": schema} for name, about, schema in tools]
+    return render(company.protocol.system, {
+        "company": company.company,
+        "background": render(company.background, given, "background"),
+        "phase": {"name": phase_name, "about": phase.about},
+        "me": _me(company, _role_name(phase, speaker), given),
+        "other": {"title": company.roles[counterpart].title} if counterpart else None,
+        "speaker": speaker,
+        "guidance": _guidance(phase, phase_name, speaker, values),
+        "tools": described,
+        "native_tools": native_tools,
+        "tool_text": "" if native_tools else tool_text(company, described),
+        "form": phase.solution.form,
+        "form_text": form_text(company, phase, has_software=has_software),
+        "may_conclude": phase.concludes in (speaker, "either"),
+        "other_may_conclude": counterpart is not None and phase.concludes in (other, "either"),
+        "dehallucination": phase.dehallucination,
+        "questions": phase.questions,
+        "rounds": phase.rounds,
+        "opens": phase.opens,
+        "feedback": phase.feedback is not None,
+        "marker": MARKER,
+        "question_marker": QUESTION_MARKER,
+        "documents_language": documents_language,
+    }, "protocol.system")
+
+
+def form_text(company: Company, phase: Phase, *, has_software: bool) -> str:
+    """How the solution of `phase` is to be written: the protocol's entry for its form, with options, schema (JSON
+    schema as a mapping), file, only, writes, marker. Files are changed by `files_partial` once there is software."""
+    solution = phase.solution
+    name: str = solution.form
+    if name == "files" and solution.as_file:
+        name = "as_file"
+    elif name == "files" and has_software:
+        name = "files_partial"
+    template = getattr(company.protocol, {"json": "json_", "list": "list_"}.get(name, name))
+    return render(template, {
+        "options": solution.options, "schema": solution.schema_, "file": solution.as_file, "only": solution.only,
+        "writes": phase.writes, "marker": MARKER,
+    }, f"protocol.{name}")
+
+
+def readable(reads: Sequence[str]) -> frozenset[str]:
+    """The names behind `reads`, optional or not."""
+    return frozenset(name.removesuffix("?") for name in reads)
+
+
+def tool_text(company: Company, tools: Sequence[Mapping[str, Any]]) -> str:
+    """How to call tools, for models without native tool calls; empty when there are none."""
+    return render(company.protocol.tools, {"tools": tools}, "protocol.tools") if tools else ""
+
+
+def _inputs(company: Company, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What role prompts and the background may use: the visible inputs by name, and all of them as `inputs`."""
+    hidden = {name for name, declared in company.inputs.items() if declared.hidden}
+    visible = {name: values.get(name) for name in ("task", *company.inputs) if name not in hidden}
+    return {**visible, "inputs": visible}
+
+
+def _role_name(phase: Phase, speaker: Speaker) -> str | None:
+    return phase.assistant if speaker == "assistant" else phase.instructor
+
+
+def _me(company: Company, name: str | None, given: Mapping[str, Any]) -> dict[str, str]:
+    """Title and prompt of the speaker; without roles (an ablation) only the title."""
+    if name is None:
+        return {"title": "", "prompt": ""}
+    role = company.roles[name]
+    return {"title": role.title, "prompt": render(role.prompt, given, f"roles.{name}.prompt")
+            if company.with_roles else ""}
+
+
+def _guidance(phase: Phase, phase_name: str, speaker: Speaker, values: Mapping[str, Any]) -> str:
+    template = phase.guidance.instructor if speaker == "instructor" else phase.guidance.assistant
+    seen = {name: values[name] for name in readable(phase.reads) if name in values}
+    return render(template, seen, f"phases.{phase_name}.guidance.{speaker}")
