@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Speaker = Literal["instructor", "assistant"]
-UtteranceKind = Literal["instruction", "response", "question", "answer", "reflection", "report"]
+UtteranceKind = Literal["opening", "instruction", "response", "question", "answer", "reflection", "report"]
 
 
 @dataclass(frozen=True, slots=True)

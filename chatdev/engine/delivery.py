@@ -36,6 +36,7 @@ class Deliveries:
     value: Any = None
     """The last delivery kept; before it, the value at entry."""
     made: int = 0
+    refused: int = 0
     verdict: Verdict | None = None
     """Newest verdict of `feedback`."""
     guard: Verdict | None = None
@@ -56,6 +57,15 @@ class Deliveries:
     def passed(self) -> bool:
         """Whether the feedback passes."""
         return bool(self.verdict and self.verdict["passed"])
+
+    @property
+    def owed(self) -> bool:
+        """Whether there is neither a delivery nor a value from before the phase that could stand."""
+        if self.made:
+            return False
+        if self.phase.writes == "software":
+            return not (self.refused and self.state.software)
+        return True
 
     async def receive(self, body: str, place: str) -> Received:
         """Parse a response; keep it as a delivery, or say why not."""
@@ -104,6 +114,7 @@ class Deliveries:
         return ""
 
     def _refuse(self, reason: str, place: str) -> Received:
+        self.refused += 1
         self.office.emit(DeliveryRefused(place, reason))
         return Received("refused", reason)
 
@@ -116,7 +127,8 @@ class Deliveries:
 
     def _remember(self) -> None:
         if self.verdict:
-            self.versions.append((self.verdict["score"], self.state.software))
+            score = self.verdict.get("score", float(self.verdict["passed"]))
+            self.versions.append((score, self.state.software))
 
     async def settle(self) -> None:
         """At the end of a phase whose feedback never passed, the best version by feedback stands (the newest of equals)."""

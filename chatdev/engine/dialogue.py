@@ -13,6 +13,7 @@ from chatdev.engine.office import Office
 from chatdev.engine.solution import read_marker
 from chatdev.engine.turn import Agent, Turns
 from chatdev.events import Speaker, Uttered, UtteranceKind
+from chatdev.llm.base import Constraint
 
 Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered"]
 
@@ -94,7 +95,7 @@ class Dialogue:
         """The response after the questions it needs (communicative dehallucination, ChatDev equation 7)."""
         if self.phase.dehallucination and self.instructor:
             for n in range(1, self.questions + 1):
-                asked = await self.turns.take(self.assistant, f"{place}/ask-{n}", self._constraint())
+                asked = await self.turns.take(self.assistant, f"{place}/ask-{n}")
                 if read_marker(asked.text).kind != "question":
                     self._said("response", self.assistant, asked, place)
                     return asked
@@ -152,7 +153,7 @@ class Dialogue:
         self.turns.memory.add(Utterance(None, text, to=listener))
         self.office.emit(Uttered(f"{self.place}/round-{self.round}", "report", None, listener, text, self.round))
 
-    def _constraint(self):  # type: ignore[no-untyped-def]
+    def _constraint(self) -> Constraint | None:
         return constraint_for(self.phase.solution, self.assistant.seat.profile, self.may_conclude("assistant"))
 
 

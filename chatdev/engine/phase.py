@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chatdev.config.inception import form_text, system_prompt
+from chatdev.config.inception import Briefing, form_text, readable, system_prompt
 from chatdev.config.prompts import render
 from chatdev.config.schema import OnNoSolution, Phase
 from chatdev.engine.constraint import constraint_for
@@ -52,10 +52,8 @@ class Room:
             return
         dialogue = self._dialogue(deliveries)
         ending: str = await dialogue.run()
-        if not deliveries.made and ending != "consensus":
+        if deliveries.owed and not self._accepted_as_it_was(ending):
             ending = await self._reflect(dialogue)
-        elif not deliveries.made and phase.writes != "software" and phase.writes not in self.state.values:
-            ending = await self._reflect(dialogue)  # the pair agreed, but on nothing that can be written down
         await deliveries.settle()
         if phase.writes != "software" and deliveries.made:
             self.state.values[phase.writes] = deliveries.value
@@ -63,27 +61,28 @@ class Room:
             await self.state.history.commit(self.state.software, f"{self.place}: {ending}")
         self._emit_finished(ending, dialogue.round, dialogue.turns.calls)
 
+    def _accepted_as_it_was(self, ending: str) -> bool:
+        """Whether the pair agreed on the value from before the phase (a reviewer with nothing to say)."""
+        there = self.state.software if self.phase.writes == "software" else self.phase.writes in self.state.values
+        return ending == "consensus" and bool(there)
+
     def _dialogue(self, deliveries: Deliveries) -> Dialogue:
         phase, office = self.phase, self.office
         values = self._readable(deliveries)
         opening = render(phase.opening, values, f"phases.{self.name}.opening")
-        images = tuple(image for key, image in office.images.items() if key in self._reads())
+        images = tuple(image for key, image in office.images.items() if key in readable(phase.reads))
         assistant = self._agent("assistant", phase.assistant, values)
         instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
         profile = assistant.seat.profile
         turns = Turns(office, self.name, ShortTermMemory(opening, images), phase.memory.window or profile.window,
                       ToolUse(office, self.state, phase.tool_calls))
-        office.emit(Uttered(self.place, "instruction" if phase.opens == "brief" else "opening", None, "opening",
-                            opening, 0))
+        office.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
         rounds = min(phase.rounds, profile.rounds or phase.rounds)
         if not instructor and not phase.feedback:
             rounds = 1
         return Dialogue(office, phase, self.place, assistant, instructor, turns, deliveries, rounds,
                         min(phase.questions, profile.questions or phase.questions),
                         form_text(office.company, phase, has_software=bool(self.state.software)))
-
-    def _reads(self) -> list[str]:
-        return [name.rstrip("?") for name in self.phase.reads]
 
     def _readable(self, deliveries: Deliveries) -> Mapping[str, Any]:
         """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""
@@ -106,11 +105,9 @@ class Room:
         if speaker == "assistant" and phase.tools is not None:
             names = phase.tools
         tools = tuple(office.toolbox.spec(name) for name in names)
-        system = system_prompt(
-            office.company, self.name, speaker, values={**office.inputs, **values},
-            tools=[(tool.name, tool.description, tool.parameters) for tool in tools],
-            native_tools=seat.profile.native_tools, has_software=bool(self.state.software),
-            documents_language=office.documents_language)
+        briefing = Briefing({"task": None, **office.inputs, "inputs": office.inputs, **values}, tools,
+                            seat.profile.native_tools, bool(self.state.software), office.documents_language)
+        system = system_prompt(office.company, self.name, speaker, briefing)
         return Agent(speaker, role, spec.title, system, seat, tools)
 
     async def _reflect(self, dialogue: Dialogue) -> str:

@@ -1,0 +1,113 @@
+"""Running one company on one task: the wiring of engine, models, tools, sandbox and folders."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chatdev.config.expressions import compile_expression
+from chatdev.config.schema import Company
+from chatdev.engine.activity import Activities
+from chatdev.engine.chain import Chain, Scope
+from chatdev.engine.office import Office, Seat, Toolbox
+from chatdev.engine.state import State
+from chatdev.errors import ChatDevError
+from chatdev.events import Event, Noted, RunFinished, RunStarted, TextStreamed
+from chatdev.journal import Journal
+from chatdev.runner.history import FolderHistory
+from chatdev.runner.inputs import Inputs
+from chatdev.runner.report import report_markdown
+from chatdev.runner.result import Run, Status
+from chatdev.workspace.run_folder import RunFolder
+from chatdev.workspace.snapshot import Software
+from chatdev.workspace.software import SoftwareFolder
+
+Listener = Callable[[Event], None]
+
+
+@dataclass(slots=True)
+class Execution:
+    """One run under way. `run` is filled as it goes, so that an interrupted one is complete up to the interruption."""
+
+    company: Company
+    inputs: Inputs
+    folder: RunFolder
+    toolbox: Toolbox
+    seat: Callable[[str, str], Seat]
+    start: Software
+    listener: Listener | None = None
+    stream: bool = False
+    language: str = "English"
+    run: Run = field(init=False)
+    _events: list[Event] = field(default_factory=list)
+    _journal: Journal = field(init=False)
+    _started: float = field(default=0.0)
+
+    def __post_init__(self) -> None:
+        self.run = Run(self.folder.path)
+        self._journal = Journal(self.folder.run / "journal.jsonl")
+
+    async def execute(self) -> Run:
+        """Run the chain to its end. Errors of the run end up in the result; only cancellation passes through."""
+        self._started = time.monotonic()
+        state = State({}, self.start, FolderHistory(SoftwareFolder(self.folder.software), Software({})))
+        self._emit(RunStarted("", self.company.company, self.folder.path.name, str(self.folder.path),
+                              {n: str(v) for n, v in self.inputs.visible.items() if v is not None}))
+        try:
+            if self.start:
+                await state.history.commit(self.start, "the software to start from")
+            await Chain(self._office()).run(self.company.chain, state, Scope())
+            self._judge(state)
+        except ChatDevError as error:
+            self._end("error", str(error), error)
+        except asyncio.CancelledError:
+            self._end("interrupted", "stopped before its end; what was made so far is kept")
+            raise
+        finally:
+            self.run.values, self.run.software = state.values, Software(state.software)
+            self._close()
+        return self.run
+
+    def _office(self) -> Office:
+        return Office(self.company, self.folder.path.name, self.inputs.visible, self.inputs.images,
+                      Activities(self._journal), self.toolbox, self.seat, self._emit, self.language, self.stream)
+
+    def _judge(self, state: State) -> None:
+        names = {**self.inputs.visible, **state.names(), "inputs": self.inputs.visible}
+        if compile_expression(self.company.success).evaluate(names):
+            self._end("success", f"{self.company.success} holds")
+        else:
+            self._end("failure", f"the chain is done, but {self.company.success} does not hold")
+
+    def _end(self, status: Status, reason: str, error: ChatDevError | None = None) -> None:
+        self.run.status, self.run.reason, self.run.error = status, reason, error
+
+    def _emit(self, event: Event) -> None:
+        if not isinstance(event, TextStreamed):
+            self._events.append(event)
+            self.run.usage.add(event)
+            if isinstance(event, Noted):
+                self.run.notes.append(event.text)
+            self._journal.append(event.kind, event.place, {k: v for k, v in event.to_dict().items() if k != "place"})
+        if self.listener:
+            self.listener(event)
+
+    def _close(self) -> None:
+        """State how the run ended, wherever that can still be written."""
+        self.run.usage.seconds = round(time.monotonic() - self._started, 3)
+        try:
+            self._emit(RunFinished("", self.run.status, self.run.reason, self.run.usage.seconds))
+            write_report(self.folder.run / "report.md", report_markdown(self._events, self.run))
+        except (ChatDevError, OSError) as error:
+            if self.run.status not in ("error", "interrupted"):
+                self._end("error", str(error), error if isinstance(error, ChatDevError) else None)
+        finally:
+            self._journal.close()
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write `run/report.md`."""
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,45 @@
+"""Who sits where: the model, sampling and profile of every role in every phase, resolved once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chatdev.config.profiles import Profiles
+from chatdev.config.schema import Company, ModelSettings
+from chatdev.config.settings import resolve
+from chatdev.engine.office import Seat
+from chatdev.llm.base import Sampling
+from chatdev.llm.registry import Models
+
+
+@dataclass(slots=True)
+class Seats:
+    """Hands out seats; models of one endpoint share one client."""
+
+    company: Company
+    default: ModelSettings
+    models: Models
+    profiles: Profiles
+    _seats: dict[tuple[str, str], Seat] = field(default_factory=dict)
+
+    def __call__(self, phase: str, role: str) -> Seat:
+        """The seat of `role` in `phase`. Raises MissingModel when there is no way to reach its model."""
+        key = (phase, role)
+        if key not in self._seats:
+            self._seats[key] = self._make(resolve(self.company, phase, role, self.default))
+        return self._seats[key]
+
+    def check(self) -> Mapping[tuple[str, str], Seat]:
+        """Take every seat of the company, so that a missing model is found before the first call."""
+        for name, phase in self.company.phases.items():
+            for role in (phase.assistant, phase.instructor):
+                if role is not None:
+                    self(name, role)
+        return self._seats
+
+    def _make(self, settings: ModelSettings) -> Seat:
+        model, name = self.models.get(settings.name, settings.base_url, settings.key_env)
+        profile = self.profiles.of(name)
+        return Seat(model, Sampling(name, settings.temperature, settings.top_p,
+                                    settings.max_tokens or profile.max_tokens, settings.seed), profile)
