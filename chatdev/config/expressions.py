@@ -18,10 +18,10 @@ from chatdev.errors import ExpressionError
 class _Missing(ChainableUndefined):
     """A name without a value: false, None, and neither more nor less than anything."""
 
-    def __lt__(self, other: object) -> bool:  # type: ignore[override] - jinja2 declares that it always raises
+    def _never(self, *_: Any, **__: Any) -> Any:
         return False
 
-    __le__ = __gt__ = __ge__ = __lt__  # type: ignore[assignment] - the same
+    __lt__ = __le__ = __gt__ = __ge__ = _never
 
 
 class Expression:

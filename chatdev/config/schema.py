@@ -10,9 +10,11 @@ Form = Literal["text", "choice", "files", "json", "list"]
 
 
 class Strict(BaseModel):
-    """Unknown keys are refused, values never change after loading, docstrings below fields describe them."""
+    """Unknown keys are refused, nothing is converted (`"10"` is no number, `yes` no truth value), values never change
+    after loading, docstrings below fields describe them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True,
+                              populate_by_name=True)
 
 
 class ModelSettings(Strict):
@@ -87,6 +89,16 @@ class OnNoSolution(Strict):
     value: Any
 
 
+def _no_solution(choice: Any) -> str:
+    return "value" if isinstance(choice, dict | OnNoSolution) else "word"
+
+
+NoSolution = Annotated[
+    Annotated[Literal["fail", "keep"], Tag("word")] | Annotated[OnNoSolution, Tag("value")],
+    Discriminator(_no_solution),
+]
+
+
 class Phase(Strict):
     """A dialogue between an instructor and an assistant that ends in a solution."""
 
@@ -117,7 +129,7 @@ class Phase(Strict):
     """Narrows the assistant's tools; unset: all of its role's."""
     tool_calls: int = Field(8, ge=1)
     """Most tool calls in one turn."""
-    on_no_solution: Literal["fail", "keep"] | OnNoSolution = "fail"
+    on_no_solution: NoSolution = "fail"
     model: ModelSettings = ModelSettings()
 
 
@@ -176,7 +188,7 @@ class Branch(StepFields):
 
 
 class ParallelStep(StepFields):
-    parallel: list[Step | Branch] = Field(min_length=1)
+    parallel: list[BranchStep] = Field(min_length=1)
 
 
 class ProcessStep(StepFields):
@@ -184,25 +196,43 @@ class ProcessStep(StepFields):
     """Long-term name that holds a list of phase names to run in order."""
 
 
-_KINDS = {
+_STEPS: dict[str, type[StepFields]] = {
     "phase": PhaseStep, "tool": ToolStep, "repeat": RepeatStep, "foreach": ForeachStep, "parallel": ParallelStep,
     "process": ProcessStep,
 }
+_BRANCHES: dict[str, type[StepFields]] = {**_STEPS, "steps": Branch}
 
 
-def _kind(step: Any) -> str | None:
+def _kind(step: Any, kinds: dict[str, type[StepFields]]) -> str | None:
     """Which step a mapping (or a step already built) is; None when it is none of them."""
-    for name, cls in _KINDS.items():
+    for name, cls in kinds.items():
         if isinstance(step, cls) or (isinstance(step, dict) and name in step):
             return name
     return None
 
 
-Step = Annotated[
+def _step_kind(step: Any) -> str | None:
+    return _kind(step, _STEPS)
+
+
+def _branch_kind(step: Any) -> str | None:
+    return _kind(step, _BRANCHES)
+
+
+_AnyStep = (
     Annotated[PhaseStep, Tag("phase")] | Annotated[ToolStep, Tag("tool")] | Annotated[RepeatStep, Tag("repeat")]
     | Annotated[ForeachStep, Tag("foreach")] | Annotated[ParallelStep, Tag("parallel")]
-    | Annotated[ProcessStep, Tag("process")],
-    Discriminator(_kind, custom_error_type="step", custom_error_message=f"a step is one of: {', '.join(_KINDS)}"),
+    | Annotated[ProcessStep, Tag("process")]
+)
+Step = Annotated[
+    _AnyStep,
+    Discriminator(_step_kind, custom_error_type="step",
+                  custom_error_message=f"a step is one of: {', '.join(_STEPS)}"),
+]
+BranchStep = Annotated[
+    _AnyStep | Annotated[Branch, Tag("steps")],
+    Discriminator(_branch_kind, custom_error_type="step",
+                  custom_error_message=f"a branch is one of: {', '.join(_BRANCHES)}"),
 ]
 
 

@@ -1,0 +1,75 @@
+"""Model profiles: what is known of a model, and the limits that suit it (`company_config/models.yaml`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+
+from pydantic import Field
+
+from chatdev.config.schema import Strict
+from chatdev.config.source import read
+from chatdev.config.validation import validated
+from chatdev.paths import bundled
+
+
+class Price(Strict):
+    """US dollars per million tokens."""
+
+    prompt: float = Field(ge=0)
+    completion: float = Field(ge=0)
+
+
+class ModelProfile(Strict):
+    """What is known of the models that `match`; every unset field is taken from the next entry that matches."""
+
+    match: list[str] = Field(min_length=1)
+    """Patterns of model names (`*`, `?`, `[…]`), without regard to case."""
+    context: int | None = Field(None, gt=0)
+    """Context window, tokens; None: unknown, the server is asked to complain."""
+    max_tokens: int | None = Field(None, gt=0)
+    """Limit of one reply, tokens, where the company sets none."""
+    rounds: int | None = Field(None, ge=1)
+    """Most rounds of a phase."""
+    questions: int | None = Field(None, ge=1)
+    """Most questions of dehallucination in one round."""
+    window: int | None = Field(None, ge=1)
+    """Short-term memory where the phase sets none: so many exchanges."""
+    native_tools: bool = False
+    """Whether the model is given tools through the API; otherwise by the JSON-block protocol."""
+    constrained: bool = False
+    """Whether replies in the forms `choice` and `json` are constrained by a grammar or schema."""
+    price: Price | None = None
+    """None: unknown, which is never counted as zero."""
+    tokenizer: str = "cl100k_base"
+    """tiktoken encoding to estimate with where the server does not count."""
+
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """US dollars for so many tokens; None when the price is unknown."""
+        if self.price is None:
+            return None
+        return (prompt_tokens * self.price.prompt + completion_tokens * self.price.completion) / 1_000_000
+
+
+class Profiles(Strict):
+    """The file `models.yaml`."""
+
+    models: list[ModelProfile]
+
+
+def profile_for(model: str, own: Sequence[ModelProfile] = ()) -> ModelProfile:
+    """The profile of a model name: for every field the first entry that matches and sets it, the user's `own`
+    entries before the bundled ones. Raises ConfigError when `models.yaml` is broken."""
+    name = model.lower()
+    merged: dict[str, Any] = {}
+    for entry in (*own, *_bundled()):
+        if any(fnmatchcase(name, pattern.lower()) for pattern in entry.match):
+            merged = {**{field: getattr(entry, field) for field in entry.model_fields_set}, **merged}
+    return ModelProfile(**{**merged, "match": [model]})
+
+
+@cache
+def _bundled() -> tuple[ModelProfile, ...]:
+    return tuple(validated(Profiles, read(bundled("company_config") / "models.yaml")).models)

@@ -1,0 +1,204 @@
+"""YAML with the place of every value, so that an error can name file and line.
+
+YAML 1.2 words: only `true` and `false` are booleans, so `yes`, `no`, `on` and `off` stay text; dates and `1:30` stay
+text too. Duplicate keys are refused; keys are text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from chatdev.errors import ConfigError
+
+Key = str | int
+KeyPath = tuple[Key, ...]
+Value = Any  # dict[str, Node] | list[Node] | str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value with its place, `FILE:LINE`. Mappings and lists hold nodes; everything else is plain."""
+
+    value: Value
+    place: str
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the C parser where there is one
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own way
+
+
+class Dumper(yaml.SafeDumper):
+    """Writes what this module reads back equal; texts of several lines as blocks."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+
+
+_TAG = "tag:yaml.org,2002:"
+_WORDS: dict[str, tuple[str, str, Callable[[str], Any]]] = {
+    "null": (r"~|null|Null|NULL|", "~nN", lambda _: None),
+    "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF", lambda text: text.lower() == "true"),
+    "int": (r"[-+]?(0|[1-9][0-9]*)", "-+0123456789", int),
+    "float": (r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*)([eE][-+]?[0-9]+)?|[-+]?[0-9]+[eE][-+]?[0-9]+", "-+.0123456789", float),
+}
+for _name, (_pattern, _first, _) in _WORDS.items():
+    _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"),
+                                  [*_first, ""] if _name == "null" else list(_first))
+_SCALARS: dict[str, Callable[[str], Any]] = {_TAG + "str": str} | {_TAG + n: word[2] for n, word in _WORDS.items()}
+_MOST_VALUES = 100_000  # aliases of aliases can make a small file huge
+
+
+def _block_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(_TAG + "str", text, style="|" if "\n" in text else None)
+
+
+Dumper.add_representer(str, _block_text)
+
+
+def shown(path: Path) -> str:
+    """The path as messages name it: relative to the working directory where it lies below it."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def read(path: Path) -> Node:
+    """The mapping in a YAML file; raises ConfigError naming file, line and mend."""
+    node = parse(read_text(path), shown(path))
+    if not isinstance(node.value, dict):
+        found = "is empty" if node.value is None else f"holds {_kind(node.value)}"
+        raise ConfigError(f"{shown(path)} {found}; it must be a mapping (`key: value` lines)")
+    return node
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; raises ConfigError when it cannot be read or is not UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{shown(path)} cannot be read: {error.strerror or error}; check the path and its "
+                          "permissions") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{shown(path)} is not UTF-8 (see byte {error.start}); save it in that encoding") from error
+
+
+def parse(text: str, name: str) -> Node:
+    """The value of a YAML text; `name` stands for the file in places and errors."""
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+        return _Builder(name).build(root) if root is not None else Node(None, f"{name}:1")
+    except yaml.MarkedYAMLError as error:
+        raise ConfigError(_broken(error, text, name)) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{name}: not YAML: {' '.join(str(error).split())}; remove the character") from error
+    except RecursionError as error:
+        raise ConfigError(f"{name}: nested too deeply, or an alias contains itself; write it flatter") from error
+
+
+def plain(node: Node) -> Any:
+    """The value without places."""
+    if isinstance(node.value, dict):
+        return {key: plain(child) for key, child in node.value.items()}
+    if isinstance(node.value, list):
+        return [plain(child) for child in node.value]
+    return node.value
+
+
+def place_of(node: Node, path: Sequence[Key]) -> str:
+    """The place of the value at `path`, or of the deepest part of the path that exists."""
+    for key in path:
+        child = _child(node.value, key)
+        if child is None:
+            break
+        node = child
+    return node.place
+
+
+def merge(base: Node, over: Node) -> Node:
+    """`base` with `over` on top: mappings entry by entry, everything else replaced."""
+    if not (isinstance(base.value, dict) and isinstance(over.value, dict)):
+        return over
+    merged = dict(base.value)
+    for key, child in over.value.items():
+        merged[key] = merge(merged[key], child) if key in merged else child
+    return Node(merged, over.place)
+
+
+def _child(value: Value, key: Key) -> Node | None:
+    if isinstance(value, dict):
+        return value.get(key)
+    if isinstance(value, list) and isinstance(key, int) and 0 <= key < len(value):
+        return value[key]  # type: ignore[no-any-return]  # lists of a Node hold nodes
+    return None
+
+
+class _Builder:
+    """Turns composed YAML nodes into values with places."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = 0
+
+    def build(self, node: yaml.Node, mark: yaml.Mark | None = None) -> Node:
+        self._count += 1
+        if self._count > _MOST_VALUES:
+            raise self._refused(node, f"more than {_MOST_VALUES} values", "use fewer aliases")
+        place = self._place(mark or node.start_mark)
+        if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
+            return Node(self._mapping(node), place)
+        if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
+            return Node([self.build(child) for child in node.value], place)
+        return Node(self._scalar(node), place)
+
+    def _mapping(self, node: yaml.MappingNode) -> dict[str, Node]:
+        found: dict[str, Node] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag != _TAG + "str":
+                raise self._refused(key, f"the key {_source(key)} is not text", "put it in quotes")
+            if key.value == "<<":
+                raise self._refused(key, "merge keys (`<<`) are not used here", "write the entries out, or `extends`")
+            if key.value in found:
+                raise self._refused(key, f"the key {key.value!r} is given twice (first in {found[key.value].place})",
+                                    "remove one of them")
+            found[key.value] = self.build(value, key.start_mark)
+        return found
+
+    def _scalar(self, node: yaml.Node) -> Any:
+        make = _SCALARS.get(node.tag)
+        if make is None or not isinstance(node, yaml.ScalarNode):
+            raise self._refused(node, f"the tag {node.tag.replace(_TAG, '!!')} is not used here", "remove it")
+        try:
+            return make(node.value)
+        except ValueError as error:
+            raise self._refused(node, f"{_source(node)} is not a number: {error}", "put it in quotes") from error
+
+    def _refused(self, node: yaml.Node, problem: str, mend: str) -> ConfigError:
+        return ConfigError(f"{self._place(node.start_mark)}: {problem}; {mend}")
+
+    def _place(self, mark: yaml.Mark) -> str:
+        return f"{self._name}:{mark.line + 1}"
+
+
+def _source(node: yaml.Node) -> str:
+    return repr(node.value)[:60] if isinstance(node, yaml.ScalarNode) else "of this entry"
+
+
+def _kind(value: Value) -> str:
+    return "a list" if isinstance(value, list) else f"the single value {value!r}"[:80]
+
+
+def _broken(error: yaml.MarkedYAMLError, text: str, name: str) -> str:
+    mark = error.problem_mark or error.context_mark
+    line = mark.line if mark else 0
+    lines = text.splitlines()
+    problem = ", ".join(part for part in (error.problem, error.context) if part)
+    indent = lines[line][: len(lines[line]) - len(lines[line].lstrip())] if line < len(lines) else ""
+    mend = "indent with spaces, never with tabs" if "\t" in indent else \
+        "check indentation, quotes and colons around this line (texts with `: ` or `{{` need quotes or `|`)"
+    return f"{name}:{line + 1}: not YAML: {problem}; {mend}"
