@@ -1,0 +1,127 @@
+"""Checks of single phases: roles, tools, who speaks, what is written in which form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from chatdev.config.facts import RESERVED, Finding, ToolFacts, bare, is_name
+from chatdev.config.json_schema import schema_problem
+from chatdev.config.nearest import known
+from chatdev.config.schema import Company, ForeachStep, Phase, Solution
+from chatdev.config.source import KeyPath
+from chatdev.config.steps import walk
+
+Tools = Mapping[str, ToolFacts] | None
+
+
+def check_phases(company: Company, tools: Tools) -> Iterator[Finding]:
+    """Findings in roles and phases, whether the chain runs them or not."""
+    for name, role in company.roles.items():
+        for n, tool in enumerate(role.tools):
+            yield from unknown_tool(tool, tools, ("roles", name, "tools", n))
+    items = {step.foreach.as_ for _, step in walk(company.chain) if isinstance(step, ForeachStep)}
+    for name, phase in company.phases.items():
+        path: KeyPath = ("phases", name)
+        yield from _roles(company, phase, path)
+        yield from _alone(phase, path)
+        yield from _tools(company, phase, tools, path)
+        yield from _reads(company, phase, path)
+        yield from _writes(company, phase, items, path)
+        yield from _form(phase.solution, (*path, "solution"))
+
+
+def unknown_tool(name: str | None, tools: Tools, path: KeyPath) -> Iterator[Finding]:
+    """A finding when there is no such tool."""
+    if name is not None and tools is not None and name not in tools:
+        yield Finding(path, f"there is no tool {name!r}; {known(name, sorted(tools))}")
+
+
+def unwritable(company: Company, name: str, items: set[str]) -> str | None:
+    """Why a phase or tool cannot write `name`; None when it can."""
+    if not is_name(name):
+        return f"{name!r} is not a name that templates and expressions can use; use letters, digits and `_`"
+    if name in RESERVED and name != "software":
+        return f"{name!r} is reserved; write another name"
+    if name in items:
+        return f"{name!r} is the item of a `foreach`; write another name"
+    if name in company.inputs:
+        return f"{name!r} is an input; write another name"
+    return None
+
+
+def _roles(company: Company, phase: Phase, path: KeyPath) -> Iterator[Finding]:
+    for side, role in (("instructor", phase.instructor), ("assistant", phase.assistant)):
+        if role is not None and role not in company.roles:
+            yield Finding((*path, side), f"there is no role {role!r}; {known(role, company.roles)}")
+
+
+def _alone(phase: Phase, path: KeyPath) -> Iterator[Finding]:
+    if phase.instructor is not None:
+        return
+    needs = {"concludes": phase.concludes == "instructor", "opens": phase.opens == "instructor",
+             "dehallucination": phase.dehallucination}
+    for key, needed in needs.items():
+        if needed:
+            yield Finding((*path, key), "this needs an instructor, and the phase has none; add `instructor: ROLE` or "
+                          "leave this key out")
+
+
+def _tools(company: Company, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Finding]:
+    yield from unknown_tool(phase.feedback, tools, (*path, "feedback"))
+    yield from unknown_tool(phase.guard, tools, (*path, "guard"))
+    role = company.roles.get(phase.assistant)
+    for n, tool in enumerate(phase.tools or ()):
+        if role is not None and tool not in role.tools:
+            yield Finding((*path, "tools", n), f"the role {phase.assistant!r} has no tool {tool!r}, and a phase only "
+                          f"narrows; {known(tool, role.tools)}")
+
+
+def _reads(company: Company, phase: Phase, path: KeyPath) -> Iterator[Finding]:
+    names = list(map(bare, phase.reads))
+    hidden = {name for name, declared in company.inputs.items() if declared.hidden}
+    for n, name in enumerate(names):
+        if name in hidden:
+            yield Finding((*path, "reads", n), f"the input {name!r} is hidden, and only tools may see it; remove it")
+        elif name == "feedback":
+            yield Finding((*path, "reads", n), "`feedback` is not read, it is given to a phase with a `feedback` tool; "
+                          "remove it")
+        elif not is_name(name):
+            yield Finding((*path, "reads", n), f"{phase.reads[n]!r} is not a name; write `name`, or `name?` when it "
+                          "may be absent")
+        elif name in names[:n]:
+            yield Finding((*path, "reads", n), f"{name!r} is read twice; remove one of them")
+
+
+def _writes(company: Company, phase: Phase, items: set[str], path: KeyPath) -> Iterator[Finding]:
+    files = phase.solution.form == "files"
+    if problem := unwritable(company, phase.writes, items):
+        yield Finding((*path, "writes"), problem)
+    elif files and phase.writes != "software":
+        yield Finding((*path, "writes"), f"the form `files` writes `software`, not {phase.writes!r}; change one")
+    elif not files and phase.writes == "software":
+        yield Finding((*path, "writes"), f"`software` is written in the form `files`, not {phase.solution.form!r}; "
+                      "change one of them")
+
+
+def _form(solution: Solution, path: KeyPath) -> Iterator[Finding]:
+    belongs = {"options": ("choice", solution.options), "schema": ("json", solution.schema_),
+               "as_file": ("files", solution.as_file), "only": ("files", solution.only)}
+    for key, (form, value) in belongs.items():
+        if value and solution.form != form:
+            yield Finding((*path, key), f"this belongs to the form `{form}`, not {solution.form!r}; change one of them")
+    if solution.form == "choice":
+        yield from _options(solution.options, path)
+    if solution.form == "json" and (problem := schema_problem(solution.schema_)):
+        yield Finding((*path, "schema"), problem)
+    for key, names in (("as_file", [solution.as_file or ""]), ("only", solution.only)):
+        for name in names:
+            if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name:
+                yield Finding((*path, key), f"{name!r} leaves the software folder; write a path below it, with `/`")
+
+
+def _options(options: list[str], path: KeyPath) -> Iterator[Finding]:
+    distinct = {option.strip().casefold() for option in options}
+    if len(options) < 2 or len(distinct) < len(options) or "" in distinct:
+        yield Finding((*path, "options"), f"a choice needs at least two different options, not {options!r}; write "
+                      "`options: [one, another]`")

@@ -1,0 +1,130 @@
+"""Changes to a company's YAML before validation: `--set` and `--without` (the ablation switches of design §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chatdev.config.nearest import known
+from chatdev.config.schema import Company
+from chatdev.config.shape import child, names_in, settled
+from chatdev.config.source import Key, Node, parse, plain
+from chatdev.errors import ConfigError
+
+
+def set_value(root: Node, assignment: str) -> Node:
+    """The YAML with one `a.b.c=value` applied; the value is YAML. Raises ConfigError for a path that the schema does
+    not know, naming the nearest one. Entries of `roles`, `phases` and `inputs` must exist; steps are numbered from 0.
+    """
+    path, equals, text = assignment.partition("=")
+    if not equals or not path.strip():
+        raise ConfigError(f"--set {assignment!r} is not `path=value`; write e.g. --set phases.coding.rounds=3")
+    place = f"--set {assignment}"
+    return _set(root, _Target(Company, path.strip().split("."), 0, place), parse(text.strip(), place))
+
+
+class _Target:
+    """Where an assignment leads: the rest of the path, the type there, and how to name it."""
+
+    def __init__(self, kind: Any, keys: list[str], depth: int, place: str) -> None:
+        self.kind, self.keys, self.depth, self.place = kind, keys, depth, place
+
+    @property
+    def key(self) -> str:
+        return self.keys[self.depth]
+
+    @property
+    def last(self) -> bool:
+        return self.depth == len(self.keys) - 1
+
+    def into(self, kind: Any) -> _Target:
+        return _Target(kind, self.keys, self.depth + 1, self.place)
+
+    def refused(self, allowed: Sequence[Key]) -> ConfigError:
+        above = ".".join(self.keys[: self.depth]) or "the company"
+        return ConfigError(f"{self.place}: {above} has no {self.key!r}; {known(self.key, map(str, allowed))}")
+
+
+def _set(node: Node, target: _Target, new: Node) -> Node:
+    if isinstance(node.value, list):
+        return _set_in_list(node, target, new)
+    kind = settled(target.kind, plain(node))
+    entries = node.value if isinstance(node.value, dict) else {}
+    if names := names_in(kind):
+        allowed: list[Key] = [name for name in names if name != "extends"]  # resolved before
+    elif kind is None or child(kind, target.key) is Any:
+        allowed = [target.key]
+    else:
+        allowed = list(entries)
+    if target.key not in allowed:
+        raise target.refused(allowed)
+    below = target.into(child(kind, target.key))
+    old = entries.get(target.key, Node({}, target.place))
+    return Node({**entries, target.key: new if target.last else _set(old, below, new)}, node.place)
+
+
+def _set_in_list(node: Node, target: _Target, new: Node) -> Node:
+    positions: list[Key] = list(range(len(node.value)))
+    if target.key not in map(str, positions):
+        raise target.refused(positions)
+    n = int(target.key)
+    value = new if target.last else _set(node.value[n], target.into(child(target.kind, n)), new)
+    return Node([*node.value[:n], value, *node.value[n + 1:]], node.place)
+
+
+def leave_out(root: Node, names: Sequence[str]) -> Node:
+    """The YAML without the phase steps of these names, wherever they stand in the chain; loops and branches that are
+    empty then go too. Raises ConfigError for a name that is no step, and when nothing would be left."""
+    chain = root.value.get("chain")
+    if not names or chain is None:
+        return root
+    present = set(_phases(chain))
+    for name in names:
+        if name not in present:
+            raise ConfigError(f"--without {name}: the chain has no such phase; {known(name, sorted(present))}")
+    left = _without(chain, set(names))
+    if left is None:
+        raise ConfigError(f"--without {', '.join(names)}: nothing is left of the chain; leave out less")
+    return Node({**root.value, "chain": left}, root.place)
+
+
+_NESTED = ("repeat", "foreach", "steps", "parallel")  # where steps hold steps
+
+
+def _phases(steps: Node) -> Iterator[str]:
+    for step in steps.value if isinstance(steps.value, list) else []:
+        entries = step.value if isinstance(step.value, dict) else {}
+        if "phase" in entries:
+            yield entries["phase"].value
+        for key in _NESTED:
+            if key in entries:
+                yield from _phases(_steps(entries[key]))
+
+
+def _steps(body: Node) -> Node:
+    """The list of steps of a loop's mapping; lists as they are."""
+    return body.value.get("steps", body) if isinstance(body.value, dict) else body
+
+
+def _without(steps: Node, names: set[str]) -> Node | None:
+    """The list without steps of these phases; None when it became empty."""
+    if not isinstance(steps.value, list):
+        return steps  # validation will say what is wrong
+    left = [kept for step in steps.value if (kept := _thinned(step, names)) is not None]
+    return Node(left, steps.place) if left or not steps.value else None
+
+
+def _thinned(step: Node, names: set[str]) -> Node | None:
+    entries = step.value if isinstance(step.value, dict) else {}
+    if "phase" in entries and entries["phase"].value in names:
+        return None
+    for key in _NESTED:
+        if key not in entries:
+            continue
+        body = entries[key]
+        left = _without(_steps(body), names)
+        if left is None:
+            return None
+        value = Node({**body.value, "steps": left}, body.place) if isinstance(body.value, dict) else left
+        step = Node({**entries, key: value}, step.place)
+    return step
