@@ -1,0 +1,157 @@
+"""Running one child process to its end or its limit, and killing whatever is left of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from chatdev.errors import SandboxError
+from chatdev.sandbox.base import Execution, Job
+from chatdev.sandbox.capture import Capture
+
+_POLL = 0.05  # seconds between looks at a child that still holds its pipes
+_NAP = 0.005  # seconds between looks at a child that closed them
+_DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
+
+
+class Children:
+    """The child processes of one sandbox. Every child leads its own session, so that its group can be killed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped: set[subprocess.Popen[bytes]] = set()
+
+    def run(self, command: Sequence[str], job: Job, *, env: Mapping[str, str], cwd: Path | None = None,
+            pass_fds: Sequence[int] = ()) -> Execution:
+        """Run `command` (which carries out `job`) and report how it ended; raises SandboxError when it cannot start
+        or when `stop_all` ended it."""
+        started = time.monotonic()
+        with _stdin(job.stdin) as stdin, self._child(command, stdin, env, cwd, pass_fds) as child:
+            streams = _Streams(child, job.limits.output)
+            timed_out = not streams.read(child, started + job.limits.seconds)
+            stopped = self._end(child)
+            streams.drain(_DRAIN)
+        if stopped:
+            raise SandboxError(f"{job.argv[0]} was stopped before it ended")
+        status = child.returncode
+        return Execution(
+            exit_status=None if timed_out or status < 0 else status,
+            signal=signal.SIGKILL if timed_out else -status if status < 0 else None,
+            stdout=streams.stdout.text(), stderr=streams.stderr.text(),
+            seconds=time.monotonic() - started, timed_out=timed_out,
+            truncated=streams.stdout.truncated or streams.stderr.truncated,
+        )
+
+    def stop_all(self) -> None:
+        """Kill every child; the calls of `run` that wait for them raise SandboxError."""
+        with self._lock:
+            self._stopped |= self._running
+            for child in self._running:
+                _kill_group(child)
+
+    def _end(self, child: subprocess.Popen[bytes]) -> bool:
+        """Kill what is left of the child's group, reap it, and say whether `stop_all` had ended it.
+
+        Killed before it is reaped: until then its number cannot belong to somebody else.
+        """
+        with self._lock:
+            if child in self._running:
+                _kill_group(child)
+            self._running.discard(child)
+            stopped = child in self._stopped
+            self._stopped.discard(child)
+        child.wait()
+        return stopped
+
+    @contextlib.contextmanager
+    def _child(self, command: Sequence[str], stdin: IO[bytes] | int, env: Mapping[str, str], cwd: Path | None,
+               pass_fds: Sequence[int]) -> Iterator[subprocess.Popen[bytes]]:
+        try:
+            child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+                                     env=dict(env), start_new_session=True, pass_fds=pass_fds)
+        except (OSError, ValueError) as error:
+            raise SandboxError(f"cannot start {command[0]}: {error}") from error
+        with self._lock:
+            self._running.add(child)
+        try:
+            yield child
+        finally:
+            self._end(child)
+            for pipe in (child.stdout, child.stderr):
+                if pipe:
+                    pipe.close()
+
+
+class _Streams:
+    """Both output streams of a child, read as they come so that it never blocks on a full pipe."""
+
+    def __init__(self, child: subprocess.Popen[bytes], limit: int) -> None:
+        self.stdout, self.stderr = Capture(limit), Capture(limit)
+        self._selector = selectors.DefaultSelector()
+        for pipe, capture in ((child.stdout, self.stdout), (child.stderr, self.stderr)):
+            if pipe:
+                os.set_blocking(pipe.fileno(), False)
+                self._selector.register(pipe, selectors.EVENT_READ, capture)
+
+    def read(self, child: subprocess.Popen[bytes], deadline: float) -> bool:
+        """Read until the child has ended; False when `deadline` (monotonic) came first."""
+        while not _has_ended(child):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            if self._selector.get_map():
+                self._read_once(min(_POLL, left))
+            else:
+                time.sleep(_NAP)
+        return True
+
+    def drain(self, seconds: float) -> None:
+        """Take what the ended child left in the pipes; descendants that still hold them are waited for `seconds`."""
+        deadline = time.monotonic() + seconds
+        while self._selector.get_map() and (left := deadline - time.monotonic()) > 0:
+            self._read_once(left)
+        self._selector.close()
+
+    def _read_once(self, timeout: float) -> None:
+        for key, _ in self._selector.select(timeout):
+            try:
+                data = os.read(key.fd, 1 << 16)
+            except BlockingIOError:
+                continue
+            if data:
+                key.data.feed(data)
+            else:
+                self._selector.unregister(key.fileobj)
+
+
+@contextlib.contextmanager
+def _stdin(text: str | None) -> Iterator[IO[bytes] | int]:
+    """Input for a child: `text` from a nameless file, so that nobody has to write while others read."""
+    if text is None:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(text.encode("utf-8", errors="surrogateescape"))
+        file.seek(0)
+        yield file
+
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether the child ended; it is not reaped yet."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    """Kill the child's whole process group, also when its leader has already ended."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
