@@ -53,8 +53,9 @@ def compile_expression(text: str) -> Expression:
     """The expression `text`; raises ExpressionError when it is not a Jinja2 expression."""
     try:
         parsed = Parser(_environment(), text, state="variable").parse_expression()
-        names = find_undeclared_variables(nodes.Template([nodes.Output([parsed])], lineno=1))
-        return Expression(text, frozenset(names), _environment().compile_expression(text))
+        tree = nodes.Template([nodes.Output([parsed])], lineno=1).set_environment(_environment())
+        names = frozenset(find_undeclared_variables(tree))  # type: ignore[arg-type]  # the very template just made
+        return Expression(text, names, _environment().compile_expression(text))
     except (TemplateSyntaxError, RecursionError, SyntaxError, OverflowError, ValueError) as error:
         raise ExpressionError(f"{text!r} is not an expression: {error}; write something like `test.passed` or "
                               "`not executed and fault == \"build\"`") from error

@@ -1,0 +1,71 @@
+"""Which model a role uses in a phase, and the user's own settings (design §4).
+
+Field by field: phase, then role, then the default, then the company. The default is the command line, then
+`CHATDEV_MODEL` in the environment, then the user settings file, then `.env`. `--set` edits the company itself and so
+beats all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from chatdev.config.environ import dotenv, process_environ
+from chatdev.config.profiles import ModelProfile
+from chatdev.config.schema import Company, ModelSettings, Phase, Role, Strict
+from chatdev.config.source import read
+from chatdev.config.validation import validated
+from chatdev.errors import ConfigError
+from chatdev.paths import settings_file
+
+MODEL_VARIABLE = "CHATDEV_MODEL"
+URL_VARIABLE = "OPENAI_BASE_URL"
+
+
+class UserSettings(Strict):
+    """The user settings file. Keys belong into environment variables, never here."""
+
+    model: str | None = None
+    base_url: str | None = None
+    warehouse: str | None = None
+    """Folder that runs are written to."""
+    sandbox: Literal["bubblewrap", "docker", "none"] | None = None
+    models: list[ModelProfile] = Field([])
+    """Profiles looked at before the bundled ones."""
+
+
+def user_settings(path: Path | None = None) -> UserSettings:
+    """The user's settings; empty when there is no file. Raises ConfigError for a broken file or unknown keys."""
+    path = path or settings_file()
+    return validated(UserSettings, read(path)) if path.is_file() else UserSettings()
+
+
+def default_model(model: str | None = None, base_url: str | None = None, *, user: UserSettings | None = None,
+                  process: Mapping[str, str] | None = None, file: Mapping[str, str] | None = None) -> ModelSettings:
+    """The default model: flags, then environment (`CHATDEV_MODEL`, `OPENAI_BASE_URL`), then the user's settings, then
+    `.env`. `user`, `process` and `file` default to those of this user, process and working directory.
+
+    Raises ConfigError for a name that is blank.
+    """
+    user = user_settings() if user is None else user
+    process = process_environ() if process is None else process
+    file = dotenv() if file is None else file
+    name = _first(model, process.get(MODEL_VARIABLE), user.model, file.get(MODEL_VARIABLE))
+    url = _first(base_url, process.get(URL_VARIABLE), user.base_url, file.get(URL_VARIABLE))
+    if name is not None and not name.strip():
+        raise ConfigError(f"the model name {name!r} is blank; give a name, `local`, or leave the option out")
+    return ModelSettings(name=name, base_url=url)
+
+
+def resolve(company: Company, phase: Phase, role: Role, default: ModelSettings) -> ModelSettings:
+    """The model of `role` in `phase`: every field from the first of phase, role, default and company that sets it."""
+    ranked = (phase.model, role.model, default, company.model)
+    return ModelSettings(**{field: _first(*(getattr(settings, field) for settings in ranked))
+                            for field in ModelSettings.model_fields})
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
