@@ -66,7 +66,8 @@ def chain_dot(company: Company) -> str:
     edges = [*drawing.edges, *(f"  {end} -> success;" for end in ends)]
     head = ["digraph chain {", f"  label={_quoted(company.company)}; labelloc=t; fontname=Helvetica;",
             "  node [shape=box, style=rounded, fontname=Helvetica]; edge [fontname=Helvetica];",
-            "  start [shape=circle, label=\"\"];", f"  success [shape=ellipse, peripheries=2, label={_quoted(company.success)}];"]
+            "  start [shape=circle, label=\"\"];",
+            f"  success [shape=ellipse, peripheries=2, label={_quoted(company.success)}];"]
     return "\n".join([*head, *drawing.lines, *edges, "}"]) + "\n"
 
 

@@ -50,6 +50,7 @@ for _name, (_pattern, _first, _) in _WORDS.items():
     _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"),
                                   [*_first, ""] if _name == "null" else list(_first))
 _SCALARS: dict[str, Callable[[str], Any]] = {_TAG + "str": str} | {_TAG + n: word[2] for n, word in _WORDS.items()}
+_DEEPEST = 100
 _MOST_VALUES = 100_000  # aliases of aliases can make a small file huge
 
 
@@ -91,14 +92,17 @@ def read_text(path: Path) -> str:
 def parse(text: str, name: str) -> Node:
     """The value of a YAML text; `name` stands for the file in places and errors."""
     try:
+        _refuse_depth(text, name)
         root = yaml.compose(text, Loader=_Loader)
         return _Builder(name).build(root) if root is not None else Node(None, f"{name}:1")
     except yaml.MarkedYAMLError as error:
         raise ConfigError(_broken(error, text, name)) from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{name}: not YAML: {' '.join(str(error).split())}; remove the character") from error
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"{name}: holds half a character (byte {error.start}); write it in UTF-8") from error
     except RecursionError as error:
-        raise ConfigError(f"{name}: nested too deeply, or an alias contains itself; write it flatter") from error
+        raise ConfigError(f"{name}: an alias contains itself; write its value out") from error
 
 
 def plain(node: Node) -> Any:
@@ -128,6 +132,15 @@ def merge(base: Node, over: Node) -> Node:
     for key, child in over.value.items():
         merged[key] = merge(merged[key], child) if key in merged else child
     return Node(merged, over.place)
+
+
+def _refuse_depth(text: str, name: str) -> None:
+    """The C parser composes recursively and would crash the process on a text like `[[[[…`."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ConfigError(f"{name}: nested deeper than {_DEEPEST} levels; write it flatter")
 
 
 def _child(value: Value, key: Key) -> Node | None:
@@ -160,7 +173,8 @@ class _Builder:
         found: dict[str, Node] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag != _TAG + "str":
-                raise self._refused(key, f"the key {_source(key)} is not text", "put it in quotes")
+                raise self._refused(key, f"the key {_source(key)} is not text", "put it in quotes (so must a value "
+                                    "that begins with `{`)")
             if key.value == "<<":
                 raise self._refused(key, "merge keys (`<<`) are not used here", "write the entries out, or `extends`")
             if key.value in found:
