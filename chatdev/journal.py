@@ -70,7 +70,7 @@ def _write_error(path: Path, error: OSError) -> WorkspaceError:
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """The records in order. A torn last line (a crash while writing) is left out; any other damage is a JournalError."""
+    """The records in order; a torn last line (a crash while writing) is left out. Raises JournalError for other damage."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:

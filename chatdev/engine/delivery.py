@@ -131,7 +131,7 @@ class Deliveries:
             self.versions.append((score, self.state.software))
 
     async def settle(self) -> None:
-        """At the end of a phase whose feedback never passed, the best version by feedback stands (the newest of equals)."""
+        """At the end of a phase whose feedback never passed, the best version stands (the newest of equals)."""
         if self.passed or not self.versions:
             return
         best = max(self.versions, key=lambda version: version[0])[0]

@@ -43,7 +43,8 @@ def _sorted(by_id: dict[str, Item], place: str) -> list[str]:
     try:
         sorter.prepare()
     except CycleError as error:
-        raise PhaseFailed(f"{place}: the items depend on one another in a circle: {' -> '.join(error.args[1])}") from None
+        circle = " -> ".join(error.args[1])
+        raise PhaseFailed(f"{place}: the items depend on one another in a circle: {circle}") from None
     positions = {name: n for n, name in enumerate(by_id)}
     ready, result = list(sorter.get_ready()), list[str]()
     while ready:

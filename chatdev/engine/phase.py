@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chatdev.config.inception import Briefing, form_text, readable, system_prompt
+from chatdev.config.inception import form_text, readable, system_prompt
 from chatdev.config.prompts import render
 from chatdev.config.schema import OnNoSolution, Phase
 from chatdev.engine.constraint import constraint_for
@@ -20,7 +20,6 @@ from chatdev.engine.tool_use import ToolUse
 from chatdev.engine.turn import Agent, Turns
 from chatdev.errors import PhaseFailed
 from chatdev.events import DeliveryApplied, PhaseFinished, PhaseStarted, Speaker, Uttered
-from chatdev.llm.base import Image
 
 REFLECTIONS = 2  # at most so many attempts to draw the conclusion that the pair did not (design §3)
 
@@ -105,9 +104,11 @@ class Room:
         if speaker == "assistant" and phase.tools is not None:
             names = phase.tools
         tools = tuple(office.toolbox.spec(name) for name in names)
-        briefing = Briefing({"task": None, **office.inputs, "inputs": office.inputs, **values}, tools,
-                            seat.profile.native_tools, bool(self.state.software), office.documents_language)
-        system = system_prompt(office.company, self.name, speaker, briefing)
+        system = system_prompt(
+            office.company, self.name, speaker, values={**office.inputs, **values},
+            tools=[(tool.name, tool.description, tool.parameters) for tool in tools],
+            native_tools=seat.profile.native_tools, has_software=bool(self.state.software),
+            documents_language=office.documents_language)
         return Agent(speaker, role, spec.title, system, seat, tools)
 
     async def _reflect(self, dialogue: Dialogue) -> str:

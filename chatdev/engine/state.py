@@ -74,10 +74,10 @@ async def join(state: State, branches: list[tuple[str, State, Draft]]) -> None:
         written = {n: v for n, v in branch.values.items() if n not in state.values or state.values[n] is not v}
         differing = changes(draft.base, branch.software)
         for what in [*(f"`{n}`" for n in written), *differing]:
-            if other := owners.setdefault(what, label):
-                if other != label:
-                    raise PhaseFailed(f"the parallel branches {other} and {label} both wrote {what}; let only one of "
-                                      "them write it, or run them one after the other")
+            other = owners.setdefault(what, label)
+            if other != label:
+                raise PhaseFailed(f"the parallel branches {other} and {label} both wrote {what}; let only one of "
+                                  "them write it, or run them one after the other")
     for _, branch, draft in branches:
         state.values.update({n: v for n, v in branch.values.items() if state.values.get(n) is not v})
         previous = draft.base

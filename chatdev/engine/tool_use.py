@@ -47,7 +47,6 @@ class ToolUse:
 
     office: Office
     state: State
-    reads: tuple[str, ...]
     limit: int
 
     async def observe(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: str, *,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config import schema
+from chatdev.config.check import check
+from chatdev.config.environ import environ
 from chatdev.config.load import dump, load_company
-from chatdev.config.profiles import load_profiles
-from chatdev.config.settings import load_settings
+from chatdev.config.settings import default_model, user_settings
 from chatdev.errors import ConfigError
 from chatdev.events import Event
 from chatdev.llm.registry import Models
@@ -47,8 +47,8 @@ class Company:
         """Load and validate a company by name or path. `sets` are `path.to.field=value` changes, `without` names phases
         to leave out. Raises ConfigError with all that is wrong."""
         sets = [*sets, "with_roles=false"] if without_roles else sets
-        loaded = load_company(str(name_or_path), sets=sets, without=without, tools=facts())
-        return cls(loaded.company, loaded.warnings)
+        config = load_company(name_or_path, sets=sets, without=without, tools=facts())
+        return cls(config, [finding.text for finding in check(config, facts()) if finding.warning])
 
     def run(self, task: str = "", **options: Any) -> Run:
         """Run the company on `task` (options: `RunOptions`).
@@ -98,16 +98,17 @@ class _Work:
     execution: Execution | None = None
 
     async def run(self) -> Run:
-        options = self.options
-        settings = load_settings(options.model, options.base_url, options.warehouse, options.sandbox)
+        options, user = self.options, user_settings()
+        default = default_model(options.model, options.base_url, user=user)
         inputs = gather(self.company, self.task, options.inputs)
         start = _existing(options.software)
-        sandbox = choose(settings.sandbox)
-        models = Models(settings.environment)
+        sandbox = choose(options.sandbox or user.sandbox or "bubblewrap")
+        models = Models(environ())
         try:
-            seats = Seats(self.company, settings.model, models, load_profiles(settings))
+            seats = Seats(self.company, default, models, user.models)
             seats.check()
-            folder = RunFolder.create(Path(settings.warehouse), _name(options, self.task), datetime.now().astimezone())
+            warehouse = Path(options.warehouse or user.warehouse or "warehouse")
+            folder = RunFolder.create(warehouse, _name(options, self.task), datetime.now().astimezone())
             (folder.run / "company.yaml").write_text(dump(self.company), encoding="utf-8")
             toolbox = RunToolbox(sandbox, folder.run, inputs.everything)
             self.execution = Execution(self.company, inputs, folder, toolbox, seats, start, options.on_event,
@@ -131,6 +132,6 @@ def _name(options: RunOptions, task: str) -> str:
 def _existing(folder: str | Path | None) -> Software:
     if folder is None:
         return Software({})
-    if not os.path.isdir(folder):
+    if not Path(folder).is_dir():
         raise ConfigError(f"there is no folder {folder} with software to start from")
     return Software.load(Path(folder))

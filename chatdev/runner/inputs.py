@@ -60,8 +60,7 @@ def _text(name: str, spec: Input, value: str | bytes | Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"input {name!r} is not UTF-8 text (byte {error.start} of {value if isinstance(value, Path) else 'it'}); "
-                          "convert it to UTF-8") from None
+        raise ConfigError(f"input {name!r} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
 
 
 def _read(name: str, path: Path) -> bytes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chatdev.config.profiles import Profiles
+from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import Company, ModelSettings
 from chatdev.config.settings import resolve
 from chatdev.engine.office import Seat
@@ -20,14 +20,16 @@ class Seats:
     company: Company
     default: ModelSettings
     models: Models
-    profiles: Profiles
+    profiles: Sequence[ModelProfile] = ()
+    """The user's own profiles, looked at before the bundled ones."""
     _seats: dict[tuple[str, str], Seat] = field(default_factory=dict)
 
     def __call__(self, phase: str, role: str) -> Seat:
         """The seat of `role` in `phase`. Raises MissingModel when there is no way to reach its model."""
         key = (phase, role)
         if key not in self._seats:
-            self._seats[key] = self._make(resolve(self.company, phase, role, self.default))
+            self._seats[key] = self._make(
+                resolve(self.company, self.company.phases[phase], self.company.roles[role], self.default))
         return self._seats[key]
 
     def check(self) -> Mapping[tuple[str, str], Seat]:
@@ -40,6 +42,6 @@ class Seats:
 
     def _make(self, settings: ModelSettings) -> Seat:
         model, name = self.models.get(settings.name, settings.base_url, settings.key_env)
-        profile = self.profiles.of(name)
+        profile = profile_for(name, self.profiles)
         return Seat(model, Sampling(name, settings.temperature, settings.top_p,
                                     settings.max_tokens or profile.max_tokens, settings.seed), profile)

@@ -114,4 +114,4 @@ def _comments(path: str, text: str) -> Iterator[Placeholder]:
 def _later(comment: str) -> bool:
     """Whether a comment announces missing work; `TODO` counts in capitals only, so that a to-do list may be spoken of."""
     match = _LATER.search(comment)
-    return bool(match) and (match[1] is None or bool(_MARKERS.search(comment)))
+    return match is not None and (match[1] is None or _MARKERS.search(comment) is not None)

@@ -1,0 +1,52 @@
+"""Reflection, retries and what stands when there is no solution."""
+
+from typing import Any
+
+import pytest
+
+from tests.engine.studio import TALK, Studio
+
+CHOOSE = {**TALK, "solution": {"form": "choice", "options": ["Website", "Game"], "retries": 0}, "rounds": 1}
+
+
+def test_a_phase_without_a_delivery_gets_one_reflection_that_reads_the_dialogue(studio: Studio) -> None:
+    run = studio.run(studio.company({"talk": CHOOSE}), {
+        "talk#1/round-1/assistant": "Hard to say.", "talk#1/reflection-1": "Game"})
+    assert run.values["title"] == "Game"
+    assert studio.endings() == {"talk#1": "reflection"}
+    assert "REFLECT ON Maker: Hard to say." in studio.said("talk#1/reflection-1")
+
+
+def test_reflection_is_tried_twice_and_then_the_phase_fails_with_what_to_do(studio: Studio) -> None:
+    run = studio.run(studio.company({"talk": CHOOSE}), {
+        "talk#1/round-1/assistant": "Hard to say.", "talk#1/reflection-1": "Hm.", "talk#1/reflection-2": "Well."})
+    assert not run.success
+    assert run.status == "error"
+    assert "talk#1 ended without a solution in the form 'choice'" in run.reason
+    assert "on_no_solution" in run.reason
+
+
+@pytest.mark.parametrize(("choice", "ending", "value"), [
+    ({"value": "Game"}, "value", "Game"), ("keep", "kept", None)])
+def test_on_no_solution_may_keep_the_entry_value_or_name_one(studio: Studio, choice: Any, ending: str,
+                                                             value: str | None) -> None:
+    run = studio.run(studio.company({"talk": {**CHOOSE, "on_no_solution": choice}}), {
+        "talk#1/round-1/assistant": "Hard to say.", "talk#1/reflection-1": "Hm.", "talk#1/reflection-2": "Well."})
+    assert studio.endings() == {"talk#1": ending}
+    assert run.values.get("title") == value
+
+
+def test_a_parse_error_goes_back_to_the_assistant_with_what_was_wrong_at_most_retries_times(studio: Studio) -> None:
+    phase = {**CHOOSE, "solution": {**CHOOSE["solution"], "retries": 2}}
+    studio.run(studio.company({"talk": phase}), {
+        "talk#1/round-1/assistant": "Hm.", "talk#1/round-1/assistant/retry-1": "Hm!",
+        "talk#1/round-1/assistant/retry-2": "<SOLUTION> Game"})
+    retry = studio.said("talk#1/round-1/assistant/retry-2")
+    assert retry.count("UNREADABLE") == 2
+    assert "Website" in retry
+
+
+def test_an_instructor_who_names_the_solution_at_once_concludes(studio: Studio) -> None:
+    run = studio.run(studio.company({"talk": {**CHOOSE, "opens": "instructor"}}),
+                     {"talk#1/round-1/instructor": "<SOLUTION> Website"})
+    assert run.values["title"] == "Website"
