@@ -104,15 +104,16 @@ def _probe(user: int | None) -> str | None:
 
 
 def _command(job: Job, user: int | None, *options: str) -> list[str]:
-    """The whole command line. Binds under /tmp must follow its tmpfs; --setenv must follow --clearenv."""
-    variables = environment(job, HOME)
+    """The whole command line. Binds under /tmp must follow its tmpfs; --setenv must follow --clearenv; only the
+    program's own user may enter its folder, so `env` does."""
+    variables = environment(job, HOME) | {"PWD": BOX}
     bwrap = shutil.which("bwrap") or "bwrap"
     return [
         bwrap, *_NAMESPACES, *options, *_identity(user), *(_NETWORK if job.network else ("--unshare-net",)),
         *_SYSTEM, "--remount-ro", "/dev", *_scratch(), *_bound(job.bindings), "--bind", str(job.folder.resolve()), BOX,
-        "--remount-ro", "/", "--chdir", BOX,
+        "--remount-ro", "/", "--chdir", "/",
         "--clearenv", *(word for name, value in variables.items() for word in ("--setenv", name, value)),
-        "--", *_drop(user), *limited(job.limits, count_processes=True), *job.argv,
+        "--", *_drop(user), "env", f"--chdir={BOX}", *limited(job.limits, count_processes=True), *job.argv,
     ]
 
 

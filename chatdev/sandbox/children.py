@@ -46,7 +46,7 @@ class Children:
         status = child.returncode
         return Execution(
             exit_status=None if timed_out or status < 0 else status,
-            signal=signal.SIGKILL if timed_out else -status if status < 0 else None,
+            signal=int(signal.SIGKILL) if timed_out else -status if status < 0 else None,
             stdout=streams.stdout.text(), stderr=streams.stderr.text(),
             seconds=time.monotonic() - started, timed_out=timed_out,
             truncated=streams.stdout.truncated or streams.stderr.truncated,
