@@ -1,0 +1,71 @@
+"""A git history that nothing in the software, and nothing in the user's settings, can steer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from chatdev.errors import WorkspaceError
+
+_SETTINGS = {
+    "user.name": "ChatDev", "user.email": "chatdev@localhost", "core.hooksPath": "/dev/null",
+    "core.autocrlf": "false", "core.fsmonitor": "false", "core.attributesFile": "/dev/null",
+    "core.excludesFile": "/dev/null", "commit.gpgSign": "false", "gc.auto": "0", "maintenance.auto": "false",
+    "safe.directory": "*", "init.defaultBranch": "main",
+}
+_ENVIRONMENT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0",
+                "GIT_OPTIONAL_LOCKS": "0", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+_TIMEOUT = 60.0  # seconds
+
+
+class History:
+    """The git repository of one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._git = shutil.which("git")
+
+    def start(self) -> bool:
+        """Make the repository when there is none; False when git is not installed."""
+        if self._git is None:
+            return False
+        if not self._started:
+            self._run("init", "--quiet", "--template=")
+        return True
+
+    def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
+        """Commit everything as it is; the short id, or None without a repository or anything new."""
+        if self._git is None or not self._started:
+            return None
+        self._run("add", "--all", "--force", "--", ".")
+        if not allow_empty and self._call("diff", "--cached", "--quiet").returncode == 0:
+            return None
+        self._run("commit", "--quiet", "--no-verify", "--allow-empty", "--allow-empty-message",
+                  "--cleanup=verbatim", f"--message={message}")
+        return self._run("rev-parse", "--short", "HEAD").strip()
+
+    @property
+    def _started(self) -> bool:
+        metadata = self._folder / ".git"
+        return metadata.is_dir() and not metadata.is_symlink()
+
+    def _run(self, *arguments: str) -> str:
+        done = self._call(*arguments)
+        if done.returncode != 0:
+            reason = done.stderr.strip() or f"exit status {done.returncode}"
+            raise WorkspaceError(f"git {arguments[0]} failed in {self._folder}: {reason}; the files themselves are "
+                                 "written; mend the cause and go on, or move .git away")
+        return done.stdout
+
+    def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        command = [self._git or "git", *settings, f"--git-dir={self._folder / '.git'}",
+                   f"--work-tree={self._folder}", *arguments]
+        try:
+            return subprocess.run(command, cwd=self._folder, env={"PATH": os.environ.get("PATH", os.defpath)}
+                                  | _ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  errors="replace", timeout=_TIMEOUT, check=False)
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            raise WorkspaceError(f"git {arguments[0]} failed in {self._folder}: {error}") from error

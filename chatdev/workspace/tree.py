@@ -1,0 +1,103 @@
+"""Files below one folder that cannot be led astray: every step is opened relative to its parent, links refused."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from chatdev.errors import WorkspaceError
+from chatdev.workspace.problems import explained
+
+SKIPPED_FOLDERS = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
+_LARGEST_FILE = 10 << 20  # bytes
+_LARGEST_TREE = 100 << 20  # bytes
+_MOST_FILES = 10_000
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def write_file(root: Path, path: str, content: bytes) -> None:
+    """Write `root/path` whole or not at all; raises WorkspaceError. `path` is a safe relative POSIX path."""
+    *parents, name = path.split("/")
+    with explained("write", root / path), _opened(root, parents, make=True) as folder:
+        temporary = f".{name[:40]}.{secrets.token_hex(4)}"
+        try:
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
+            with os.fdopen(fd, "wb") as file:
+                file.write(content)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+
+
+def remove_file(root: Path, path: str) -> None:
+    """Remove `root/path` and the folders that this leaves empty; a missing file is fine."""
+    *parents, name = path.split("/")
+    with explained("remove", root / path):
+        try:
+            with _opened(root, parents) as folder:
+                os.unlink(name, dir_fd=folder)
+        except FileNotFoundError:
+            return
+        while parents:
+            with _opened(root, parents[:-1]) as folder:
+                try:
+                    os.rmdir(parents.pop(), dir_fd=folder)
+                except OSError:  # not empty: it stays, and so do those above it
+                    return
+
+
+def read_tree(root: Path) -> dict[str, bytes]:
+    """All regular files below `root` by relative POSIX path, sorted; links, git metadata and caches are left out.
+
+    Raises WorkspaceError for what is too large to be software (10 MiB a file, 100 MiB or 10,000 files in all).
+    """
+    files: dict[str, bytes] = {}
+    total = 0
+    with explained("read", root):
+        for path in sorted(_regular_files(root)):
+            content = path.read_bytes() if path.stat().st_size <= _LARGEST_FILE else None
+            if content is None:
+                raise WorkspaceError(f"{path} is larger than {_LARGEST_FILE >> 20} MiB; keep data out of the software")
+            files[path.relative_to(root).as_posix()] = content
+            total += len(content)
+            if total > _LARGEST_TREE or len(files) > _MOST_FILES:
+                raise WorkspaceError(f"{root} holds more than {_LARGEST_TREE >> 20} MiB or {_MOST_FILES} files; give "
+                                     "the folder of the software only")
+    return dict(sorted(files.items()))
+
+
+def write_tree(root: Path, files: Mapping[str, bytes]) -> None:
+    """Write all `files` below `root`."""
+    for path, content in files.items():
+        write_file(root, path, content)
+
+
+def _regular_files(folder: Path) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in SKIPPED_FOLDERS:
+                    yield from _regular_files(Path(entry.path))
+            elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(".pyc"):
+                yield Path(entry.path)
+
+
+@contextlib.contextmanager
+def _opened(root: Path, parents: list[str], *, make: bool = False) -> Iterator[int]:
+    """A descriptor of the folder `root/parents`, opened step by step so that no link is followed on the way."""
+    folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
+    try:
+        for part in parents:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=folder)
+            below = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        yield folder
+    finally:
+        os.close(folder)
