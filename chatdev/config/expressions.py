@@ -57,7 +57,8 @@ def compile_expression(text: str) -> Expression:
         names = frozenset(find_undeclared_variables(tree))  # type: ignore[arg-type]  # the very template just made
         return Expression(text, names, _environment().compile_expression(text))
     except (TemplateSyntaxError, RecursionError, SyntaxError, OverflowError, ValueError) as error:
-        raise ExpressionError(f"{text!r} is not an expression: {error}; write something like `test.passed` or "
+        problem = getattr(error, "message", None) or error
+        raise ExpressionError(f"{text!r} is not an expression: {problem}; write something like `test.passed` or "
                               "`not executed and fault == \"build\"`") from error
 
 

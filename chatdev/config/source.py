@@ -55,7 +55,8 @@ _MOST_VALUES = 100_000  # aliases of aliases can make a small file huge
 
 
 def _block_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar(_TAG + "str", text, style="|" if "\n" in text else None)
+    style = '"' if set(text) & set("\r\x85\u2028\u2029") else "|" if "\n" in text else None
+    return dumper.represent_scalar(_TAG + "str", text, style=style)
 
 
 Dumper.add_representer(str, _block_text)

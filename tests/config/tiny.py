@@ -1,0 +1,69 @@
+"""A small company for tests, and variations of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chatdev.config.check import ToolFacts
+from chatdev.config.load import load_company
+from chatdev.config.schema import Company
+
+TINY = """\
+company: tiny
+about: A company for tests.
+background: A small company.
+inputs:
+  task: {about: What to build., required: true}
+  style: {default: plain}
+  sketch: {kind: image}
+  bench: {kind: file, hidden: true}
+roles:
+  boss: {title: Boss, prompt: "You answer for {{ task }}."}
+  coder: {title: Coder, prompt: You write., tools: [docs.find]}
+phases:
+  planning:
+    about: Plan the work.
+    instructor: boss
+    assistant: coder
+    reads: [task]
+    writes: plan
+    opening: Plan {{ task }}.
+  coding:
+    about: Write the program.
+    instructor: boss
+    assistant: coder
+    reads: [task, plan, "software?"]
+    writes: software
+    solution: {form: files}
+    feedback: software.run
+    guidance: {assistant: "Follow {{ plan }}."}
+    opening: "Build {{ task }} by {{ plan }}. {% if software %}{{ software | listing }}{% endif %}{{ feedback.report }}"
+chain:
+  - phase: planning
+  - phase: coding
+  - {tool: software.run, writes: test}
+success: test.passed
+"""
+
+TOOLS = {facts.name: facts for facts in (
+    ToolFacts("software.run", ("software",)), ToolFacts("docs.find"),
+    ToolFacts("docs.make", ("plan?",), writes_files=True),
+)}
+
+
+def tiny(folder: Path, changes: str = "") -> Path:
+    """The YAML file of the tiny company below `folder`, or of one that extends it with `changes`."""
+    base = folder / "tiny"
+    base.mkdir(exist_ok=True)
+    (base / "company.yaml").write_text(TINY, encoding="utf-8")
+    if not changes:
+        return base / "company.yaml"
+    own = folder / "own"
+    own.mkdir(exist_ok=True)
+    (own / "company.yaml").write_text(f"extends: ../tiny\n{changes}\n", encoding="utf-8")
+    return own / "company.yaml"
+
+
+def loaded(folder: Path, changes: str = "") -> Company:
+    """The tiny company with `changes`, checked with its tools."""
+    return load_company(tiny(folder, changes), tools=TOOLS)
