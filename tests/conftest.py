@@ -1,0 +1,40 @@
+"""What every test stands on: a home of its own, no keys from outside, and a scripted server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.chat_server import ChatServer
+
+
+@pytest.fixture(autouse=True)
+def _own_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory,
+              monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's settings, caches and keys out; tests with the real model keep the cache it lies in."""
+    for name in [n for n in os.environ if n.startswith(("OPENAI_", "AZURE_OPENAI_", "CHATDEV_"))]:
+        if name != "CHATDEV_TEST_MODEL":
+            monkeypatch.delenv(name)
+    if request.node.get_closest_marker("model"):
+        return
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+
+
+@pytest.fixture
+def chat_server() -> Iterator[ChatServer]:
+    """A scripted model server."""
+    with ChatServer() as server:
+        yield server
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
