@@ -49,7 +49,8 @@ class _Walk:
         self.items = {step.foreach.as_ for _, step in walk(company.chain) if isinstance(step, ForeachStep)}
         self.absent = {name for name, declared in company.inputs.items()
                        if not (declared.required or declared.hidden or declared.default is not None)} - {"task"}
-        self.anywhere = names_written(company.chain, company) | {"task", "inputs", "software", *company.inputs}
+        self.written = names_written(company.chain, company)
+        self.anywhere = self.written | {"task", "inputs", "software", *company.inputs}
 
     def steps(self, steps: Sequence[StepFields], path: KeyPath, before: Names) -> Names:
         """The names there may be after the steps."""
@@ -187,7 +188,7 @@ class _Walk:
             if name in self.absent:
                 yield f"reads the input {name!r}, which may be absent; write `{name}?` or give it a default"
             elif name not in before:
-                later = "only a later step writes" if name in self.anywhere else "nothing writes"
+                later = "only a later step writes" if name in self.written else "nothing writes"
                 yield f"reads {name!r}, which {later}; write it before, or `{name}?` ({known(name, sorted(before))})"
 
     def found(self, path: KeyPath, text: str) -> None:

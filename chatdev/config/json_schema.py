@@ -14,9 +14,9 @@ _PLAIN: dict[str, type | tuple[type, ...]] = {
     "required": list, "enum": list, "minItems": int, "maxItems": int, "minLength": int, "maxLength": int,
     "minimum": (int, float), "maximum": (int, float), "exclusiveMinimum": (int, float),
     "exclusiveMaximum": (int, float), "uniqueItems": bool, "description": str, "title": str, "pattern": str,
-    "const": object, "default": object, "examples": list,
+    "const": object, "default": object, "examples": list, "anyOf": list, "allOf": list, "oneOf": list,
 }
-KEYWORDS = ("type", "properties", "items", "additionalProperties", *_LISTS_OF_SCHEMAS, *_PLAIN)
+KEYWORDS = ("type", "properties", "items", "additionalProperties", *_PLAIN)
 
 
 def schema_problem(schema: dict[str, Any]) -> str | None:
@@ -71,7 +71,4 @@ def _inner(schema: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
         yield f"{where}.additionalProperties", schema["additionalProperties"]
     for key in _LISTS_OF_SCHEMAS:
         members = schema.get(key, [])
-        if not isinstance(members, list):
-            yield f"{where}.{key}", members
-            continue
-        yield from ((f"{where}.{key}.{n}", inner) for n, inner in enumerate(members))
+        yield from ((f"{where}.{key}.{n}", m) for n, m in enumerate(members if isinstance(members, list) else []))

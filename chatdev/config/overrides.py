@@ -7,20 +7,37 @@ from typing import Any
 
 from chatdev.config.nearest import known
 from chatdev.config.schema import Company
-from chatdev.config.shape import child, names_in, settled
+from chatdev.config.shape import child, names_in, settled, wants_text
 from chatdev.config.source import Key, Node, parse, plain
 from chatdev.errors import ConfigError
 
 
 def set_value(root: Node, assignment: str) -> Node:
-    """The YAML with one `a.b.c=value` applied; the value is YAML. Raises ConfigError for a path that the schema does
-    not know, naming the nearest one. Entries of `roles`, `phases` and `inputs` must exist; steps are numbered from 0.
+    """The YAML with one `a.b.c=value` applied. Raises ConfigError for a path that the schema does not know, naming the
+    nearest one.
+
+    The value is YAML; where the schema wants a text, it is taken as it stands unless YAML makes it a text or null.
+    Entries of `roles`, `phases` and `inputs` must exist; steps are numbered from 0.
     """
     path, equals, text = assignment.partition("=")
     if not equals or not path.strip():
         raise ConfigError(f"--set {assignment!r} is not `path=value`; write e.g. --set phases.coding.rounds=3")
     place = f"--set {assignment}"
-    return _set(root, _Target(Company, path.strip().split("."), 0, place), parse(text.strip(), place))
+    try:
+        assignment.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"{place!r} is not UTF-8 at character {error.start}; write it in that encoding") from error
+    return _set(root, _Target(Company, path.strip().split("."), 0, place), text.strip())
+
+
+def _value(kind: Any, text: str, place: str) -> Node:
+    if not wants_text(kind):
+        return parse(text, place)
+    try:
+        node = parse(text, place)
+    except ConfigError:
+        return Node(text, place)
+    return node if node.value is None or isinstance(node.value, str) else Node(text, place)
 
 
 class _Target:
@@ -45,9 +62,9 @@ class _Target:
         return ConfigError(f"{self.place}: {above} has no {self.key!r}; {known(self.key, map(str, allowed))}")
 
 
-def _set(node: Node, target: _Target, new: Node) -> Node:
+def _set(node: Node, target: _Target, text: str) -> Node:
     if isinstance(node.value, list):
-        return _set_in_list(node, target, new)
+        return _set_in_list(node, target, text)
     kind = settled(target.kind, plain(node))
     entries = node.value if isinstance(node.value, dict) else {}
     if names := names_in(kind):
@@ -58,17 +75,24 @@ def _set(node: Node, target: _Target, new: Node) -> Node:
         allowed = list(entries)
     if target.key not in allowed:
         raise target.refused(allowed)
-    below = target.into(child(kind, target.key))
-    old = entries.get(target.key, Node({}, target.place))
-    return Node({**entries, target.key: new if target.last else _set(old, below, new)}, node.place)
+    return Node({**entries, target.key: _entry(entries.get(target.key), target, child(kind, target.key), text)},
+                node.place)
 
 
-def _set_in_list(node: Node, target: _Target, new: Node) -> Node:
+def _entry(old: Node | None, target: _Target, kind: Any, text: str) -> Node:
+    """The new value of the entry that `target` names: what was given, or the old value with the rest of the path
+    set in it."""
+    if target.last:
+        return _value(kind, text, target.place)
+    return _set(old or Node({}, target.place), target.into(kind), text)
+
+
+def _set_in_list(node: Node, target: _Target, text: str) -> Node:
     positions: list[Key] = list(range(len(node.value)))
     if target.key not in map(str, positions):
         raise target.refused(positions)
     n = int(target.key)
-    value = new if target.last else _set(node.value[n], target.into(child(target.kind, n)), new)
+    value = _entry(node.value[n], target, child(target.kind, n), text)
     return Node([*node.value[:n], value, *node.value[n + 1:]], node.place)
 
 

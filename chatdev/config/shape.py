@@ -50,6 +50,11 @@ def child(kind: Any, key: Key) -> Any:
     return args[0] if origin is list else None
 
 
+def wants_text(kind: Any) -> bool:
+    """Whether a type is text (or nothing)."""
+    return _bare(kind) is str
+
+
 def settled(kind: Any, value: Any) -> Any:
     """The member of a tagged union that `value` is; other types as they are."""
     kind = _bare(kind)

@@ -64,10 +64,8 @@ Dumper.add_representer(str, _block_text)
 
 def shown(path: Path) -> str:
     """The path as messages name it: relative to the working directory where it lies below it."""
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return str(path)
+    real = path.resolve()
+    return str(real.relative_to(Path.cwd()) if real.is_relative_to(Path.cwd()) else real)
 
 
 def read(path: Path) -> Node:
