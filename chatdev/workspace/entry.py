@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from threading import Lock
 
-_quiet = Lock()  # Python's warning filters are shared by all threads
+from chatdev.workspace.python_source import parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +46,6 @@ def is_test(path: str) -> bool:
     pure = PurePosixPath(path)
     return (pure.name.startswith("test_") or pure.stem.endswith("_test") or pure.name in ("conftest.py", "setup.py")
             or any(part in ("test", "tests") for part in pure.parts[:-1]))
-
-
-def parse(source: bytes, path: str) -> ast.Module:
-    """Parse Python without the warnings that are the business of whoever runs it; raises SyntaxError only."""
-    with _quiet, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(source, path)
-        except (ValueError, RecursionError, MemoryError) as error:  # NUL bytes; nesting beyond reason
-            raise SyntaxError(str(error) or "nested too deeply", (path, 1, 1, "")) from error
 
 
 def _has_main_guard(source: bytes) -> bool:

@@ -1,0 +1,59 @@
+"""Which tools there are: a table of import paths, and what other packages add to it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import MappingProxyType
+
+from chatdev.errors import MissingProgram, ToolError
+from chatdev.tools.function import Tool
+
+_TOOLS = {
+    "software.run": "chatdev.tools.software.run:run",
+}
+ENTRY_POINTS = "chatdev.tools"
+"""Entry-point group for the tools of plug-ins and higher layers: `department.verb = "module:tool"`."""
+
+
+class Registry(Mapping[str, Tool]):
+    """Tools by name, each imported when it is first asked for."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._paths = MappingProxyType(dict(sorted(paths.items())))
+
+    def __getitem__(self, name: str) -> Tool:
+        return _load(name, self._paths[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._paths
+
+
+def registry() -> Registry:
+    """The tools of this installation; raises ToolError when two packages bring the same name."""
+    paths = dict(_TOOLS)
+    for point in entry_points(group=ENTRY_POINTS):
+        if paths.setdefault(point.name, point.value) != point.value:
+            raise ToolError(f"the tool {point.name!r} is there twice: {paths[point.name]} and {point.value}; "
+                            "uninstall one of the packages or rename its entry point")
+    return Registry(paths)
+
+
+@functools.cache
+def _load(name: str, path: str) -> Tool:
+    module, _, attribute = path.partition(":")
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ImportError as error:
+        raise MissingProgram(f"the tool {name!r} ({path}) cannot be imported: {error}; install that") from error
+    if not isinstance(found, Tool):
+        raise ToolError(f"the tool {name!r}: {path} is no tool; decorate the function with @tool")
+    return found

@@ -1,0 +1,11 @@
+# Runs "$@" on a private X display. $HOME is private to this program, in every sandbox.
+Xvfb -displayfd 3 -screen 0 1280x800x24 -nolisten tcp 3>"$HOME/.display" >/dev/null 2>&1 &
+tries=0
+while [ ! -s "$HOME/.display" ]; do
+    tries=$((tries + 1))
+    if [ "$tries" -gt 100 ]; then echo "no display" >&2; exit 97; fi
+    sleep 0.05
+done
+DISPLAY=":$(cat "$HOME/.display")"
+export DISPLAY
+exec "$@"

@@ -1,0 +1,43 @@
+"""The data files of this folder, read once."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_HERE = Path(__file__).parent
+
+
+@functools.cache
+def _data(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
+    return data
+
+
+def distributions() -> dict[str, str]:
+    """Import name -> distribution, of the modules that may always be installed."""
+    names: dict[str, str] = _data("modules.yaml")["distributions"]
+    return names
+
+
+def needs_display(modules: set[str]) -> bool:
+    """Whether a program that imports `modules` opens X windows."""
+    return not modules.isdisjoint(_data("modules.yaml")["display"])
+
+
+def opens_windows(modules: set[str]) -> bool:
+    """Whether a program that imports `modules` is one with windows, drawn to a display or to memory."""
+    return needs_display(modules) or not modules.isdisjoint(_data("modules.yaml")["windows"])
+
+
+def rules() -> dict[str, dict[str, Any]]:
+    """The rules of judgement: name -> passed, score, says."""
+    return _data("rules.yaml")
+
+
+def report_template() -> str:
+    """The report's template."""
+    return (_HERE / "report.j2").read_text(encoding="utf-8")

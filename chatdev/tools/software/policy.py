@@ -1,0 +1,52 @@
+"""From how a program ended to which rule applies (the rules and their words are in `rules.yaml`)."""
+
+from __future__ import annotations
+
+import re
+
+from chatdev.sandbox.base import Execution
+from chatdev.tools.software.trace import Trace, last_traceback
+
+NO_DISPLAY = 97
+"""Exit status of the display wrapper (`display.sh`) when the display did not come up."""
+
+
+def rule_of(execution: Execution) -> str:
+    """The name of the rule for a program that was started with no input and no arguments.
+
+    A traceback on stderr is a failure even when the program goes on or ends with 0, except for the EOFError of an
+    `input()` that found no input. Without one, a program that is alive at its time limit has started; one that ends
+    with a usage text wants arguments.
+    """
+    trace = last_traceback(execution.stderr)
+    if trace:
+        return _rule_of_trace(trace)
+    if execution.timed_out:
+        return "started"
+    if execution.signal is not None:
+        return "killed"
+    if execution.exit_status == 0:
+        return "clean_exit"
+    return _rule_of_status(execution)
+
+
+def missing_module(trace: Trace | None) -> str | None:
+    """The top-level name of the module whose absence ended the program."""
+    match = re.match(r"ModuleNotFoundError: No module named '([^'.]+)", trace.exception) if trace else None
+    return match[1] if match else None
+
+
+def _rule_of_trace(trace: Trace) -> str:
+    if trace.kind == "EOFError":
+        return "asks_for_input"
+    name = missing_module(trace)
+    if name in ("tkinter", "_tkinter"):
+        return "no_display"
+    return "missing_module" if name else "crashed"
+
+
+def _rule_of_status(execution: Execution) -> str:
+    if execution.exit_status == NO_DISPLAY and execution.stderr.endswith("no display\n"):
+        return "no_display"
+    usage = re.search(r"^\s*usage\b", execution.stdout + "\n" + execution.stderr, re.IGNORECASE | re.MULTILINE)
+    return "wants_arguments" if usage else "failed_status"

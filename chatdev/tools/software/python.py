@@ -1,0 +1,59 @@
+"""Judging Python software: compile everything, provide its modules, start it on a throwaway copy."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from chatdev.sandbox.bubblewrap import BOX
+from chatdev.tools.base import ToolContext
+from chatdev.tools.software.policy import missing_module, rule_of
+from chatdev.tools.software.program import Program, lacks, prepare
+from chatdev.tools.software.static import syntax_errors
+from chatdev.tools.software.trace import last_traceback
+from chatdev.tools.software.verdict import Finding, facts_of
+from chatdev.workspace.entry import find_entry
+from chatdev.workspace.tree import write_tree
+
+_SECONDS = 3.0  # a program that runs so long without an error has started
+_SECONDS_WITH_WINDOWS = 5.0
+_SECONDS_FOR_DISPLAY = 1.0  # what a display takes to come up, roughly
+
+
+def examine(context: ToolContext) -> Finding:
+    """The first rule of compile, entry, modules, display and run that has something to say."""
+    files = context.software
+    if errors := syntax_errors(files):
+        return Finding("does_not_compile", {"errors": errors})
+    entry = find_entry(files)
+    if entry.path is None:
+        return Finding("nothing_to_run", {"candidates": entry.candidates})
+    program = prepare(files, context.run_folder, context.options.get("install", "auto"))
+    evidence = {"command": program.command, "installed": list(program.installed), "missing": dict(program.missing)}
+    if program.missing:
+        return Finding("missing_module", {"missing": list(program.missing)}, evidence)
+    if lacking := lacks(program):
+        return Finding("no_display", {"lacks": lacking}, evidence)
+    return _start(program, context, evidence)
+
+
+def _start(program: Program, context: ToolContext, evidence: Mapping[str, object]) -> Finding:
+    seconds = _SECONDS_WITH_WINDOWS if program.windows else _SECONDS
+    folder = Path(tempfile.mkdtemp(dir=context.scratch))
+    try:
+        write_tree(folder, context.software)
+        waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0
+        execution = context.sandbox.run(program.job(folder, seconds + waiting))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    rule = rule_of(execution)
+    places = {f"{BOX}/": "", f"{folder.resolve()}/": "", str(program.modules.python.parent.parent): "<modules>"}
+    facts = facts_of(execution, context.software, places)
+    if name := missing_module(last_traceback(execution.stderr)):
+        rule = "crashed" if f"{name}.py" in context.software else rule
+        facts["missing"] = [name]
+    return Finding(rule, {**facts, "command": program.command, "seconds": int(seconds), "lacks": "a working display"},
+                   {**evidence, "exit_status": execution.exit_status, "signal": execution.signal,
+                    "timed_out": execution.timed_out})
