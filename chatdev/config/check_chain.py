@@ -1,7 +1,8 @@
 """Checks of the chain: names are written before they are read, loops can end, branches do not collide.
 
 The walk follows what *may* have been written: a step with `when`, a loop body and an optional branch count as run.
-A loop's body is walked once, as its first pass sees it; a branch sees what was written before the fork.
+A loop's body is walked once, as its first pass sees it; a branch sees what was written before the fork. `software`
+is there from the start: empty, or what the user gave to work on.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Names = frozenset[str]
 def check_chain(company: Company, tools: Mapping[str, ToolFacts] | None) -> list[Finding]:
     """Findings in the chain and in `success`."""
     walk_ = _Walk(company, tools)
-    walk_.steps(company.chain, ("chain",), frozenset({"task", "inputs", *company.inputs}))
+    walk_.steps(company.chain, ("chain",), frozenset({"task", "inputs", "software", *company.inputs}))
     walk_.processes()
     walk_.success()
     return walk_.findings
@@ -103,7 +104,7 @@ class _Walk:
             self.found((*path, "writes"), problem)
         elif step.writes == "software" and facts and not facts.writes_files:
             self.found((*path, "writes"), f"the tool {step.tool} makes no files; write another name than `software`")
-        return frozenset({step.writes, "software"} if facts and facts.writes_files else {step.writes})
+        return frozenset({step.writes})
 
     def loop(self, step: RepeatStep | ForeachStep, path: KeyPath, before: Names) -> Names:
         below, body = nested(step)
@@ -120,7 +121,7 @@ class _Walk:
         if not is_name(name) or name in RESERVED or name in before | self.anywhere:
             self.found((*path, "as"), f"an item cannot be called {name!r}; take a name that nothing else has")
         if names := self.expression(step.foreach.over, (*path, "over"), before):
-            self.need(sorted(names), (*path, "over"), before | {"software"})
+            self.need(sorted(names), (*path, "over"), before)
         return frozenset({name})
 
     def until(self, text: str, path: KeyPath, inside: Names, changing: Names) -> None:

@@ -23,7 +23,7 @@ def refused(folder: Path, changes: str) -> str:
     ("{instructor: bos}", "instructor: there is no role 'bos'; did you mean 'boss'? known: boss, coder"),
     ("{assistant: nobody}", "assistant: there is no role 'nobody'; known: boss, coder"),
     ("{feedback: software.rn}", "feedback: there is no tool 'software.rn'; did you mean 'software.run'?"),
-    ("{guard: x}", "guard: there is no tool 'x'; known: docs.find, docs.make, software.run"),
+    ("{guard: x}", "guard: there is no tool 'x'; known: docs.find, docs.make, docs.read, software.run"),
     ("{tools: [docs.fnd]}", "tools.0: the role 'coder' has no tool 'docs.fnd', and a phase only narrows; did you mean "
                             "'docs.find'?"),
     ("{instructor: null, concludes: instructor}", "concludes: this needs an instructor, and the phase has none"),

@@ -18,7 +18,7 @@ END = "{tool: software.run, writes: test}"
     ("{phase: coding}", "phases.coding.reads: reads 'plan', which nothing writes"),
     ("{phase: plannin}", "chain.0.phase: there is no phase 'plannin'; did you mean 'planning'? known: planning"),
     ("{tool: software.rn, writes: x}", "chain.0.tool: there is no tool 'software.rn'; did you mean 'software.run'?"),
-    ("{tool: software.run, writes: x}", "chain.0: the tool software.run reads 'software', which nothing writes"),
+    ("{tool: docs.read, writes: x}", "chain.0: the tool docs.read reads 'plan', which nothing writes"),
     ("{tool: docs.find, writes: x, reads: [plan]}", "chain.0.reads: the tool docs.find reads 'plan', which nothing"),
     ("{tool: docs.find, writes: task}", "chain.0.writes: 'task' is reserved"),
     ("{tool: docs.find, writes: software}", "chain.0.writes: the tool docs.find makes no files"),
@@ -99,8 +99,12 @@ def test_what_a_loop_wrote_is_there_after_it(tmp_path: Path) -> None:
     loaded(tmp_path, f"chain: [{loop}, {{phase: coding, when: plan}}, {END}]")
 
 
-def test_a_tool_that_makes_files_makes_the_software(tmp_path: Path) -> None:
-    loaded(tmp_path, f"chain: [{{tool: docs.make, writes: report}}, {END}]")
+def test_only_a_tool_that_makes_files_may_write_the_software(tmp_path: Path) -> None:
+    loaded(tmp_path, f"chain: [{{tool: docs.make, writes: software}}, {END}]")
+
+
+def test_the_software_is_there_from_the_start(tmp_path: Path) -> None:
+    loaded(tmp_path, f"phases: {{coding: {{reads: [task, software, 'plan?']}}}}\nchain: [{{phase: coding}}, {END}]")
 
 
 def test_a_process_may_run_every_phase_and_nothing_else_is_left_unused(tmp_path: Path) -> None:

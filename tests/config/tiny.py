@@ -46,7 +46,7 @@ success: test.passed
 """
 
 TOOLS = {facts.name: facts for facts in (
-    ToolFacts("software.run", ("software",)), ToolFacts("docs.find"),
+    ToolFacts("software.run", ("software",)), ToolFacts("docs.find"), ToolFacts("docs.read", ("plan",)),
     ToolFacts("docs.make", ("plan?",), writes_files=True),
 )}
 
