@@ -1,0 +1,80 @@
+"""From a model's name to the model: one client for each endpoint of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from chatdev.errors import MissingModel
+from chatdev.llm.base import Model
+from chatdev.llm.openai_model import Endpoint, OpenAIModel
+
+LOCAL = "local"
+DEFAULT_NAME = "gpt-4o-mini"
+
+NO_MODEL = """no model can be reached. Do one of these:
+  - set OPENAI_API_KEY (and --model NAME), for OpenAI;
+  - set OPENAI_BASE_URL or --base-url, for any OpenAI-compatible server;
+  - run `chatdev model pull` once, for the small local model (1.1 GB, needs no key)."""
+
+
+class Models:
+    """Hands out models by name and closes them all. `environment` holds keys and addresses."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._models: dict[tuple[str | None, ...], Model] = {}
+
+    def get(self, name: str | None, base_url: str | None = None, key_env: str | None = None) -> tuple[Model, str]:
+        """A model and the name it goes by: `local`, `local:PATH.gguf`, or a name of an OpenAI-compatible endpoint.
+
+        Without a name it is the endpoint's default when a key or an address is set, else the local model. Raises
+        MissingModel when neither is there.
+        """
+        name = name or self._default(base_url, key_env)
+        if name == LOCAL or name.startswith(f"{LOCAL}:"):
+            path = name.removeprefix(LOCAL).removeprefix(":")
+            return self._shared((LOCAL, path), lambda: self._local(path)), LOCAL
+        endpoint = self._endpoint(base_url, key_env)
+        return self._shared((endpoint.url, key_env), lambda: OpenAIModel(endpoint)), name
+
+    async def close(self) -> None:
+        """Close every model."""
+        models, self._models = list(self._models.values()), {}
+        for model in models:
+            await model.close()
+
+    def _shared(self, key: tuple[str | None, ...], make: Callable[[], Model]) -> Model:
+        if key not in self._models:
+            self._models[key] = make()
+        return self._models[key]
+
+    def _default(self, base_url: str | None, key_env: str | None) -> str:
+        if base_url or any(self._environment.get(name) for name in (
+                key_env or "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")):
+            return DEFAULT_NAME
+        return LOCAL
+
+    def _endpoint(self, base_url: str | None, key_env: str | None) -> Endpoint:
+        environment = self._environment
+        azure = environment.get("AZURE_OPENAI_ENDPOINT")
+        if azure and not base_url and not key_env:
+            key = environment.get("AZURE_OPENAI_API_KEY") or environment.get("OPENAI_API_KEY", "")
+            return Endpoint(azure, key, api_version=environment.get("OPENAI_API_VERSION", "2024-10-21"))
+        url = base_url or environment.get("OPENAI_BASE_URL")
+        key = environment.get(key_env or "OPENAI_API_KEY", "")
+        if key_env and not key:
+            raise MissingModel(f"the environment variable {key_env} that holds the key of this model is not set")
+        if not key and not url:
+            raise MissingModel(NO_MODEL)
+        return Endpoint(url, key)
+
+    def _local(self, path: str) -> Model:
+        from chatdev.llm.local.model import LocalModel
+        from chatdev.llm.local.weights import installed
+
+        if path:
+            return LocalModel(Path(path).expanduser())
+        if installed() is None:
+            raise MissingModel(NO_MODEL)
+        return LocalModel()
