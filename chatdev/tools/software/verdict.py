@@ -54,7 +54,8 @@ def facts_of(execution: Execution, files: Mapping[str, bytes], places: Mapping[s
 
     trace = last_traceback(plain(execution.stderr))
     return {
-        "exit_status": execution.exit_status, "signal": _signal_name(execution.signal), "still_running": execution.timed_out,
+        "exit_status": execution.exit_status, "signal": _signal_name(execution.signal),
+        "still_running": execution.timed_out,
         "frames": _own_frames(trace, files), "exception": trace.exception if trace else "",
         "stderr": "" if trace else _tail(plain(execution.stderr)), "stdout": _tail(plain(execution.stdout)),
     }

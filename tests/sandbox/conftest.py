@@ -1,0 +1,51 @@
+"""Programs to run in a sandbox, written as Python source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatdev.sandbox.base import Execution, Job, Limits, Sandbox
+from chatdev.sandbox.choose import choose
+
+PYTHON = "/usr/bin/python3"
+RunPython = Callable[..., Execution]
+
+
+@pytest.fixture
+def bubblewrap() -> Sandbox:
+    """Fails with the way to install it where it does not work."""
+    return choose("bubblewrap")
+
+
+@pytest.fixture
+def run_python(bubblewrap: Sandbox, tmp_path: Path) -> RunPython:
+    """Run Python source in bubblewrap; keywords are those of Job and Limits."""
+    return runner(bubblewrap, tmp_path)
+
+
+def runner(sandbox: Sandbox, folder: Path) -> RunPython:
+    """The same for any sandbox."""
+    (folder / "software").mkdir(exist_ok=True)
+
+    def run(source: str, **options: Any) -> Execution:
+        limits = {name: options.pop(name) for name in list(options) if name in Limits.__slots__}
+        return sandbox.run(Job([PYTHON, "-c", source], folder / "software", Limits(**limits), **options))
+
+    return run
+
+
+def processes_with(mark: str) -> list[str]:
+    """Command lines of all processes of this machine that hold `mark`."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            text = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if mark in text:
+            found.append(text)
+    return found
