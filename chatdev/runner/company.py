@@ -22,10 +22,9 @@ from chatdev.runner.inputs import gather
 from chatdev.runner.options import RunOptions
 from chatdev.runner.result import Run
 from chatdev.runner.seats import Seats
-from chatdev.runner.toolbox import RunToolbox
+from chatdev.runner.toolbox import Facts, RunToolbox
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.choose import choose
-from chatdev.tools.registry import facts
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
 
@@ -47,8 +46,8 @@ class Company:
         """Load and validate a company by name or path. `sets` are `path.to.field=value` changes, `without` names phases
         to leave out. Raises ConfigError with all that is wrong."""
         sets = [*sets, "with_roles=false"] if without_roles else sets
-        config = load_company(name_or_path, sets=sets, without=without, tools=facts())
-        return cls(config, [finding.text for finding in check(config, facts()) if finding.warning])
+        config = load_company(name_or_path, sets=sets, without=without, tools=Facts())
+        return cls(config, [finding.text for finding in check(config, Facts()) if finding.warning])
 
     def run(self, task: str = "", **options: Any) -> Run:
         """Run the company on `task` (options: `RunOptions`).

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chatdev.runner.report import report_markdown
+
 from chatdev.config.expressions import compile_expression
 from chatdev.config.schema import Company
 from chatdev.engine.activity import Activities
@@ -19,7 +21,6 @@ from chatdev.events import Event, Noted, RunFinished, RunStarted, TextStreamed
 from chatdev.journal import Journal
 from chatdev.runner.history import FolderHistory
 from chatdev.runner.inputs import Inputs
-from chatdev.runner.report import report_markdown
 from chatdev.runner.result import Run, Status
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
@@ -53,10 +54,12 @@ class Execution:
     async def execute(self) -> Run:
         """Run the chain to its end. Errors of the run end up in the result; only cancellation passes through."""
         self._started = time.monotonic()
-        state = State({}, self.start, FolderHistory(SoftwareFolder(self.folder.software), Software({})))
+        software = SoftwareFolder(self.folder.software)
+        state = State({}, self.start, FolderHistory(software, Software({})))
         self._emit(RunStarted("", self.company.company, self.folder.path.name, str(self.folder.path),
                               {n: str(v) for n, v in self.inputs.visible.items() if v is not None}))
         try:
+            self._note(software)
             if self.start:
                 await state.history.commit(self.start, "the software to start from")
             await Chain(self._office()).run(self.company.chain, state, Scope())
@@ -70,6 +73,12 @@ class Execution:
             self.run.values, self.run.software = state.values, Software(state.software)
             self._close()
         return self.run
+
+    def _note(self, software: SoftwareFolder) -> None:
+        if self.folder.note:
+            self._emit(Noted("", self.folder.note))
+        if not software.start_history():
+            self._emit(Noted("", "git is not installed: the software is kept without its history", "warning"))
 
     def _office(self) -> Office:
         return Office(self.company, self.folder.path.name, self.inputs.visible, self.inputs.images,

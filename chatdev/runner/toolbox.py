@@ -4,16 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chatdev.config.facts import ToolFacts
 from chatdev.engine.state import Files
 from chatdev.llm.base import ToolSpec
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import load_tool
+from chatdev.tools.registry import Registry, registry
+
+
+class Facts(Mapping[str, ToolFacts]):
+    """What a company's check must know of the tools; a tool is imported only when a company names it."""
+
+    def __init__(self) -> None:
+        self._tools = registry()
+
+    def __getitem__(self, name: str) -> ToolFacts:
+        tool = self._tools[name]
+        return ToolFacts(name, tool.reads, tool.writes_files)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +45,16 @@ class RunToolbox:
     run_folder: Path
     inputs: Mapping[str, Any]
     options: Mapping[str, Any] = field(default_factory=dict)
+    tools: Registry = field(default_factory=registry)
 
     def spec(self, name: str) -> ToolSpec:
         """What agents are told of the tool."""
-        tool = load_tool(name)
-        return ToolSpec(tool.name, tool.description, tool.parameters)
+        tool = self.tools[name]
+        return ToolSpec(tool.name, tool.about, tool.parameters)
 
     def reads(self, name: str) -> tuple[str, ...]:
         """Long-term names that the tool declares to read."""
-        return load_tool(name).reads
+        return self.tools[name].reads
 
     async def call(self, name: str, software: Files, values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
         """The tool's result as plain JSON values."""
@@ -42,5 +64,5 @@ class RunToolbox:
         with tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
             context = ToolContext(software, values, self.inputs, self.sandbox, self.run_folder, Path(scratch),
                                   self.options)
-            result = load_tool(name).call(context, arguments)
+            result = self.tools[name].call(context, arguments)
         return result.to_dict() if isinstance(result, Verdict) else result

@@ -12,6 +12,7 @@ from chatdev.errors import MissingProgram, ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
+    "software.complete": "chatdev.tools.software.complete:complete",
     "software.run": "chatdev.tools.software.run:run",
 }
 ENTRY_POINTS = "chatdev.tools"

@@ -1,6 +1,6 @@
 """Agentization (equation 2) and who opens: what each request holds at the start of a phase, and what it does not."""
 
-from tests.engine.studio import CHECK, TALK, WRITE, Studio, program
+from tests.engine.studio import TALK, WRITE, Studio, program
 
 
 def test_both_sides_get_mirrored_system_messages_from_the_same_parts(studio: Studio) -> None:
@@ -71,16 +71,17 @@ def test_an_opening_holds_what_the_phase_reads_and_never_another_dialogue(studio
 
 def test_writing_asks_for_whole_files_and_changing_for_parts(studio: Studio) -> None:
     studio.run(studio.company({"write": WRITE, "change": {**WRITE, "opening": "AGAIN {{ task }}"}}), {
-        "write#1/round-1/assistant": "<SOLUTION>\n" + program(), "change#1/round-1/assistant": "<SOLUTION>\n" + program("1")})
+        "write#1/round-1/assistant": "<SOLUTION>\n" + program(),
+        "change#1/round-1/assistant": "<SOLUTION>\n" + program("1")})
     assert "form: WHOLE FILES" in studio.system("write#1/round-1/assistant")
     assert "form: CHANGED PARTS" in studio.system("change#1/round-1/assistant")
 
 
 def test_requests_are_attributed_to_their_place_in_the_run(studio: Studio) -> None:
-    run = studio.run(studio.company({"talk": TALK}, [{"phase": "talk"}, CHECK]), {"talk#1/round-1/assistant": "<SOLUTION> Ada"})
+    run = studio.run(studio.company({"talk": TALK}), {"talk#1/round-1/assistant": "<SOLUTION> Ada"})
     headers = studio.request("talk#1/round-1/assistant").headers
     assert headers["X-ChatDev-Run"] == run.folder.name
-    assert (headers["X-ChatDev-Company"], headers["X-ChatDev-Phase"], headers["X-ChatDev-Role"]) == ("stage", "talk", "maker")
+    assert [headers[f"X-ChatDev-{name}"] for name in ("Company", "Phase", "Role")] == ["stage", "talk", "maker"]
 
 
 def test_sampling_comes_from_company_role_and_phase(studio: Studio) -> None:

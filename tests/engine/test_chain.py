@@ -25,7 +25,8 @@ def test_each_solution_is_the_bridge_to_the_next_step(studio: Studio) -> None:
 
 
 def test_when_decides_whether_a_step_runs(studio: Studio) -> None:
-    chain = [{"phase": "first"}, {"phase": "second", "when": "a == 'no'"}, {"phase": "third", "when": "a and not b"}, CHECK]
+    second, third = {"phase": "second", "when": "a == 'no'"}, {"phase": "third", "when": "a and not b"}
+    chain = [{"phase": "first"}, second, third, CHECK]
     company = studio.company({"first": talk("a"), "second": talk("b"), "third": talk("c", ["b?"])}, chain)
     studio.run(company, solutions("first#1", "third#1"))
     assert studio.places == ["first#1/round-1/assistant", "third#1/round-1/assistant"]
@@ -113,7 +114,8 @@ def test_a_process_runs_the_phases_named_in_long_term_memory(studio: Studio) -> 
 
 def test_a_process_with_an_unknown_phase_fails_with_the_known_ones(studio: Studio) -> None:
     order = talk("instance", solution={"form": "list"})
-    run = studio.run(studio.company({"order": order, "x": talk("a")}, [{"phase": "order"}, {"process": "instance"}, CHECK]),
+    chain = [{"phase": "order"}, {"process": "instance"}, CHECK]
+    run = studio.run(studio.company({"order": order, "x": talk("a")}, chain),
                      {"order#1/round-1/assistant": '<SOLUTION> ["z"]'})
     assert not run.success
     assert "unknown phases ['z']; known are order, x" in run.reason

@@ -4,7 +4,7 @@ from tests.engine.studio import CHANGE, WRITE, Studio, program
 
 STUB = "def save():\n    pass"
 DONE = "def save():\n    return 1"
-LONG = "\n".join(f"def f{n}():\n    return {n}\n" for n in range(12)) + "\nprint(" + "+".join(f"f{n}()" for n in range(12)) + ")"
+LONG = "\n".join(f"def f{n}():\n    return {n}\n" for n in range(12)) + "\nprint(f0() + f3() + f11())"
 
 
 def test_a_delivery_that_turns_the_guard_from_passing_into_failing_goes_back_and_is_not_on_disk(studio: Studio) -> None:

@@ -52,7 +52,7 @@ def test_two_branches_that_write_one_file_fail_clearly(studio: Studio) -> None:
     assert "both wrote same.md" in run.reason
 
 
-def test_a_failing_branch_lets_its_sibling_finish_the_activity_under_way_and_stops_it_before_the_next(studio: Studio) -> None:
+def test_when_a_branch_fails_its_sibling_finishes_the_activity_under_way_and_no_more(studio: Studio) -> None:
     choose = talk("a", solution={"form": "choice", "options": ["x", "y"], "retries": 0}, rounds=1)
     company = studio.company({"bad": choose, "slow": talk("b", rounds=3)}, both({"phase": "bad"}, {"phase": "slow"}))
     bad = {f"parallel#1/branch-1/bad#1/{p}": "?" for p in ("round-1/assistant", "reflection-1", "reflection-2")}

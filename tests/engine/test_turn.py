@@ -39,7 +39,8 @@ def test_the_other_side_reads_the_response_but_not_the_tool_calls(studio: Studio
 def test_a_tool_the_role_lacks_is_refused_with_what_it_may_use(studio: Studio) -> None:
     company = studio.company({"talk": TALK}, **with_tools())
     studio.run(company, {"talk#1/round-1/assistant": action("software.run"),
-                         "talk#1/round-1/assistant/act-1": action(x=1), "talk#1/round-1/assistant/act-2": "<SOLUTION> Ada"})
+                         "talk#1/round-1/assistant/act-1": action(x=1),
+                         "talk#1/round-1/assistant/act-2": "<SOLUTION> Ada"})
     assert "You may use: software.complete" in studio.said("talk#1/round-1/assistant/act-1")
     assert "The tool failed" in studio.said("talk#1/round-1/assistant/act-2")
     assert studio.tool_calls("talk#1") == []
