@@ -47,7 +47,7 @@ def _text(company: Company, path: KeyPath, template: str, given: frozenset[str],
     except ConfigError as error:
         yield Finding(path, f"{error}; mend the Jinja2 syntax")
         return
-    for name in sorted((named | asked) & hidden):
+    for name in sorted((named - given | asked) & hidden):
         yield Finding(path, f"names the hidden input {name!r}, which only tools may see; leave it out")
     for name in sorted(named - given - hidden):
         yield Finding(path, f"uses {name!r}, which it is not given; {mend} ({known(name, sorted(given))})")

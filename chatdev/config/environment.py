@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -67,11 +68,7 @@ def _decoded(content: str | bytes) -> str | None:
 
 def _longest_row(text: str) -> int:
     """Length of the longest row of backticks."""
-    longest = row = 0
-    for character in text:
-        row = row + 1 if character == "`" else 0
-        longest = max(longest, row)
-    return longest
+    return max(map(len, re.findall("`+", text)), default=0)
 
 
 _LANGUAGES = {

@@ -22,7 +22,7 @@ def find_company(name_or_path: str | Path) -> Path:
     """The YAML file of a company, given as a folder with `company.yaml`, as a YAML file, or as a name, looked for in
     `./company_config` and among the bundled ones. Raises ConfigError listing the companies there are."""
     given = str(name_or_path)
-    path = Path(given).expanduser()
+    path = Path(given)
     if given and _is_file(path / COMPANY_FILE):
         return path / COMPANY_FILE
     if path.suffix in (".yaml", ".yml") and _is_file(path):

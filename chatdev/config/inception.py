@@ -89,6 +89,14 @@ def readable(reads: Sequence[str]) -> frozenset[str]:
     return frozenset(name.removesuffix("?") for name in reads)
 
 
+def tools_of(company: Company, phase: Phase, speaker: Speaker) -> list[str]:
+    """Names of the tools that one side of a phase may use: its role's, which the phase may narrow for the assistant."""
+    if speaker == "assistant" and phase.tools is not None:
+        return phase.tools
+    name = _role_name(phase, speaker)
+    return company.roles[name].tools if name is not None else []
+
+
 def tool_text(company: Company, tools: Sequence[Mapping[str, Any]]) -> str:
     """How to call tools, for models without native tool calls; empty when there are none."""
     return render(company.protocol.tools, {"tools": tools}, "protocol.tools") if tools else ""

@@ -118,11 +118,17 @@ _NESTED = ("repeat", "foreach", "steps", "parallel")  # where steps hold steps
 def _phases(steps: Node) -> Iterator[str]:
     for step in steps.value if isinstance(steps.value, list) else []:
         entries = step.value if isinstance(step.value, dict) else {}
-        if "phase" in entries:
-            yield entries["phase"].value
+        if name := _phase(entries):
+            yield name
         for key in _NESTED:
             if key in entries:
                 yield from _phases(_steps(entries[key]))
+
+
+def _phase(entries: dict[str, Node]) -> str:
+    """The phase that a step runs; empty when it runs none."""
+    name = entries["phase"].value if "phase" in entries else ""
+    return name if isinstance(name, str) else ""
 
 
 def _steps(body: Node) -> Node:
@@ -140,7 +146,7 @@ def _without(steps: Node, names: set[str]) -> Node | None:
 
 def _thinned(step: Node, names: set[str]) -> Node | None:
     entries = step.value if isinstance(step.value, dict) else {}
-    if "phase" in entries and entries["phase"].value in names:
+    if _phase(entries) in names:
         return None
     for key in _NESTED:
         if key not in entries:

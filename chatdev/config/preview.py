@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatdev.config.facts import bare
-from chatdev.config.inception import system_prompt
+from chatdev.config.inception import Described, system_prompt, tools_of
 from chatdev.config.prompts import render, variables
 from chatdev.config.schema import Company, Phase, PhaseStep
 from chatdev.config.steps import walk
@@ -56,16 +56,26 @@ class Placeholder:
         return 1
 
 
-def preview(company: Company, inputs: Mapping[str, Any]) -> list[PhasePreview]:
+def preview(company: Company, inputs: Mapping[str, Any],
+            tools: Mapping[str, Described] | None = None) -> list[PhasePreview]:
     """The prompts of every phase step of the chain, in order, instructor before assistant; loops once.
 
-    `inputs` are the visible inputs by name. Tools are left out of the system prompts: their texts come with them.
+    `inputs` are the visible inputs by name; `tools` are the tools by name, shown as to a model without native tool
+    calls (those that are not given are left out).
     """
     return [shown for path, step in walk(company.chain) if isinstance(step, PhaseStep)
-            for shown in _of_step(company, ".".join(map(str, path)), step.phase, inputs)]
+            for shown in _of_step(_Show(company, inputs, tools or {}), ".".join(map(str, path)), step.phase)]
 
 
-def _of_step(company: Company, place: str, name: str, inputs: Mapping[str, Any]) -> Iterator[PhasePreview]:
+@dataclass(frozen=True, slots=True)
+class _Show:
+    company: Company
+    inputs: Mapping[str, Any]
+    tools: Mapping[str, Described]
+
+
+def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
+    company, inputs = show.company, show.inputs
     phase = company.phases[name]
     values = known_values(company, phase, inputs)
     unknown = {key for key, value in values.items() if isinstance(value, Placeholder)}
@@ -75,7 +85,7 @@ def _of_step(company: Company, place: str, name: str, inputs: Mapping[str, Any])
         if role is None:
             continue
         text = phase.guidance.instructor if speaker == "instructor" else phase.guidance.assistant
-        yield PhasePreview(place, name, role, speaker, _system(company, name, speaker, values), opening,
+        yield PhasePreview(place, name, role, speaker, _system(show, name, speaker, values), opening,
                            not unknown & (variables(phase.opening) | variables(text)))
 
 
@@ -96,9 +106,11 @@ def shown_text(template: str, values: Mapping[str, Any], where: str) -> str:
         return template
 
 
-def _system(company: Company, name: str, speaker: Speaker, values: Mapping[str, Any]) -> str:
-    phase = company.phases[name]
+def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any]) -> str:
+    company, phase = show.company, show.company.phases[name]
+    tools = [show.tools[tool] for tool in tools_of(company, phase, speaker) if tool in show.tools]
     try:
-        return system_prompt(company, name, speaker, values=values, has_software="software" in map(bare, phase.reads))
+        return system_prompt(company, name, speaker, values=values, tools=tools,
+                             has_software="software" in phase.reads)
     except ConfigError:
         return company.protocol.system

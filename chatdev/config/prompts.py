@@ -36,9 +36,11 @@ def variables(template: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def entries(template: str, name: str) -> frozenset[str]:
-    """The entries of the variable `name` that a template asks for: `x` for `inputs.x` and `inputs["x"]`."""
+    """The entries of the variable `name` that a template asks for: `x` for `inputs.x` and `inputs["x"]`; methods that
+    it calls (`inputs.items()`) are none."""
     tree = _parsed(template)
-    dotted = {node.attr for node in tree.find_all(nodes.Getattr) if _is(node.node, name)}
+    called = {id(call.node) for call in tree.find_all(nodes.Call)}
+    dotted = {node.attr for node in tree.find_all(nodes.Getattr) if _is(node.node, name) and id(node) not in called}
     indexed = {node.arg.value for node in tree.find_all(nodes.Getitem)
                if _is(node.node, name) and isinstance(node.arg, nodes.Const)}
     return frozenset(dotted | {key for key in indexed if isinstance(key, str)})

@@ -102,6 +102,10 @@ def test_roles_inputs_and_texts_of_the_company_are_checked(tmp_path: Path, chang
     assert message in refused(tmp_path, changes)
 
 
+def test_a_hidden_input_may_share_its_name_with_a_word_of_the_protocol(tmp_path: Path) -> None:
+    loaded(tmp_path, "inputs: {report: {hidden: true}}")
+
+
 def test_a_key_written_where_its_name_belongs_is_not_repeated(tmp_path: Path) -> None:
     assert "sk-secret" not in refused(tmp_path, "model: {key_env: sk-secret}")
 

@@ -82,6 +82,15 @@ def test_openings_are_shown_as_far_as_they_are_known(tmp_path: Path) -> None:
     assert "You answer for a clock." in shown[2].system
 
 
+def test_tools_are_shown_to_who_may_use_them(tmp_path: Path) -> None:
+    tools = {"docs.find": ("docs.find", "Finds a page.", {"type": "object"})}
+    boss, coder, *_ = preview(loaded(tmp_path), {"task": "x"}, tools)
+    assert "Finds a page." in coder.system
+    assert "Finds a page." not in boss.system
+    _, narrowed, *_ = preview(loaded(tmp_path, "phases: {planning: {tools: []}}"), {"task": "x"}, tools)
+    assert "Finds a page." not in narrowed.system
+
+
 def test_a_template_that_needs_the_real_value_is_shown_as_it_stands(tmp_path: Path) -> None:
     opening = "{% for k, v in plan.items() %}{{ k }}{% endfor %}"
     shown = preview(loaded(tmp_path, f"phases: {{coding: {{opening: '{opening}'}}}}"), {"task": "x"})

@@ -58,7 +58,7 @@ def test_variables_are_the_names_from_outside() -> None:
 
 
 def test_entries_are_found_dotted_and_indexed() -> None:
-    assert entries("{{ inputs.a }} {{ inputs['b'].c }} {{ other.d }}", "inputs") == {"a", "b"}
+    assert entries("{{ inputs.a }} {{ inputs['b'].c }} {{ other.d }} {{ inputs.items() }}", "inputs") == {"a", "b"}
 
 
 def test_json_is_written_without_escapes_for_web_pages() -> None:
