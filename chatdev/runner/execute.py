@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chatdev.runner.report import report_markdown
-
 from chatdev.config.expressions import compile_expression
 from chatdev.config.schema import Company
 from chatdev.engine.activity import Activities
@@ -21,6 +19,7 @@ from chatdev.events import Event, Noted, RunFinished, RunStarted, TextStreamed
 from chatdev.journal import Journal
 from chatdev.runner.history import FolderHistory
 from chatdev.runner.inputs import Inputs
+from chatdev.runner.report import report_markdown
 from chatdev.runner.result import Run, Status
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software

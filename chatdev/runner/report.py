@@ -1,0 +1,135 @@
+"""`run/report.md`: what a run did, for people. Made from its events alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chatdev.events import (
+    DeliveryRefused,
+    Event,
+    ModelCalled,
+    Noted,
+    PhaseFinished,
+    RunStarted,
+    StepSkipped,
+    ToolCalled,
+)
+from chatdev.runner.result import Run, Usage
+
+_SHOWN = 600  # characters of one long-term value or report
+
+
+@dataclass(slots=True)
+class PhaseRow:
+    """What one execution of a phase cost, and how it ended."""
+
+    ending: str = "unfinished"
+    rounds: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+def report_markdown(events: Sequence[Event], run: Run) -> str:
+    """The report of a run."""
+    started = next((e for e in events if isinstance(e, RunStarted)), None)
+    sections = [_head(started, run), _phases(events), _software(run), _usage(run.usage), _verdicts(events),
+                _notes(events), _memory(run.values)]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def phase_rows(events: Iterable[Event]) -> dict[str, PhaseRow]:
+    """Executions of phases by place, in order."""
+    rows: dict[str, PhaseRow] = {}
+    for event in events:
+        if isinstance(event, ModelCalled):
+            row = rows.setdefault(_phase_place(event.place), PhaseRow())
+            row.usage.add(event)
+            row.usage.seconds += event.seconds
+        elif isinstance(event, PhaseFinished):
+            row = rows.setdefault(event.place, PhaseRow())
+            row.ending, row.rounds = event.ending, event.rounds
+    return rows
+
+
+def _phase_place(place: str) -> str:
+    """`system_test#1` of `system_test#1/round-2/assistant`, loops and branches in front kept."""
+    parts = place.split("/")
+    last = max((n for n, part in enumerate(parts) if "#" in part), default=0)
+    return "/".join(parts[:last + 1])
+
+
+def money(cost: float | None) -> str:
+    """A cost in words: unknown is not zero."""
+    return "cost unknown" if cost is None else f"${cost:.4f}"
+
+
+def _head(started: RunStarted | None, run: Run) -> str:
+    lines = [f"# {run.folder.name}", ""]
+    if started:
+        lines += [f"Company: {started.company}", "", _quoted(started.inputs.get("task", "")), ""]
+    lines.append(f"**{run.status}**: {run.reason}")
+    if run.software.main:
+        lines += ["", f"Start it with `chatdev play {run.folder}` (in the sandbox)."]
+    return "\n".join(lines)
+
+
+def _phases(events: Sequence[Event]) -> str:
+    rows = phase_rows(events)
+    if not rows:
+        return ""
+    lines = ["## Phases", "", "| phase | ending | rounds | calls | tokens in | tokens out | seconds |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+    for place, row in rows.items():
+        usage = row.usage
+        lines.append(f"| {place} | {row.ending} | {row.rounds} | {usage.calls} | {usage.prompt_tokens} | "
+                     f"{usage.completion_tokens} | {usage.seconds:.1f} |")
+    skipped = [f"Skipped: {e.place} (`{e.reason}` does not hold)" for e in events if isinstance(e, StepSkipped)]
+    return "\n".join([*lines, *([""] if skipped else []), *skipped])
+
+
+def _software(run: Run) -> str:
+    if not run.software:
+        return "## Software\n\nNo files."
+    lines = ["## Software", "", "| file | lines |", "| --- | ---: |"]
+    lines += [f"| {path} | {len(data.splitlines())} |" for path, data in sorted(run.software.items())]
+    return "\n".join(lines)
+
+
+def _usage(usage: Usage) -> str:
+    about = " (tokens partly estimated)" if usage.estimated else ""
+    return (f"## Cost\n\n{usage.calls} calls, {usage.prompt_tokens} tokens in, {usage.completion_tokens} out{about}, "
+            f"{usage.retries} retries, {money(usage.cost)}, {usage.seconds:.1f} s")
+
+
+def _verdicts(events: Sequence[Event]) -> str:
+    newest: dict[str, ToolCalled] = {e.tool: e for e in events if isinstance(e, ToolCalled)}
+    lines = [f"### {name}: {'passed' if e.passed else 'failed'} ({e.place})\n\n{_quoted(e.summary)}"
+             for name, e in newest.items() if e.passed is not None]
+    return "\n\n".join(["## Last verdicts", *lines]) if lines else ""
+
+
+def _notes(events: Sequence[Event]) -> str:
+    lines = [f"- {f'{e.place}: ' if e.place else ''}{_line(e.text)}" for e in events if isinstance(e, Noted)]
+    lines += [f"- {e.place}: a delivery was not kept: {_line(e.reason)}"
+              for e in events if isinstance(e, DeliveryRefused)]
+    return "\n".join(["## Notes", "", *lines]) if lines else ""
+
+
+def _memory(values: Mapping[str, Any]) -> str:
+    lines = []
+    for name, value in values.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)
+        lines.append(f"### {name}\n\n{_quoted(text)}")
+    return "\n\n".join(["## Long-term memory", *lines]) if lines else ""
+
+
+def _quoted(text: str) -> str:
+    """Somebody's words as a block quote, cut when long: they must not become headings of the report."""
+    cut = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+    return "\n".join(f"> {line}" for line in cut.splitlines()) or ">"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:_SHOWN]
