@@ -31,6 +31,9 @@ class History:
         """Make the repository when there is none; False when git is not installed."""
         if self._git is None:
             return False
+        metadata = self._folder / ".git"
+        if metadata.is_symlink() or metadata.is_file():
+            raise WorkspaceError(f"{metadata} leads somewhere else; move it away")
         if not self._started:
             self._run("init", "--quiet", "--template=")
         return True
