@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 _START = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
@@ -46,7 +47,7 @@ def last_traceback(stderr: str) -> Trace | None:
 
 def _frames(lines: list[str]) -> tuple[Frame, ...]:
     frames = []
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in pairwise([*lines, ""]):
         if match := _FRAME.match(line):
             source = "" if _FRAME.match(following) else following.strip()
             frames.append(Frame(match["path"], int(match["line"]), match["function"] or "<module>", source))

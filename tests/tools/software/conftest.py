@@ -1,0 +1,35 @@
+"""Judging software given as source texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chatdev.sandbox.choose import choose
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.registry import registry
+
+Judge = Callable[..., Verdict]
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One run's folder for all tests of a module, so that its environment is made once."""
+    return tmp_path_factory.mktemp("run")
+
+
+@pytest.fixture(params=["bubblewrap"])
+def judge(request: pytest.FixtureRequest, run_folder: Path, tmp_path: Path) -> Judge:
+    """`software.run` on the given files (or on one main.py)."""
+    def run(files: str | dict[str, str], **options: str) -> Verdict:
+        texts = {"main.py": files} if isinstance(files, str) else files
+        software = {path: text.encode() for path, text in texts.items()}
+        context = ToolContext(software, {}, {}, choose(request.param), run_folder, tmp_path, options)
+        verdict = registry()["software.run"].call(context, {})
+        assert isinstance(verdict, Verdict)
+        assert list(tmp_path.iterdir()) == []
+        return verdict
+
+    return run

@@ -1,0 +1,63 @@
+"""What is told of a program without running it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatdev.tools.software.knowledge import distributions
+from chatdev.tools.software.static import imports, requirements, syntax_errors, third_party
+
+
+@pytest.mark.parametrize(("source", "required", "optional"), [
+    ("import os.path, numpy.linalg as la", {"os", "numpy"}, set()),
+    ("from PIL import Image\nfrom . import x\nfrom .y import z", {"PIL"}, set()),
+    ("def f():\n    import yaml", {"yaml"}, set()),
+    ("try:\n    import rich\nexcept ImportError:\n    rich = None", set(), {"rich"}),
+    ("try:\n    import rich\nexcept (OSError, ModuleNotFoundError): pass\nimport json", {"json"}, {"rich"}),
+    ("try:\n    import rich\nexcept ValueError: pass", {"rich"}, set()),
+    ("try:\n    import rich\nexcept Exception: pass\nimport rich", {"rich"}, set()),
+    ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas", {"typing"}, set()),
+])
+def test_imports_are_found_with_those_that_may_fail_apart(source: str, required: set[str],
+                                                          optional: set[str]) -> None:
+    found = imports({"main.py": source.encode()})
+    assert (set(found.required), set(found.optional)) == (required, optional)
+
+
+def test_own_modules_and_tests_do_not_count() -> None:
+    found = imports({"main.py": b"import util, pkg.a\nfrom game.board import B", "util.py": b"",
+                     "src/game/board.py": b"", "pkg/a.py": b"", "test_main.py": b"import pytest", "tests/conftest.py": b"import hypothesis"})
+    assert found.required == set()
+
+
+def test_the_standard_library_is_not_third_party() -> None:
+    assert third_party(frozenset({"os", "tkinter", "sqlite3", "cv2"})) == {"cv2"}
+
+
+def test_requirements_are_read_by_name() -> None:
+    text = b"# tools\nPillow>=9 ; python_version > '3'\nflask[async]==2.0\n-r more.txt\nhttps://x/y.whl\na_b.C\nx @ file:///y\n"
+    assert requirements({"requirements.txt": text}) == {"pillow", "flask", "a-b-c"}
+    assert requirements({}) == set()
+
+
+def test_the_paper_s_usual_suspects_are_known() -> None:
+    known = distributions()
+    assert len(known) >= 60
+    assert {name: known[name] for name in ("cv2", "PIL", "yaml", "sklearn", "bs4")} == {
+        "cv2": "opencv-python-headless", "PIL": "pillow", "yaml": "PyYAML", "sklearn": "scikit-learn",
+        "bs4": "beautifulsoup4"}
+    assert not third_party(frozenset(known)) ^ set(known)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_judged_without_an_exception(source: bytes) -> None:
+    if not syntax_errors({"main.py": source}):
+        imports({"main.py": source})
+
+
+@pytest.mark.parametrize("source", ["(" * 500, "-" * 100_000 + "1", "x = '\\d'", "1 is 1", "\ufeffx = 1", "if 1:\nx"])
+def test_odd_sources_are_judged_without_warnings(source: str) -> None:
+    for error in syntax_errors({"a.py": source.encode()}):
+        assert error.message

@@ -1,0 +1,76 @@
+"""Reading tracebacks, and the rule that follows from how a program ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from chatdev.sandbox.base import Execution
+from chatdev.tools.software.knowledge import rules
+from chatdev.tools.software.policy import rule_of
+from chatdev.tools.software.trace import last_traceback
+
+
+def stderr_of(source: str) -> str:
+    return subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL).stderr
+
+
+def ended(stderr: str = "", status: int | None = 0, stdout: str = "", *, timed_out: bool = False,
+          signal: int | None = None) -> Execution:
+    return Execution(status, signal, stdout, stderr, 0.1, timed_out)
+
+
+def test_the_last_of_chained_exceptions_counts() -> None:
+    trace = last_traceback(stderr_of("try:\n  1 / 0\nexcept ZeroDivisionError:\n  raise ValueError('a\\nb')"))
+    assert trace
+    assert (trace.kind, trace.exception) == ("ValueError", "ValueError: a\nb")
+    assert [frame.line for frame in trace.frames] == [4]
+
+
+def test_text_after_the_traceback_is_not_its_message() -> None:
+    trace = last_traceback(stderr_of("import sys\ntry: 1 / 0\n"
+                                     "except ZeroDivisionError:\n  sys.excepthook(*sys.exc_info())\n"
+                                     "print('\\nbye', file=sys.stderr)"))
+    assert trace
+    assert trace.exception == "ZeroDivisionError: division by zero"
+
+
+def test_a_syntax_error_while_running_is_read() -> None:
+    trace = last_traceback(stderr_of("exec('x = (')"))
+    assert trace
+    assert trace.kind == "SyntaxError"
+
+
+@pytest.mark.parametrize("text", ["", "warning: nothing", "Traceback (most recent call last):", "Error: no file"])
+def test_text_without_a_whole_traceback_is_no_reason_to_fall_over(text: str) -> None:
+    trace = last_traceback(text)
+    assert trace is None or trace.frames == ()
+
+
+@pytest.mark.parametrize(("execution", "rule"), [
+    (ended(), "clean_exit"),
+    (ended("DeprecationWarning: old\nALSA lib: no card"), "clean_exit"),
+    (ended(status=None, signal=11), "killed"),
+    (ended(status=None, signal=9, timed_out=True), "started"),
+    (ended("usage: x [-h]\nx: error: y", 2), "wants_arguments"),
+    (ended(stdout="Usage: main.py N", status=1), "wants_arguments"),
+    (ended("no usage of it", 1), "failed_status"),
+    (ended("no display\n", 97), "no_display"),
+    (ended(status=97), "failed_status"),
+    (ended(stderr_of("input()"), 1), "asks_for_input"),
+    (ended(stderr_of("try: input()\nexcept EOFError: 1 / 0"), 1), "crashed"),
+    (ended(stderr_of("import _no_such"), 1), "missing_module"),
+    (ended("Traceback (most recent call last):\nModuleNotFoundError: No module named '_tkinter'", 1), "no_display"),
+    (ended(stderr_of("1 / 0"), None, timed_out=True), "crashed"),
+])
+def test_the_rule_that_applies(execution: Execution, rule: str) -> None:
+    assert rule_of(execution) == rule
+
+
+def test_every_rule_is_complete_and_passing_ones_score_above_failing_ones() -> None:
+    for rule in rules().values():
+        assert set(rule) == {"passed", "score", "says"}
+        assert (rule["score"] == 10) == rule["passed"]

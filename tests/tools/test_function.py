@@ -1,0 +1,106 @@
+"""Tools made from functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import Field
+
+from chatdev.errors import MissingProgram, ToolError
+from chatdev.sandbox.unconfined import Unconfined
+from chatdev.tools.base import ToolContext
+from chatdev.tools.function import Tool, ToolArgumentsError, tool
+from chatdev.tools.registry import Registry, registry
+
+
+@tool(reads=("plan", "notes?"))
+def look(context: ToolContext, *, days: Annotated[int, Field(description="how far", ge=1)] = 3,
+         kind: Literal["wet", "dry"], tags: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Look at the weather
+    of some days.
+
+    Not for the description.
+    """
+    return {"days": days, "kind": kind, "tags": tags, "plan": context.values["plan"]}
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> ToolContext:
+    return ToolContext({}, {"plan": "p"}, {}, Unconfined(), tmp_path, tmp_path)
+
+
+def test_name_description_and_schema_come_from_the_code() -> None:
+    assert (look.name, look.reads) == ("tools.look", ("plan", "notes?"))
+    assert look.about == "Look at the weather of some days."
+    assert look.parameters == {
+        "type": "object", "additionalProperties": False, "required": ["kind"],
+        "properties": {
+            "days": {"type": "integer", "minimum": 1, "default": 3, "description": "how far"},
+            "kind": {"type": "string", "enum": ["wet", "dry"]},
+            "tags": {"type": "array", "items": {"type": "string"}, "default": []},
+        },
+    }
+
+
+def test_a_call_gets_checked_arguments_and_the_context(context: ToolContext) -> None:
+    assert look.call(context, {"kind": "wet", "tags": ["a"]}) == {
+        "days": 3, "kind": "wet", "tags": ("a",), "plan": "p"}
+
+
+@pytest.mark.parametrize(("arguments", "text"), [
+    ({}, "kind: Field required"),
+    ({"kind": "wet", "days": "soon"}, "days: .*valid integer.*given: 'soon'"),
+    ({"kind": "wet", "days": 0}, "days: .*greater than or equal to 1"),
+    ({"kind": "odd"}, "kind: Input should be 'wet' or 'dry'"),
+    ({"kind": "wet", "hours": 3}, "hours: Extra inputs are not permitted.*Its arguments: days, kind, tags"),
+])
+def test_arguments_that_do_not_fit_are_explained_to_the_agent(context: ToolContext, arguments: dict[str, Any],
+                                                              text: str) -> None:
+    with pytest.raises(ToolArgumentsError, match=text):
+        look.call(context, arguments)
+
+
+def test_only_keyword_only_typed_arguments_make_a_tool() -> None:
+    def positional(context: ToolContext, days: int) -> str:
+        return str(days)
+
+    def untyped(context: ToolContext, *, days=3) -> str:  # type: ignore[no-untyped-def]  # the mistake under test
+        return str(days)
+
+    for function in (positional, untyped):
+        with pytest.raises(TypeError, match="days must be keyword-only and typed"):
+            tool()(function)
+
+
+def test_every_registered_tool_is_described_under_its_name() -> None:
+    tools = registry()
+    assert "software.run" in tools
+    for name, found in tools.items():
+        assert isinstance(found, Tool)
+        assert found.name == name
+        assert found.about
+        assert found.parameters["type"] == "object"
+
+
+def test_a_broken_tool_breaks_only_when_it_is_used() -> None:
+    tools = Registry({"a.look": f"{__name__}:look", "b.gone": "no_such_package:x", "c.odd": f"{__name__}:context"})
+    assert list(tools) == ["a.look", "b.gone", "c.odd"]
+    assert tools["a.look"].about
+    with pytest.raises(MissingProgram, match="'b.gone'.*no_such_package"):
+        tools["b.gone"]
+    with pytest.raises(ToolError, match="is no tool"):
+        tools["c.odd"]
+
+
+def test_plug_ins_bring_tools_by_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    metadata = tmp_path / "plug-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plug\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[chatdev.tools]\nplug.look = {__name__}:look\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert registry()["plug.look"] is look
+    (metadata / "entry_points.txt").write_text("[chatdev.tools]\nsoftware.run = elsewhere:run\n")
+    with pytest.raises(ToolError, match="'software.run' is there twice"):
+        registry()
