@@ -1,0 +1,35 @@
+"""`chatdev check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from colorama import Fore, Style
+
+from chatdev.cli.app import reported
+from chatdev.config.graph import chain_picture, chain_text
+
+
+@click.command("check")
+@click.argument("company", default="chatdev")
+@click.option("--graph", is_flag=True, help="Draw the chain as text.")
+@click.option("--picture", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png",
+              help="Draw the chain into a file (needs graphviz).")
+@reported
+def command(company: str, graph: bool, picture: Path | None) -> int:
+    """Validate COMPANY (a name or a path) completely, without calling any model."""
+    from chatdev.runner.company import Company
+
+    loaded = Company.load(company)
+    config = loaded.config
+    click.echo(f"{Fore.GREEN}OK{Style.RESET_ALL} {config.company}: {len(config.roles)} roles, "
+               f"{len(config.phases)} phases, {len(config.chain)} steps")
+    for warning in loaded.warnings:
+        click.echo(f"{Fore.YELLOW}warning:{Style.RESET_ALL} {warning}")
+    if graph:
+        click.echo(chain_text(config))
+    if picture:
+        chain_picture(config, picture)
+        click.echo(f"drawn: {picture}")
+    return 0

@@ -1,0 +1,48 @@
+"""`chatdev model`: the local model's weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+from chatdev.cli.app import reported
+
+
+@click.group("model")
+def command() -> None:
+    """The local model: a small one that needs no key and no network once it is here."""
+
+
+@command.command("pull")
+@click.option("--file", type=click.Path(path_type=Path), help="Use this GGUF file instead of fetching one.")
+@click.option("--quiet", is_flag=True, help="No progress bar.")
+@reported
+def pull(file: Path | None, quiet: bool) -> int:
+    """Fetch the local model (1.1 GB, once); an interrupted download goes on where it was."""
+    from chatdev.llm.local import weights
+
+    if file:
+        path = weights.adopt(file)
+        click.echo(f"{path} can be used as --model local:{path}")
+        return 0
+    with tqdm(unit="B", unit_scale=True, desc="local model", disable=quiet or None) as bar:
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        path = weights.pull(progress, lambda text: tqdm.write(text))
+    click.echo(f"the local model is ready: {path}")
+    return 0
+
+
+@command.command("status")
+@reported
+def status() -> int:
+    """Say whether the local model is here."""
+    from chatdev.llm.local import weights
+
+    path = weights.installed()
+    click.echo(f"installed: {path}" if path else "not installed; get it with `chatdev model pull`")
+    return 0 if path else 1

@@ -1,0 +1,29 @@
+"""`chatdev play`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chatdev.cli.app import reported, show_error
+
+
+@click.command("play", context_settings={"ignore_unknown_options": True})
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--sandbox", type=click.Choice(["bubblewrap", "none"]), default="bubblewrap", show_default=True,
+              help="Where it runs; `none` gives it your rights.")
+@reported
+def command(folder: Path, arguments: tuple[str, ...], sandbox: str) -> int:
+    """Start the software in FOLDER (a run of the warehouse) with ARGUMENTS, in the sandbox, on a copy."""
+    from chatdev.sandbox.choose import choose
+    from chatdev.tools.software.play import play
+
+    if not folder.is_dir():
+        show_error(f"there is no folder {folder}; give a folder of the warehouse")
+        return 2
+    execution = play(folder, choose(sandbox), arguments)
+    if execution.exit_status is None:
+        return 128 + (execution.signal or 0)
+    return execution.exit_status

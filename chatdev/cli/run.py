@@ -1,0 +1,109 @@
+"""`chatdev run`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chatdev.cli.app import INTERRUPTED, reported
+from chatdev.cli.console import Console
+from chatdev.cli.dry_run import show_plan
+from chatdev.cli.ending import show_ending
+from chatdev.cli.jsonlines import JsonLines
+from chatdev.errors import ConfigError
+
+if TYPE_CHECKING:
+    from chatdev.runner.company import Company
+    from chatdev.runner.result import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """How much of a run is shown."""
+
+    quiet: bool
+    json: bool
+    verbose: bool
+
+
+@click.command("run")
+@click.argument("words", metavar="[TASK]", nargs=-1)
+@click.option("--task", help="What to build; @FILE reads it from a file.")
+@click.option("--name", help="Name of the run's folder; default: the first words of the task.")
+@click.option("--org", help="Organisation, put behind the name.")
+@click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
+@click.option("--model", help="Model of every role that has none of its own: a name, `local`, or `local:FILE.gguf`.")
+@click.option("--base-url", help="An OpenAI-compatible endpoint.")
+@click.option("--path", type=click.Path(path_type=Path), help="Folder of existing software to start from.")
+@click.option("--warehouse", type=click.Path(path_type=Path), help="Where runs are written. [default: warehouse]")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of the company's YAML.")
+@click.option("--without", multiple=True, metavar="PHASE", help="Leave a phase out.")
+@click.option("--without-roles", is_flag=True, help="Leave the role prompts out.")
+@click.option("--sandbox", type=click.Choice(["bubblewrap", "none"]), help="Where programs run. [default: bubblewrap]")
+@click.option("--language", default="English", show_default=True, help="Language that documents are written in.")
+@click.option("--stream", is_flag=True, help="Show text as it is written.")
+@click.option("--quiet", is_flag=True, help="Show only the end.")
+@click.option("--verbose", is_flag=True, help="Show everything that is said, openings and code included.")
+@click.option("--json", "as_json", is_flag=True, help="Print one event a line, as JSON.")
+@click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call nothing, make nothing.")
+@reported
+def command(words: tuple[str, ...], **given: Any) -> int:
+    """Let a company build TASK; the result is a folder of the warehouse."""
+    from chatdev.runner.company import Company
+
+    task = _task(words, given.pop("task"))
+    inputs = dict(map(_input, given.pop("inputs")))
+    company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
+                           without_roles=given.pop("without_roles"))
+    show = Show(given.pop("quiet"), given.pop("as_json"), given.pop("verbose"))
+    if given.pop("dry_run"):
+        show_plan(company, task, inputs, model=given["model"], base_url=given["base_url"])
+        return 0
+    return _run(company, task, show, {**given, "inputs": inputs, "software": given.pop("path")})
+
+
+def _run(company: Company, task: str, show: Show, options: dict[str, Any]) -> int:
+    options.pop("path", None)
+    listener: Any = JsonLines(sys.stdout) if show.json else Console(verbose=show.verbose, quiet=show.quiet)
+    with listener:
+        run = company.run(task, on_event=listener, **options)
+    if not show.json:
+        show_ending(run)
+    return status_of(run)
+
+
+def status_of(run: Run) -> int:
+    """The exit code of a finished run."""
+    if run.status == "interrupted":
+        return INTERRUPTED
+    if run.error is not None:
+        return run.error.exit_status
+    return 0 if run.success else 1
+
+
+def _task(words: tuple[str, ...], option: str | None) -> str:
+    if words and option:
+        raise ConfigError("the task is given twice: once as argument, once as --task; leave one out")
+    text = option or " ".join(words)
+    return _read(text[1:], "the task") if text.startswith("@") else text
+
+
+def _input(given: str) -> tuple[str, str | Path]:
+    name, equals, value = given.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"--input {given}: write it as NAME=VALUE or NAME=@FILE")
+    return name, Path(value[1:]) if value.startswith("@") else value
+
+
+def _read(name: str, what: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{what}: cannot read {name}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{what}: {name} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
