@@ -1,0 +1,125 @@
+"""Fenced code blocks of a reply, found line by line as CommonMark does, with care for what models really send."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_SLOPPY_INDENT = 3  # a closing fence may be indented this much deeper than its opening; deeper ones are content
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """One fence line: its character, how many of them, its indentation in columns, and the words behind it."""
+
+    char: str
+    length: int
+    indent: int
+    info: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block. `content` is as sent, with its line endings; `above` is the text since the block before.
+
+    `start` and `end` are offsets of the whole block, fences included. `closed` is False when the reply ended inside.
+    """
+
+    info: str
+    content: str
+    above: str
+    start: int
+    end: int
+    closed: bool
+
+
+def lines_of(text: str) -> list[str]:
+    r"""The lines of `text` with their ends; only `\n` ends a line, so form feeds and the like stay content."""
+    return _LINE.findall(text)
+
+
+def fence_of(line: str) -> Fence | None:
+    """The fence on `line`, opening or closing, or None."""
+    body = line.lstrip(" \t")
+    if body[:3] not in ("```", "~~~"):
+        return None
+    char = body[0]
+    rest = body.lstrip(char)
+    info = rest.strip()
+    if char == "`" and "`" in info:  # inline code
+        return None
+    indent = len(line[: len(line) - len(body)].expandtabs(4))
+    return Fence(char, len(body) - len(rest), indent, info)
+
+
+def closes(line: str, opening: Fence) -> bool:
+    """Whether `line` ends the block that `opening` began."""
+    fence = fence_of(line)
+    return fence is not None and _closes(fence, opening)
+
+
+def _closes(fence: Fence, opening: Fence) -> bool:
+    return (not fence.info and fence.char == opening.char and fence.length >= opening.length
+            and fence.indent <= opening.indent + _SLOPPY_INDENT)
+
+
+def names_markdown(_above: str, info: str) -> bool:
+    """Whether the words of the opening fence say that the block holds Markdown."""
+    return info.split()[:1] in (["md"], ["markdown"])
+
+
+def scan(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) -> list[Block]:
+    """All outermost blocks of `text`, in order.
+
+    `is_markdown(above, info)` says whether a block holds a Markdown file: inside one, a fence with words behind it
+    opens a nested block and a bare fence closes the innermost.
+    """
+    return list(_blocks(text, is_markdown))
+
+
+def _blocks(text: str, is_markdown: Callable[[str, str], bool]) -> Iterator[Block]:
+    position = after = 0
+    block: _OpenBlock | None = None
+    for line in lines_of(text):
+        begin, position = position, position + len(line)
+        fence = fence_of(line)
+        if block is None and fence is not None:
+            above = text[after:begin]
+            block = _OpenBlock(fence, above, begin, is_markdown(above, fence.info))
+        elif block is not None and not block.take(line, fence):
+            yield block.end(position, closed=True)
+            block, after = None, position
+    if block is not None:
+        yield block.end(position, closed=False)
+
+
+class _OpenBlock:
+    """A block whose closing fence has not come yet."""
+
+    def __init__(self, opening: Fence, above: str, start: int, nests: bool) -> None:
+        self.opening, self.above, self.start, self.nests = opening, above, start, nests
+        self.inner: list[Fence] = []
+        self.lines: list[str] = []
+
+    def take(self, line: str, fence: Fence | None) -> bool:
+        """Add `line`; False when it is the closing fence instead."""
+        innermost = self.inner[-1] if self.inner else self.opening
+        if fence is not None and _closes(fence, innermost):
+            if not self.inner:
+                return False
+            self.inner.pop()
+        elif fence is not None and self.nests and fence.info and fence.char == innermost.char:
+            self.inner.append(fence)
+        self.lines.append(_dedent(line, self.opening.indent))
+        return True
+
+    def end(self, position: int, *, closed: bool) -> Block:
+        """The finished block; `position` is the offset behind it."""
+        return Block(self.opening.info, "".join(self.lines), self.above, self.start, position, closed)
+
+
+def _dedent(line: str, indent: int) -> str:
+    """`line` without as much of its indentation as the opening fence had (a block inside a list)."""
+    return line[min(indent, len(line) - len(line.lstrip(" \t"))):] if indent else line

@@ -1,0 +1,116 @@
+"""Languages by the words models put on a fence and by file extension."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+# language: its words on a fence | its extensions, the usual one first. Only programs get a file without being named.
+_PROGRAMS = """
+python: python py python3 pyw | py pyw pyi
+javascript: javascript js node jsx mjs | js mjs cjs jsx
+typescript: typescript ts tsx | ts tsx
+html: html htm xhtml | html htm
+css: css scss sass less | css scss sass less
+c: c | c h
+c++: c++ cpp cxx cc hpp | cpp cc cxx hpp hh h
+c#: c# csharp cs | cs
+java: java | java
+kotlin: kotlin kt | kt kts
+scala: scala | scala
+go: go golang | go
+rust: rust rs | rs
+swift: swift | swift
+ruby: ruby rb | rb
+php: php | php
+lua: lua | lua
+perl: perl pl | pl pm
+r: r rscript | R r
+julia: julia jl | jl
+dart: dart | dart
+haskell: haskell hs | hs
+matlab: matlab octave | m
+sql: sql sqlite mysql postgresql | sql
+verilog: verilog v | v vh
+systemverilog: systemverilog sv | sv svh
+vhdl: vhdl | vhd vhdl
+structured text: st iecst structured-text structuredtext structured_text scl iec-st plc iec61131 | st scl iecst
+"""
+_SHELLS = """
+shell: bash sh shell zsh fish console terminal shell-session shellsession sh-session cmdline | sh bash zsh fish
+powershell: powershell ps1 pwsh ps | ps1
+batch: batch bat cmd dos | bat cmd
+"""
+_OTHERS = """
+json: json jsonc json5 | json
+yaml: yaml yml | yaml yml
+toml: toml | toml
+ini: ini cfg conf properties | ini cfg conf
+xml: xml svg xsl | xml svg xsd xsl
+markdown: markdown md mdx | md markdown mdx
+text: text txt plain plaintext | txt
+csv: csv tsv | csv tsv
+diff: diff patch udiff | diff patch
+make: make makefile | mk
+docker: docker dockerfile |
+"""
+_WHOLE_NAMES = {"make": "Makefile", "docker": "Dockerfile"}
+
+
+def _table(text: str) -> dict[str, tuple[list[str], list[str]]]:
+    rows = {}
+    for row in text.strip().splitlines():
+        language, _, rest = row.partition(": ")
+        words, _, extensions = rest.partition("|")
+        rows[language] = (words.split(), extensions.split())
+    return rows
+
+
+_LANGUAGES = _table(_PROGRAMS) | _table(_SHELLS) | _table(_OTHERS)
+_BY_WORD = {word: language for language, (words, _) in _LANGUAGES.items() for word in words}
+_EXTENSIONS = {extension for _, extensions in _LANGUAGES.values() for extension in extensions}
+_PROGRAM_EXTENSIONS = {extension for _, extensions in _table(_PROGRAMS).values() for extension in extensions}
+
+
+def language_of(word: str) -> str | None:
+    """The language a word on a fence means, or None."""
+    return _BY_WORD.get(word.casefold())
+
+
+def is_shell(language: str | None) -> bool:
+    """Whether `language` is one of command lines."""
+    return language in ("shell", "powershell", "batch")
+
+
+def usual_name(language: str, stem: str = "main") -> str | None:
+    """The file a nameless program in `language` gets; None for data, text and command lines."""
+    if language in _WHOLE_NAMES:
+        return _WHOLE_NAMES[language]
+    extensions = _LANGUAGES[language][1]
+    return f"{stem}.{extensions[0]}" if extensions[:1] and extensions[0] in _PROGRAM_EXTENSIONS else None
+
+
+def fits(path: str, language: str | None) -> bool:
+    """Whether a file called `path` can hold `language`."""
+    if language is None:
+        return False
+    return _extension(path) in _LANGUAGES[language][1] or PurePosixPath(path).name == _WHOLE_NAMES.get(language)
+
+
+def is_known(path: str) -> bool:
+    """Whether the extension of `path` is one of a known language."""
+    return _extension(path) in _EXTENSIONS
+
+
+def is_program(path: str) -> bool:
+    """Whether `path` is a source file of a programming language (command scripts are not)."""
+    return _extension(path) in _PROGRAM_EXTENSIONS
+
+
+def is_python(path: str) -> bool:
+    """Whether `path` is a Python source file."""
+    return _extension(path) in ("py", "pyw", "pyi")
+
+
+def _extension(path: str) -> str:
+    suffix = PurePosixPath(path.replace("\\", "/")).suffix[1:]
+    return suffix if suffix == "R" else suffix.casefold()

@@ -1,0 +1,110 @@
+"""Never worse: what speaks against keeping a delivery, without running anything (design §3)."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from chatdev.engine.solution.commands import only_commands
+from chatdev.engine.solution.languages import is_program, is_python
+from chatdev.engine.solution.python_source import fault, parse
+
+_LONG = 8  # filled lines: shorter files may shrink freely
+_FRAGMENT = 0.4  # a file that keeps less than this share of its filled lines is a fragment
+_MOVED = 0.5  # ... unless this share of what it lost is found in other files
+_CODE = set("(){}[]=;<>")
+_PROSE = 0.1  # a text with code characters on fewer lines than this share is prose
+
+
+def objections(before: Mapping[str, bytes], after: Mapping[str, bytes], *, whole: Collection[str] = ()) -> list[str]:
+    """Why the software `after` a delivery must not replace the one `before`; empty when nothing speaks against it.
+
+    A file that parsed must still parse (Python, JSON). A program must not turn into shell commands or prose. A program
+    of at least 8 filled lines must not shrink below 40 % of them, unless what it lost moved to other files: for Python
+    every lost function and class, for the rest half of the lost lines. Files in `whole` may shrink: their author said
+    so. Deleting a file is said openly and never objected to.
+    """
+    found = []
+    for path in sorted(before.keys() & after.keys()):
+        if before[path] == after[path]:
+            continue
+        old, new = _text(before[path]), _text(after[path])
+        reason = _broken(path, old, new) or _no_program(path, old, new)
+        if not reason and path not in whole:
+            reason = _fragment(path, old, new, before, after)
+        if reason:
+            found.append(f"{path}: {reason}")
+    return found
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
+
+
+def _broken(path: str, old: str, new: str) -> str | None:
+    if is_python(path):
+        why = fault(new)
+        return f"parsed before and does not now: {why}" if why and not fault(old) else None
+    if path.casefold().endswith(".json"):
+        why = _json_fault(new)
+        return f"was valid JSON before and is not now: {why}" if why and not _json_fault(old) else None
+    return None
+
+
+def _json_fault(text: str) -> str | None:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None
+
+
+def _no_program(path: str, old: str, new: str) -> str | None:
+    if not is_program(path) or not _lines(old):
+        return None
+    if only_commands(new) and not only_commands(old):
+        return "was a program before and holds only shell commands now"
+    if _is_prose(new) and not _is_prose(old):
+        return "was a program before and holds only prose now"
+    return None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _is_prose(text: str) -> bool:
+    lines = _lines(text)
+    return bool(lines) and sum(1 for line in lines if _CODE & set(line)) < _PROSE * len(lines)
+
+
+def _fragment(path: str, old: str, new: str, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str | None:
+    was, now = _lines(old), _lines(new)
+    if not is_program(path) or len(was) < _LONG or len(now) >= _FRAGMENT * len(was):
+        return None
+    others = {other: _text(after[other]) for other in after if other != path and after[other] != before.get(other)}
+    if is_python(path) and _definitions(old):
+        lost = _definitions(old) - _definitions(new)
+        lost -= {name for other, text in others.items() if is_python(other) for name in _definitions(text)}
+        gone = f" and lost {', '.join(sorted(lost)[:8])}"
+    else:
+        missing = Counter(was) - Counter(now)
+        kept = missing & Counter(line for text in others.values() for line in _lines(text))
+        lost = set(missing) if kept.total() < _MOVED * missing.total() else set()
+        gone = ""
+    if not lost:
+        return None
+    return f"shrank from {len(was)} to {len(now)} lines{gone}: give it completely, or only the parts that change"
+
+
+def _definitions(text: str) -> set[str]:
+    """Functions and classes of a Python module; empty when it does not parse."""
+    try:
+        tree = parse(text)
+    except SyntaxError:
+        return set()
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
