@@ -229,5 +229,5 @@ def _elided(lines: list[str], tree: ast.Module) -> Iterator[int]:
     for node in ast.walk(tree):
         for field in ("body", "orelse", "finalbody"):
             body = getattr(node, field, None)
-            if isinstance(body, list) and (node is tree or len(body) > 1 + is_text(body[0])):
+            if isinstance(body, list) and body and (node is tree or len(body) > 1 + is_text(body[0])):
                 yield from (statement.lineno - 1 for statement in body if is_ellipsis(statement))
