@@ -149,10 +149,11 @@ def _bound(bindings: Sequence[Binding]) -> Iterator[str]:
 
 def _hand_over(folder: Path, user: int) -> None:
     """Give the throwaway copy to the user the program will run as."""
-    os.chown(folder, user, user)
-    for path, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            os.chown(os.path.join(path, name), user, user, follow_symlinks=False)  # noqa: PTH118 - plain strings: this walks big trees
+    try:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, user, user, follow_symlinks=False)
+    except OSError as error:
+        raise SandboxError(f"cannot hand {folder} over to the program: {error}") from error
 
 
 @contextlib.contextmanager

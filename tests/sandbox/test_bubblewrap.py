@@ -148,7 +148,7 @@ def test_a_missing_program_says_so(bubblewrap: Sandbox, tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_an_error_of_ours(bubblewrap: Sandbox, tmp_path: Path) -> None:
-    with pytest.raises((SandboxError, FileNotFoundError), match="gone"):
+    with pytest.raises(SandboxError, match="gone"):
         bubblewrap.run(Job(["true"], tmp_path / "gone"))
 
 

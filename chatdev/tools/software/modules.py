@@ -18,9 +18,10 @@ from pathlib import Path
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Binding
 from chatdev.tools.software.interpreter import Interpreter
+from chatdev.workspace.problems import explained
 
 _SECONDS = 180.0  # for one package with what it needs
-_PIP = ("install", "--quiet", "--no-input", "--disable-pip-version-check", "--no-compile", "--timeout=15",
+_PIP = ("install", "--quiet", "--no-input", "--disable-pip-version-check", "--timeout=15",
         "--retries=1", "--only-binary=:all:", "--implementation=cp")
 
 
@@ -44,7 +45,7 @@ class Modules:
     def provide(self, distributions: Mapping[str, str]) -> dict[str, str]:
         """Install the distributions for these import names, each at most once per run; import name -> reason for
         those that failed."""
-        with self._locked():
+        with explained("keep modules in", self._folder), self._locked():
             if not self.python.exists():
                 self._make()
             record = self._folder / "installed.json"  # distribution -> why it failed, or null

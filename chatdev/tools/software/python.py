@@ -15,10 +15,11 @@ from chatdev.tools.software.static import syntax_errors
 from chatdev.tools.software.trace import last_traceback
 from chatdev.tools.software.verdict import Finding, facts_of
 from chatdev.workspace.entry import find_entry
+from chatdev.workspace.problems import explained
 from chatdev.workspace.tree import write_tree
 
 _SECONDS = 3.0  # a program that runs so long without an error has started
-_SECONDS_WITH_WINDOWS = 5.0
+_SECONDS_WHEN_SLOW = 5.0  # windows have to come up, large modules to be imported
 _SECONDS_FOR_DISPLAY = 1.0  # what a display takes to come up, roughly
 
 
@@ -40,8 +41,9 @@ def examine(context: ToolContext) -> Finding:
 
 
 def _start(program: Program, context: ToolContext, evidence: Mapping[str, object]) -> Finding:
-    seconds = _SECONDS_WITH_WINDOWS if program.windows else _SECONDS
-    folder = Path(tempfile.mkdtemp(dir=context.scratch))
+    seconds = _SECONDS_WHEN_SLOW if program.windows or program.installed else _SECONDS
+    with explained("make a throwaway copy in", context.scratch):
+        folder = Path(tempfile.mkdtemp(dir=context.scratch))
     try:
         write_tree(folder, context.software)
         waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0

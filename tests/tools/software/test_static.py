@@ -28,7 +28,8 @@ def test_imports_are_found_with_those_that_may_fail_apart(source: str, required:
 
 def test_own_modules_and_tests_do_not_count() -> None:
     found = imports({"main.py": b"import util, pkg.a\nfrom game.board import B", "util.py": b"",
-                     "src/game/board.py": b"", "pkg/a.py": b"", "test_main.py": b"import pytest", "tests/conftest.py": b"import hypothesis"})
+                     "src/game/board.py": b"", "pkg/a.py": b"",
+                     "test_main.py": b"import pytest", "tests/conftest.py": b"import hypothesis"})
     assert found.required == set()
 
 
