@@ -39,7 +39,7 @@ def read_claims(text: str, known: Collection[str]) -> list[Claim]:
         claim = _claim(block, known)
         if problem := _problem(block, claim):
             problems.append(problem)
-        elif not _is_typed(claim):
+        elif not _is_no_file(claim):
             claims.append(claim)
         elif claim.name:
             typed.append(f"{claim.name}: the block holds shell commands, not a program")
@@ -86,8 +86,10 @@ def _is_markdown(above: str, info: str, known: Collection[str]) -> bool:
     return words.language == "markdown" if name is None else name.casefold().endswith((".md", ".markdown"))
 
 
-def _is_typed(claim: Claim) -> bool:
-    """Whether a block is something to type at a prompt, not a file; scripts and the like have to be named."""
+def _is_no_file(claim: Claim) -> bool:
+    """Whether a block is nothing, or something to type at a prompt; scripts and the like have to be named."""
+    if claim.name is None and not claim.content.strip():
+        return True
     typed = is_shell(claim.info.language) or only_commands(claim.content)
     return typed and (claim.name is None or is_program(claim.name))
 

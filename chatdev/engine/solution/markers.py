@@ -16,7 +16,7 @@ _LONGEST = 300  # a marker and its decoration stand within so many characters
 _DECORATION = r"[ \t\u3000]*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)])[ \t\u3000]+)?(?P<wrap>[*_]{1,3}|`{1,2}(?!`)|)[ \t\u3000]*"
 _MARKER = re.compile(
     rf"{_DECORATION}{_LEFT}\s{{0,9}}(?P<kind>solution|question)\s{{0,9}}/?{_RIGHT}"
-    r"(?:(?P<close>(?P=wrap))[ \t\u3000]*[:：]?|[ \t\u3000]*[:：](?P<late>(?P=wrap))|[ \t\u3000]*[:：]?)",
+    r"(?:(?P<close>(?P=wrap)|[ \t]+(?P=wrap)(?=[\s:：]|$))[ \t\u3000]*[:：]?|[ \t\u3000]*[:：](?P<late>(?P=wrap))|[ \t\u3000]*[:：]?)",
     re.IGNORECASE)
 _CLOSING = re.compile(rf"{_LEFT}\s{{0,9}}/\s{{0,9}}(?:solution|question)\s{{0,9}}{_RIGHT}", re.IGNORECASE)
 _THOUGHT = re.compile(r"[ \t]*<think(?:ing)?>", re.IGNORECASE)
