@@ -1,0 +1,31 @@
+# The commands of README.md. `make` alone lists them.
+.PHONY: help setup run test check clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make run TASK="…" [NAME=…] [MODEL=…]   set up what is needed and build the software'
+	@echo 'make test [MODEL=1]                   set up and pass the tests; MODEL=1: with the local model too'
+	@echo 'make check                            ruff and mypy'
+	@echo 'make setup                            only set up'
+	@echo 'make clean                            remove what was built, but not the warehouse'
+
+setup:
+	@scripts/setup run
+
+# The values go through the environment, so that quotes, dollars and blanks in them stay as they are.
+run: export RUN_TASK = $(value TASK)
+run: export RUN_NAME = $(value NAME)
+run: export RUN_MODEL = $(value MODEL)
+run:
+	@scripts/run
+
+test: export TEST_MODEL = $(value MODEL)
+test:
+	@scripts/test
+
+check:
+	@scripts/check
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

