@@ -40,6 +40,9 @@ _SCRATCH = {"/dev/shm": 64 << 20, "/tmp": 256 << 20, HOME: 64 << 20}  # bytes of
 class Bubblewrap:
     """`Sandbox` by bubblewrap. Killing bwrap ends the program's pid namespace, hence its whole process tree.
 
+    bwrap and the namespace's first process stay in one process group (no `--new-session`: `Children` starts a session
+    anyway), so that a kill reaches both, however early it comes.
+
     As root the program becomes one of the spare users, because the kernel does not limit root's processes; for
     that `job.folder`, a throwaway copy, is handed over to it. Otherwise a user namespace does the same.
     """
@@ -57,7 +60,7 @@ class Bubblewrap:
         if job.interactive:
             return run_interactively(_command(job, user), env={})
         with _status_pipe() as (reader, writer):
-            command = _command(job, user, "--new-session", "--json-status-fd", str(writer))
+            command = _command(job, user, "--json-status-fd", str(writer))
             execution = self._children.run(command, job, env={}, pass_fds=(writer,))
             started = b"exit-code" in _read_now(reader)
         if not started and not execution.timed_out:
@@ -96,7 +99,7 @@ def _probe(user: int | None) -> str | None:
     """None when `true` runs, else what bwrap says."""
     job = Job(argv=["true"], folder=Path("/usr/share"))
     try:
-        done = subprocess.run(_command(job, user, "--new-session"), env={}, capture_output=True, timeout=20,
+        done = subprocess.run(_command(job, user), env={}, capture_output=True, timeout=20,
                               check=False, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)

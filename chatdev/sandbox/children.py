@@ -76,12 +76,12 @@ class Children:
     @contextlib.contextmanager
     def _child(self, command: Sequence[str], stdin: IO[bytes] | int, env: Mapping[str, str], cwd: Path | None,
                pass_fds: Sequence[int]) -> Iterator[subprocess.Popen[bytes]]:
-        try:
-            child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
-                                     env=dict(env), start_new_session=True, pass_fds=pass_fds)
-        except (OSError, ValueError) as error:
-            raise SandboxError(f"cannot start {command[0]}: {error}") from error
-        with self._lock:
+        with self._lock:  # a child is known to `stop_all` as soon as it exists
+            try:
+                child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+                                         env=dict(env), start_new_session=True, pass_fds=pass_fds)
+            except (OSError, ValueError) as error:
+                raise SandboxError(f"cannot start {command[0]}: {error}") from error
             self._running.add(child)
         try:
             yield child

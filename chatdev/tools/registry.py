@@ -13,7 +13,6 @@ from chatdev.tools.function import Tool
 
 _TOOLS = {
     "software.complete": "chatdev.tools.software.complete:complete",
-    "software.complete": "chatdev.tools.software.complete:complete",
     "software.run": "chatdev.tools.software.run:run",
 }
 ENTRY_POINTS = "chatdev.tools"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -180,6 +181,21 @@ def test_stop_all_ends_a_program_that_another_thread_waits_for(bubblewrap: Sandb
     thread.join(timeout=5)
     assert "stopped" in str(raised[0])
     assert processes_with("sleep 96.5432") == []
+
+
+def test_a_stop_while_a_program_is_just_starting_leaves_nothing_behind(bubblewrap: Sandbox, tmp_path: Path) -> None:
+    def run() -> None:
+        with contextlib.suppress(SandboxError):
+            bubblewrap.run(Job(["sleep", "94.3210"], tmp_path, Limits(seconds=30)))
+
+    for milliseconds in range(20):
+        thread = threading.Thread(target=run)
+        thread.start()
+        time.sleep(milliseconds / 1000)
+        while thread.is_alive():
+            bubblewrap.stop_all()
+            thread.join(timeout=0.02)
+        assert processes_with("94.3210") == []
 
 
 def test_an_ordinary_user_gets_the_same_by_a_user_namespace(tmp_path: Path) -> None:
