@@ -11,7 +11,24 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from chatdev.errors import ChatDevError, ConfigError, ModelError, PhaseFailed, SandboxError, ToolError, WorkspaceError
+from chatdev.errors import (
+    ChatDevError,
+    ConfigError,
+    ContextOverflow,
+    ExpressionError,
+    JournalError,
+    MissingModel,
+    MissingProgram,
+    ModelError,
+    ModelRejected,
+    ModelUnavailable,
+    PhaseFailed,
+    SandboxError,
+    ToolError,
+    UnsafePath,
+    UnusableReply,
+    WorkspaceError,
+)
 from chatdev.events import Event
 
 if TYPE_CHECKING:
@@ -21,16 +38,20 @@ if TYPE_CHECKING:
     from chatdev.workspace.snapshot import Software
 
 __all__ = [
-    "ChatDevError", "Company", "ConfigError", "Event", "ModelError", "PhaseFailed", "Run", "RunOptions",
-    "SandboxError", "Software", "ToolError", "WorkspaceError", "arun", "run",
+    "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError", "JournalError",
+    "MissingModel", "MissingProgram", "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed", "Run",
+    "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath", "UnusableReply", "WorkspaceError", "arun",
+    "run",
 ]
 
+# Loaded when first asked for, so that importing chatdev stays quick.
 _LAZY = {"Company": "chatdev.runner.company", "RunOptions": "chatdev.runner.options", "Run": "chatdev.runner.result",
          "Software": "chatdev.workspace.snapshot"}
 
 
 def run(task: str, company: str = "chatdev", **options: Any) -> Run:
-    """Run a company on a task (options: `RunOptions`)."""
+    """Run a company, given by name or path, on a task (options: `RunOptions`). Raises what `Company.load` and
+    `Company.run` raise."""
     from chatdev.runner.company import Company
 
     return Company.load(company).run(task, **options)
@@ -47,3 +68,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'chatdev' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,0 +1,82 @@
+"""The shape of the code: who may import whom, how long a file may be, and where there is no Python."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = [
+    "cli web",
+    "evaluation process",
+    "batch",
+    "runner",
+    "engine",
+    "tools llm config",
+    "sandbox workspace",
+    "journal",
+    "events paths errors",
+]
+LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
+ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`
+
+MODULES = sorted((ROOT / "chatdev").rglob("*.py"))
+SOURCES = sorted(path for folder in ("chatdev", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(ROOT / "chatdev").parts[0].removesuffix(".py")
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """The full name of everything that a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imported_parts(tree: ast.Module) -> set[str]:
+    return {name.split(".")[1] for name in imported(tree) if name.startswith("chatdev.")}
+
+
+def forbidden(own: str, parts: set[str]) -> set[str]:
+    """The parts among `parts` that `own` must not import."""
+    return {part for part in parts if part != own and LEVEL.get(part, len(LEVEL)) >= LEVEL[own]}
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if part_of(p) not in ABOVE_ALL], ids=named)
+def test_a_module_imports_only_from_layers_below(path: Path) -> None:
+    own = part_of(path)
+    assert own in LEVEL, f"{named(path)} belongs to no layer; place it in one of: {', '.join(LEVEL)}"
+    assert not forbidden(own, imported_parts(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize("line", ["import chatdev.engine.phase", "from chatdev import engine",
+                                  "from chatdev.engine import phase", "from chatdev import Company",
+                                  "def f():\n    from chatdev.llm.base import Model"])
+def test_every_way_to_import_from_above_or_beside_is_seen(line: str) -> None:
+    assert forbidden("tools", imported_parts(ast.parse(line)))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=named)
+def test_a_file_is_shorter_than_300_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 300
+
+
+def test_companies_are_data_without_python() -> None:
+    assert not list((ROOT / "company_config").rglob("*.py"))
+
+
+def test_every_folder_of_modules_is_a_package() -> None:
+    """Setuptools ships no others."""
+    assert not [named(p.parent) for p in MODULES if not (p.parent / "__init__.py").exists()]

@@ -1,0 +1,48 @@
+"""The README keeps its word: its example runs, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.chat_server import ChatServer, Received
+from tests.test_layers import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+REPLIES = {
+    "demand_analysis": "<SOLUTION> Command-line application",
+    "language_choice": "<SOLUTION> Python",
+    "coding": "main.py\n```python\nprint('nothing to do')\n```\n",
+    "code_review": "<SOLUTION>",
+    "environment_doc": "<SOLUTION>\n# none\n",
+    "manual": "<SOLUTION>\n# To-do list\n\nRun `python main.py`.\n",
+}
+
+
+def the_company_answers(request: Received) -> str | None:
+    return REPLIES.get(request.headers["X-ChatDev-Phase"])
+
+
+@pytest.mark.tool
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
+def test_the_library_example_runs(chat_server: ChatServer, here: Path, monkeypatch: pytest.MonkeyPatch,
+                                  capsys: pytest.CaptureFixture[str]) -> None:
+    chat_server.route(the_company_answers)
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(example.strip().splitlines()) <= 12
+    exec(compile(example, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "coding" in printed
+    assert "True" in printed
+    assert "nothing to do" in printed
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
+        assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
