@@ -64,8 +64,7 @@ class History:
 
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
-        command = [self._git or "git", *settings, f"--git-dir={self._folder / '.git'}",
-                   f"--work-tree={self._folder}", *arguments]
+        command = [self._git or "git", *settings, "--git-dir=.git", "--work-tree=.", *arguments]
         try:
             return subprocess.run(command, cwd=self._folder, env={"PATH": os.environ.get("PATH", os.defpath)}
                                   | _ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True,

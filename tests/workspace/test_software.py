@@ -150,6 +150,15 @@ def test_every_commit_is_in_the_history(tmp_path: Path) -> None:
 
 
 @pytest.mark.tool
+def test_a_relative_folder_has_a_history_too(here: Path) -> None:
+    folder = SoftwareFolder(Path("warehouse") / "software")
+    folder.path.mkdir(parents=True)
+    folder.write({}, {"main.py": b"print(1)\n"})
+    assert folder.start_history()
+    assert folder.commit("first")
+    assert _log(here / "warehouse" / "software", "ls-files") == "main.py\n"
+
+
 def test_the_users_hooks_and_settings_do_not_reach_the_history(tmp_path: Path,
                                                                monkeypatch: pytest.MonkeyPatch) -> None:
     hooks = tmp_path / "hooks"
