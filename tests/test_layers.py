@@ -18,7 +18,8 @@ LAYERS = [
     "tools llm config",
     "sandbox workspace",
     "journal",
-    "events paths errors",
+    "events paths",
+    "errors",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`

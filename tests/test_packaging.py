@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -102,30 +103,34 @@ def test_an_editable_install_finds_the_data_of_the_checkout(checkout: Path, tmp_
 
 def test_a_plain_checkout_runs_without_being_installed(checkout: Path, tmp_path: Path) -> None:
     run = [sys.executable, str(checkout / "run.py")]
-    assert all(name in call([*run, "--help"], tmp_path)
-               for name in ("--task", "--name", "--org", "--company", "--config", "--model", "--path"))
+    text = call([*run, "--help"], tmp_path)
+    assert all(name in text for name in ("--task", "--name", "--org", "--company", "--config", "--model", "--path"))
     assert "estimate" in call([*run, "--task", "a clock", "--model", "local", "--dry-run"], tmp_path)
 
 
 def test_everything_imported_is_declared_as_a_dependency() -> None:
-    declared = {d.lower() for d in dependencies()}
+    declared = dependencies()
     distributions = packages_distributions()
     for path in MODULES:
         for name in {name.split(".")[0] for name in imported(ast.parse(path.read_text(encoding="utf-8")))}:
             if name not in {*sys.stdlib_module_names, "chatdev"}:
-                assert {d.lower() for d in distributions.get(name, [name])} & declared, f"{path} imports {name}"
+                assert normal(*distributions.get(name, [name])) & declared, f"{path} imports {name}"
 
 
-def dependencies() -> list[str]:
-    """The names of the base dependencies and of the extra `local` in setup.py."""
+def dependencies() -> set[str]:
+    """The base dependencies and the extra `local`, as setup.py declares them."""
     tree = ast.parse((ROOT / "setup.py").read_text(encoding="utf-8"))
-    (call_,) = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "setup"]
-    (base,) = [ast.literal_eval(k.value) for k in call_.keywords if k.arg == "install_requires"]
-    return [*(requirement.split(">")[0] for requirement in base), "xllamacpp"]
+    (base,) = [k.value for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "install_requires"]
+    return normal("xllamacpp", *(re.split("[<>=]", requirement)[0] for requirement in ast.literal_eval(base)))
+
+
+def normal(*names: str) -> set[str]:
+    """Names of distributions as the index compares them."""
+    return {re.sub("[-_.]+", "-", name).lower() for name in names}
 
 
 def files_below(folder: Path) -> set[str]:
-    """The files below a folder, compiled ones and empty marker files of packaging left out."""
+    """The files below a folder, compiled ones left out."""
     return {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"}
 
 
