@@ -43,7 +43,7 @@ def test_until_is_evaluated_after_every_step_of_the_body_and_leaves_at_once(stud
 
 
 def test_reaching_max_goes_on_with_the_next_step(studio: Studio) -> None:
-    chain = [{"repeat": {"until": "nothing", "max": 2, "steps": [{"phase": "first"}]}}, {"phase": "second"}, CHECK]
+    chain = [{"repeat": {"until": "a == 'never'", "max": 2, "steps": [{"phase": "first"}]}}, {"phase": "second"}, CHECK]
     studio.run(studio.company({"first": talk("a"), "second": talk("b", ["a"])}, chain),
                solutions("repeat#1/pass-1/first#1", "repeat#1/pass-2/first#1", "second#1"))
     assert studio.said("second#1/round-1/assistant") == "a=repeat#1/pass-2/first#1"

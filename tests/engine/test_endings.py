@@ -91,7 +91,7 @@ def test_feedback_runs_before_the_opening_and_after_each_delivery_and_the_instru
     phase = {**CHANGE, "feedback": "software.complete", "opening": "FIX {{ feedback.report }}"}
     studio.run(studio.company({"write": WRITE, "complete": phase}), {
         "write#1/round-1/assistant": "<SOLUTION>\n" + program(STUB),
-        "complete#1/round-1/assistant": program("def save():\n    ..."),
+        "complete#1/round-1/assistant": program("def save():\n    raise NotImplementedError"),
         "complete#1/round-2/instructor": "Write save.",
         "complete#1/round-2/assistant": program(DONE)})
     assert "FIX main.py:1: `save` has no body yet" in studio.said("complete#1/round-1/assistant")
@@ -106,7 +106,7 @@ def test_without_an_instructor_the_assistant_reads_the_feedback(studio: Studio) 
     phase = {**CHANGE, "instructor": None, "feedback": "software.complete"}
     studio.run(studio.company({"write": WRITE, "complete": phase}), {
         "write#1/round-1/assistant": "<SOLUTION>\n" + program(STUB),
-        "complete#1/round-1/assistant": program("def save():\n    ..."),
+        "complete#1/round-1/assistant": program("def save():\n    raise NotImplementedError"),
         "complete#1/round-2/assistant": program(DONE)})
     assert "REPORT main.py:1" in studio.said("complete#1/round-2/assistant")
 

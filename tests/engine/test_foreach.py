@@ -42,7 +42,7 @@ def test_a_wrong_list_is_told_apart(plan: Any, says: str) -> None:
 
 @given(st.lists(st.integers(0, 8), max_size=9).map(lambda xs: list(enumerate(xs))))
 def test_every_item_comes_once_and_after_its_parents(pairs: list[tuple[int, int]]) -> None:
-    plan = [{"id": n, "parents": [p] if p < n else []} for n, p in reversed(pairs)]
+    plan: list[dict[str, Any]] = [{"id": n, "parents": [p] if p < n else []} for n, p in reversed(pairs)]
     result = ids(plan)
     assert sorted(result) == sorted(str(n) for n, _ in pairs)
     assert all(result.index(str(i["parents"][0])) < result.index(str(i["id"])) for i in plan if i["parents"])

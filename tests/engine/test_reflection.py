@@ -6,7 +6,8 @@ import pytest
 
 from tests.engine.studio import TALK, Studio
 
-CHOOSE = {**TALK, "solution": {"form": "choice", "options": ["Website", "Game"], "retries": 0}, "rounds": 1}
+CHOICE: dict[str, Any] = {"form": "choice", "options": ["Website", "Game"], "retries": 0}
+CHOOSE = {**TALK, "solution": CHOICE, "rounds": 1}
 
 
 def test_a_phase_without_a_delivery_gets_one_reflection_that_reads_the_dialogue(studio: Studio) -> None:
@@ -37,7 +38,7 @@ def test_on_no_solution_may_keep_the_entry_value_or_name_one(studio: Studio, cho
 
 
 def test_a_parse_error_goes_back_to_the_assistant_with_what_was_wrong_at_most_retries_times(studio: Studio) -> None:
-    phase = {**CHOOSE, "solution": {**CHOOSE["solution"], "retries": 2}}
+    phase = {**CHOOSE, "solution": {**CHOICE, "retries": 2}}
     studio.run(studio.company({"talk": phase}), {
         "talk#1/round-1/assistant": "Hm.", "talk#1/round-1/assistant/retry-1": "Hm!",
         "talk#1/round-1/assistant/retry-2": "<SOLUTION> Game"})

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from chatdev.events import TextStreamed
 from tests.engine.studio import CHECK, ROLES, TALK, WRITE, Studio, program
 from tests.support.chat_server import Scripted
 
@@ -120,7 +121,7 @@ def test_an_image_input_travels_with_the_opening_of_the_phase_that_reads_it(stud
 def test_a_small_program_streams_to_listeners(studio: Studio) -> None:
     run = studio.run(studio.company({"write": WRITE}, [{"phase": "write"}, CHECK]),
                      {"write#1/round-1/assistant": "<SOLUTION>\n" + program()}, stream=True)
-    pieces = [e.text for e in studio.events if type(e).__name__ == "TextStreamed"]
+    pieces = [e.text for e in studio.events if isinstance(e, TextStreamed)]
     assert "".join(pieces) == "<SOLUTION>\n" + program()
     assert run.success
     assert "TextStreamed" not in (run.folder / "run/journal.jsonl").read_text()
