@@ -6,11 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from chatdev.engine.solution.commands import only_commands
-from chatdev.engine.solution.fences import Block, fence_of, lines_of, scan
+from chatdev.engine.solution.fences import Block, each_block, fence_of, lines_of
 from chatdev.engine.solution.languages import fits, is_program, is_shell
 from chatdev.engine.solution.names import Info, name_inside, name_on, names_within, read_info
 from chatdev.engine.solution.problem import Unreadable
 
+MAX_BLOCKS = 1000
 _LOOKED_AT = 12  # lines above a block in which its name may stand
 
 
@@ -35,7 +36,9 @@ def read_claims(text: str, known: Collection[str]) -> list[Claim]:
     text ends inside a block, holds a diff, or holds nothing but command lines in the place of a program.
     """
     claims, problems, typed = [], [], []
-    for block in scan(text, lambda above, info: _is_markdown(above, info, known)):
+    for number, block in enumerate(each_block(text, lambda above, info: _is_markdown(above, info, known))):
+        if number == MAX_BLOCKS:
+            raise Unreadable(f"the reply has more than {MAX_BLOCKS} code blocks")
         claim = _claim(block, known)
         if problem := _problem(block, claim):
             problems.append(problem)

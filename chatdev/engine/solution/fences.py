@@ -74,21 +74,23 @@ def scan(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) ->
     """All outermost blocks of `text`, in order.
 
     `is_markdown(above, info)` says whether a block holds a Markdown file: inside one, a fence with words behind it
-    opens a nested block and a bare fence closes the innermost.
+    opens a nested block and a bare fence closes the innermost, or opens one where a blank line or a colon invites it.
     """
-    return list(_blocks(text, is_markdown))
+    return list(each_block(text, is_markdown))
 
 
-def _blocks(text: str, is_markdown: Callable[[str, str], bool]) -> Iterator[Block]:
+def each_block(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) -> Iterator[Block]:
+    """The blocks of `scan`, one by one."""
     position = after = 0
     block: _OpenBlock | None = None
-    for line in lines_of(text):
+    lines = lines_of(text)
+    for index, line in enumerate(lines):
         begin, position = position, position + len(line)
         fence = fence_of(line)
         if block is None and fence is not None:
             above = text[after:begin]
             block = _OpenBlock(fence, above, begin, is_markdown(above, fence.info))
-        elif block is not None and not block.take(line, fence):
+        elif block is not None and not block.take(lines, index, fence):
             yield block.end(position, closed=True)
             block, after = None, position
     if block is not None:
@@ -103,21 +105,42 @@ class _OpenBlock:
         self.inner: list[Fence] = []
         self.lines: list[str] = []
 
-    def take(self, line: str, fence: Fence | None) -> bool:
-        """Add `line`; False when it is the closing fence instead."""
+    def take(self, lines: list[str], index: int, fence: Fence | None) -> bool:
+        """Add a line; False when it is the closing fence instead."""
+        if fence is not None and not self._step(lines, index, fence):
+            return False
+        self.lines.append(_dedent(lines[index], self.opening.indent))
+        return True
+
+    def _step(self, lines: list[str], index: int, fence: Fence) -> bool:
+        """Open or close a nested block; False when `fence` closes this one."""
         innermost = self.inner[-1] if self.inner else self.opening
-        if fence is not None and _closes(fence, innermost):
-            if not self.inner:
-                return False
+        if not _closes(fence, innermost):
+            if self.nests and fence.info and fence.char == innermost.char:
+                self.inner.append(fence)
+        elif self.inner:
             self.inner.pop()
-        elif fence is not None and self.nests and fence.info and fence.char == innermost.char:
+        elif self.nests and _introduced(lines, index):
             self.inner.append(fence)
-        self.lines.append(_dedent(line, self.opening.indent))
+        else:
+            return False
         return True
 
     def end(self, position: int, *, closed: bool) -> Block:
         """The finished block; `position` is the offset behind it."""
         return Block(self.opening.info, "".join(self.lines), self.above, self.start, position, closed)
+
+
+def _introduced(lines: list[str], index: int) -> bool:
+    """Whether a bare fence in Markdown looks like the beginning of a nested block, not like the end of the file.
+
+    Something introduces it (a blank line, a colon), code follows, and that is not the next file's path and fence.
+    """
+    before, following = lines[index - 1].strip(), [line.strip() for line in lines[index + 1:index + 3]]
+    if (before and not before.endswith(":")) or len(following) < 2 or not following[0] or fence_of(following[0]):
+        return False
+    fence = fence_of(following[1])
+    return fence is None or not fence.info
 
 
 def _dedent(line: str, indent: int) -> str:

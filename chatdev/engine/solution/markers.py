@@ -13,10 +13,12 @@ QUESTION = "<QUESTION>"
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
 _LONGEST = 300  # a marker and its decoration stand within so many characters
-_DECORATION = r"[ \t\u3000]*(?:(?:[-*+•>]|#{1,6}|\d{1,2}[.)])[ \t\u3000]+)?(?P<wrap>[*_]{1,3}|`{1,2}(?!`)|)[ \t\u3000]*"
+_BLANK = r"[ \t\u3000]"
+_DECORATION = rf"{_BLANK}*(?:(?:[-*+•>]|#{{1,6}}|\d{{1,2}}[.)]){_BLANK}+)?(?P<wrap>[*_]{{1,3}}|`{{1,2}}(?!`)|){_BLANK}*"
 _MARKER = re.compile(
     rf"{_DECORATION}{_LEFT}\s{{0,9}}(?P<kind>solution|question)\s{{0,9}}/?{_RIGHT}"
-    r"(?:(?P<close>(?P=wrap)|[ \t]+(?P=wrap)(?=[\s:：]|$))[ \t\u3000]*[:：]?|[ \t\u3000]*[:：](?P<late>(?P=wrap))|[ \t\u3000]*[:：]?)",
+    rf"(?:(?P<close>(?P=wrap)|{_BLANK}+(?P=wrap)(?=[\s:：]|$)){_BLANK}*[:：]?"  # **<SOLUTION>**:
+    rf"|{_BLANK}*[:：](?P<late>(?P=wrap))|{_BLANK}*[:：]?)",  # **<SOLUTION>:** and **<SOLUTION> text**
     re.IGNORECASE)
 _CLOSING = re.compile(rf"{_LEFT}\s{{0,9}}/\s{{0,9}}(?:solution|question)\s{{0,9}}{_RIGHT}", re.IGNORECASE)
 _THOUGHT = re.compile(r"[ \t]*<think(?:ing)?>", re.IGNORECASE)

@@ -125,7 +125,7 @@ def _bare(text: str) -> tuple[str, bool]:
         if found := _QUOTED.fullmatch(text):
             text, quoted = found["name"], True
         text = text.strip("*`").strip()
-        for left, right in (("__", "__"), ("_", "_"), ("[", "]")):
+        for left, right in (("__", "__"), ("_", "_"), ("[", "]"), ("<", ">")):
             inner = text[len(left):-len(right)]
             if text.startswith(left) and text.endswith(right) and looks_like_path(inner):
                 text = inner

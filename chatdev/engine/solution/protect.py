@@ -68,7 +68,7 @@ def _no_program(path: str, old: str, new: str) -> str | None:
         return None
     if only_commands(new) and not only_commands(old):
         return "was a program before and holds only shell commands now"
-    if _is_prose(new) and not _is_prose(old):
+    if not is_python(path) and _is_prose(new) and not _is_prose(old):  # Python prose does not parse
         return "was a program before and holds only prose now"
     return None
 

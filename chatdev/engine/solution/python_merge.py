@@ -42,7 +42,7 @@ class _Merging:
 
     def problem(self, text: str) -> None:
         """Note why something cannot be merged."""
-        self.problem(f"{text}")
+        self.problems.append(f"{self.path}: {text}")
 
     def body(self, units: Sequence[Unit], room: Room) -> None:
         """Merge the statements of a module's or class's body."""

@@ -14,16 +14,19 @@ _WHOLE_SHARE = 0.6  # a program of its own is a new version when it has at least
 def is_part(old: Code, new: Code) -> bool:
     """Whether `new` gives only part of `old`.
 
-    It does when it stands for code left out, or when definitions, methods or the start of the program are missing,
-    unless it is a program that stands on its own and is not much shorter.
+    It does when it stands for code left out, when definitions, methods or the start of the program are missing (unless
+    it is a program that stands on its own and is not much shorter), when it needs names that only `old` has, or when it
+    holds nothing but definitions and `old` more than that.
     """
     if new.elided or any(is_stub(unit, match) for unit, match in _pairs(old.units, new.units)):
         return True
     if missing := set(_definitions(old.units)) - set(_definitions(new.units)):
         return not _stands_alone(old, new, missing)
-    if _starts(old) and not _starts(new):
+    if (_starts(old) and not _starts(new)) or _needed(new.tree) & _bound_at_top(old):
         return True
-    return not any(unit.defines for unit in old.units) and bool(old.units) and new.size < _WHOLE_SHARE * old.size
+    if all(unit.defines or unit.kind == "doc" for unit in new.units):
+        return any(not unit.defines and unit.kind != "doc" for unit in old.units)
+    return not any(unit.defines for unit in old.units) and new.size < _WHOLE_SHARE * old.size
 
 
 def is_stub(new: Unit, old: Unit | None) -> bool:
@@ -64,8 +67,15 @@ def _stands_alone(old: Code, new: Code, missing: set[str]) -> bool:
     """Whether `new` is a program that needs nothing of what it leaves out."""
     if not _starts(new) or new.size < _WHOLE_SHARE * old.size:
         return False
-    kept = {unit.name for unit in old.units if unit.name} | {name.split(".")[1] for name in missing if "." in name}
-    return not kept & _needed(new.tree)
+    methods = {name.split(".")[1] for name in missing if "." in name}
+    return not (_bound_at_top(old) | methods) & _needed(new.tree)
+
+
+def _bound_at_top(code: Code) -> set[str]:
+    """Names that the module defines, assigns or imports."""
+    imported = {(alias.asname or alias.name).split(".")[0] for unit in code.units
+                if isinstance(unit.node, ast.Import | ast.ImportFrom) for alias in unit.node.names}
+    return imported | {name for unit in code.units if unit.name for name in unit.name.split(", ")}
 
 
 def _needed(tree: ast.Module) -> set[str]:
@@ -74,16 +84,19 @@ def _needed(tree: ast.Module) -> set[str]:
     bound = set(dir(builtins))
     for node in ast.walk(tree):
         match node:
-            case ast.Name(ctx=ast.Load()):
-                used.add(node.id)
-            case ast.Name():
-                bound.add(node.id)
-            case ast.Attribute(value=ast.Name(id="self" | "cls")):
-                (used if isinstance(node.ctx, ast.Load) else bound).add(node.attr)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                bound.add(node.name)
-            case ast.alias():
-                bound.add((node.asname or node.name).split(".")[0])
-            case ast.arg():
-                bound.add(node.arg)
+            case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+                (used if isinstance(node.ctx, ast.Load) else bound).add(name)
+            case _:
+                bound |= _bound_by(node)
     return used - bound
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    match node:
+        case ast.FunctionDef(name=str(name)) | ast.AsyncFunctionDef(name=str(name)) | ast.ClassDef(name=str(name)):
+            return {name}
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.arg(arg=str(name)):
+            return {name}
+        case ast.alias():
+            return {(node.asname or node.name).split(".")[0]}
+    return set()

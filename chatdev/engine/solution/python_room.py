@@ -72,13 +72,7 @@ class Room:
         return self._behind(self.units[index - 1]) if index else self.code.comment_above(self.units[0])
 
     def _behind(self, unit: Unit) -> int:
-        """Behind `unit` and the comments in its body that no statement follows."""
-        lines, end, own = self.code.lines, unit.end, len(self.indent)
-        while unit.defines and end < len(lines) and lines[end].lstrip().startswith("#"):
-            if len(indentation(lines[end])) <= own:
-                break
-            end += 1
-        return end
+        return self.code.behind(unit) if unit.defines else unit.end
 
 
 def module_room(code: Code) -> Room:

@@ -59,8 +59,21 @@ class Code:
         return sum(1 for line in self.lines if line.strip())
 
     def elisions(self, unit: Unit) -> list[int]:
-        """Lines within `unit` that stand for code left out."""
-        return [line for line in self.elided if unit.start <= line < unit.end]
+        """Lines within `unit`, comments at its end included, that stand for code left out."""
+        end = self.behind(unit)
+        return [line for line in self.elided if unit.start <= line < end]
+
+    def behind(self, unit: Unit) -> int:
+        """The line behind `unit` and the comments in its body that no statement follows."""
+        own, end = len(indentation(self.lines[unit.start])), unit.end
+        for number in range(unit.end, len(self.lines)):
+            line = self.lines[number]
+            if not line.strip():
+                continue
+            if not line.lstrip().startswith("#") or len(indentation(line)) <= own:
+                break
+            end = number + 1
+        return end
 
     def comment_above(self, unit: Unit) -> int:
         """First line of the comment directly above `unit`, or its own first line."""

@@ -80,6 +80,10 @@ def test_too_many_files_are_refused() -> None:
     assert refusal(text, {}) == "401 files; at most 400 are allowed"
 
 
+def test_a_flood_of_blocks_is_refused() -> None:
+    assert refusal("```\n```\n" * 2000) == "the reply has more than 1000 code blocks"
+
+
 def test_a_binary_file_can_be_replaced_by_a_text() -> None:
     assert parse_files("logo.png\n```\nx\n```", SOFTWARE).software["logo.png"] == b"x\n"
 
@@ -108,7 +112,8 @@ def test_a_nameless_block_that_could_change_several_files_is_asked_about() -> No
 
 def test_two_nameless_programs_are_not_stored_over_one_another() -> None:
     text = "```python\nprint(1)\n```\nand\n```python\nprint(2)\n```"
-    assert refusal(text, {}) == "two code blocks without a file name could both be main.py: put the path above each block"
+    assert refusal(text, {}) == (
+        "two code blocks without a file name could both be main.py: put the path above each block")
 
 
 def test_the_same_nameless_program_twice_is_one_file() -> None:

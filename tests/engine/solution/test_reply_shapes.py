@@ -30,6 +30,7 @@ SHAPES = [
     ("### main.py (v1.2)\n```python\n{c}```", "main.py"),
     ("main.py - the entry point\n```python\n{c}```", "main.py"),
     ("`main.py`: the entry point\n```python\n{c}```", "main.py"),
+    ("<main.py>\n```python\n{c}```", "main.py"),
     ("[main.py](main.py)\n```python\n{c}```", "main.py"),
     ("Here is the new `main.py`, with the fix:\n```python\n{c}```", "main.py"),
     ("### main.py\nIt greets the user.\n```python\n{c}```", "main.py"),

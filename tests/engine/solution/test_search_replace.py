@@ -71,12 +71,15 @@ def test_the_only_file_with_the_lines_is_meant_when_none_is_named() -> None:
 
 
 @pytest.mark.parametrize(("changes", "why"), [
-    ([change("<table>\n", "")], "page.html: the SEARCH lines that begin with `<table>` match 0 times; copy the lines exactly"),
-    ([change("  <li>two</li>\n", "")], "page.html: the SEARCH lines that begin with `<li>two</li>` match 2 times; give more"),
+    ([change("<table>\n", "")],
+     "page.html: the SEARCH lines that begin with `<table>` match 0 times; copy the lines exactly from the file"),
+    ([change("  <li>two</li>\n", "")],
+     "page.html: the SEARCH lines that begin with `<li>two</li>` match 2 times; give more lines around it"),
     ([change("", "x\n")], "page.html: the SEARCH part is empty"),
     (["<<<<<<< SEARCH\n<ul>\n"], "page.html: a SEARCH block has no ======= line"),
     (["<<<<<<< SEARCH\n<ul>\n=======\n"], "page.html: a SEARCH block has no >>>>>>> REPLACE line"),
-    ([change("<ul>\n", "<ol>\n"), "stray\n"], "page.html: this line is outside <<<<<<< SEARCH … >>>>>>> REPLACE: `stray`"),
+    ([change("<ul>\n", "<ol>\n"), "stray\n"],
+     "page.html: this line is outside <<<<<<< SEARCH … >>>>>>> REPLACE: `stray`"),
 ])
 def test_a_change_that_is_not_clear_is_refused(changes: list[str], why: str) -> None:
     assert refusal(*changes).startswith(why)
