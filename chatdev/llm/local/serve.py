@@ -1,0 +1,36 @@
+"""`python -m chatdev.llm.local.serve MODEL PORT CONTEXT`: the llama.cpp server, alive as long as its standard input.
+
+The key that clients must show comes in the first line of standard input, where no process list shows it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Serve until standard input ends: whatever becomes of the parent, no server is left behind."""
+    model, port, context = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    key = sys.stdin.readline().strip()
+    import xllamacpp
+
+    threads = max(1, len(os.sched_getaffinity(0)))
+    params = xllamacpp.CommonParams()
+    params.model.path = model
+    params.hostnames = ["127.0.0.1"]
+    params.port = port
+    params.api_keys = [key]
+    params.n_ctx = context
+    params.n_parallel = 1
+    params.use_jinja = True
+    params.cpuparams.n_threads = threads
+    params.cpuparams_batch.n_threads = threads
+    server = xllamacpp.Server(params)  # serves in threads of its own as long as it is referenced
+    sys.stdin.read()
+    del server
+    os._exit(0)  # the server's threads do not always end by themselves
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""The llama.cpp server as a child process: started, waited for, and never left behind."""
+
+from __future__ import annotations
+
+import http.client
+import importlib.util
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chatdev.errors import MissingProgram, ModelUnavailable
+from chatdev.paths import cache_dir
+
+START_SECONDS = 180.0
+_LARGE_CONTEXT, _SMALL_CONTEXT = 16384, 8192
+_ENOUGH_MEMORY = 4 << 30
+
+
+@dataclass(slots=True)
+class LocalServer:
+    """A server for one model file; `start` and `stop` may be called again."""
+
+    model: Path
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    _child: subprocess.Popen[bytes] | None = None
+    _port: int = 0
+
+    @property
+    def url(self) -> str:
+        """Base URL for an OpenAI client."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def log(self) -> Path:
+        """What the server itself says."""
+        return cache_dir() / "local-model.log"
+
+    def start(self) -> None:
+        """Start it and wait until it answers; blocking, seconds. Raises MissingProgram or ModelUnavailable."""
+        if self._child and self._child.poll() is None:
+            return
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise MissingProgram("the local model needs llama.cpp: pip install \"chatdev-chain[local]\"")
+        self._port = _free_port()
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "chatdev.llm.local.serve", str(self.model), str(self._port), str(_context())]
+        with self.log.open("wb") as log:
+            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log,
+                                           start_new_session=True, env=_environment())
+        assert self._child.stdin is not None  # asked for above
+        self._child.stdin.write(f"{self.key}\n".encode())
+        self._child.stdin.flush()
+        self._wait()
+
+    def stop(self) -> None:
+        """Kill it and give its memory back."""
+        child, self._child = self._child, None
+        if child:
+            child.kill()
+            child.wait()
+            if child.stdin:
+                child.stdin.close()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self._child is None or self._child.poll() is not None:
+                raise ModelUnavailable(f"the local model's server ended while starting: {self._last_words()}")
+            if self._healthy():
+                return
+            time.sleep(0.1)
+        self.stop()
+        raise ModelUnavailable(f"the local model was not ready after {START_SECONDS:.0f} s: {self._last_words()}")
+
+    def _healthy(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=2)
+        try:
+            connection.request("GET", "/health")
+            return connection.getresponse().status == http.HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    def _last_words(self) -> str:
+        try:
+            lines = self.log.read_text(errors="replace").strip().splitlines()
+        except OSError:
+            lines = []
+        return f"{' | '.join(lines[-3:])[-400:] or 'it said nothing'} (log: {self.log})"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _context() -> int:
+    """Tokens of context: large where memory allows."""
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return _LARGE_CONTEXT if free >= _ENOUGH_MEMORY else _SMALL_CONTEXT
+
+
+def _environment() -> dict[str, str]:
+    """The child needs no keys; it must find this package, installed or not."""
+    package = str(Path(__file__).resolve().parents[3])
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH")}
+    return {**kept, "PYTHONPATH": package}
