@@ -85,7 +85,7 @@ class Deliveries:
 
     async def _receive_files(self, delivery: FilesDelivery, place: str) -> Received:
         before = self.state.software
-        if reasons := objections(before, delivery.software):
+        if reasons := objections(before, delivery.software, whole=delivery.whole):
             return self._refuse("\n".join(reasons), place)
         # not on the disk before it is judged: a refused version never was the software
         self.state.software = delivery.software

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from chatdev.engine.solution.languages import fits, is_known, language_of
 
-_LONGEST = 400  # a longer line names no file
+_LONGEST = 2000  # characters; a longer line names no file
+_LAYERS = 6  # of emphasis, quotes and remarks around a name
 _DECORATION = re.compile(r"^(?:#{1,6}\s+|[-*+•>]\s+|\(?\d{1,3}[.)]\s+)*")
 _LABEL = re.compile(
     r"[*_`]*(?:(?:new|updated|modified|changed|complete|full|the)\s+)?"
@@ -73,7 +74,7 @@ def read_info(info: str) -> Info:
 
 def looks_like_path(text: str, *, blanks: bool = False) -> bool:
     """Whether `text` has the shape of a file's path, safe or not: `main.py`, `a/b.c`, `Dockerfile`, `.gitignore`."""
-    if not text or len(text) > _LONGEST * 4 or _NOT_IN_NAMES & set(text) or "://" in text:
+    if not text or len(text) > _LONGEST or _NOT_IN_NAMES & set(text) or "://" in text:
         return False
     if not blanks and len(text.split()) != 1:
         return False
@@ -118,8 +119,7 @@ def _unlabelled(text: str) -> str:
 def _bare(text: str) -> tuple[str, bool]:
     """`text` without remarks, colons, emphasis and quotes; and whether it was quoted."""
     quoted = False
-    while True:
-        before = text
+    for _ in range(_LAYERS):
         text = _REMARK.sub("", text.strip()).strip()
         text = text.rstrip(":：,").strip()
         if found := _QUOTED.fullmatch(text):
@@ -129,8 +129,7 @@ def _bare(text: str) -> tuple[str, bool]:
             inner = text[len(left):-len(right)]
             if text.startswith(left) and text.endswith(right) and looks_like_path(inner):
                 text = inner
-        if text == before:
-            return text, quoted
+    return text, quoted
 
 
 def names_within(line: str, language: str | None) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from chatdev.engine.solution.problem import Unreadable
 from chatdev.engine.solution.python_edit import Edits, header_end, missing_imports, moved, same_code, same_header
-from chatdev.engine.solution.python_part import is_stub
+from chatdev.engine.solution.python_part import is_stub, starts
 from chatdev.engine.solution.python_room import Room, class_room, module_room
 from chatdev.engine.solution.python_source import Code, Function, Unit, without_docstring
 from chatdev.engine.solution.search_replace import indentation
@@ -68,10 +68,20 @@ class _Merging:
             self.replace(guards[0], unit) if guards else self.add(unit, room, room.end)
         elif any(same_code(unit.node, other.node) for other in room.units) or isinstance(unit.node, ast.Pass):
             self.applied += 1
+        elif not room.owner and starts(self.old) and self.is_example(unit.node):
+            return
         else:
             line = self.part.lines[unit.start].strip()
             self.problem(f"it is not clear where `{line[:80]}` belongs: put it into a function, "
                          f"use SEARCH/REPLACE, or give the file as a whole, marked `whole` behind the fence")
+
+    def is_example(self, node: ast.stmt) -> bool:
+        """Whether a statement only shows how something of the file is used (`print(add(1, 2))`)."""
+        defined = {unit.name for unit in (*self.old.units, *self.part.units) if unit.defines}
+        calls = [node.value] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else []
+        if calls and isinstance(calls[0].func, ast.Name) and calls[0].func.id == "print":
+            calls = [argument for argument in calls[0].args if isinstance(argument, ast.Call)]
+        return any(isinstance(call.func, ast.Name) and call.func.id in defined for call in calls)
 
     def named(self, unit: Unit, room: Room, given: int, index: int) -> None:
         """Merge a definition or an assignment; `index` counts those of the same name before it."""

@@ -22,7 +22,7 @@ def is_part(old: Code, new: Code) -> bool:
         return True
     if missing := set(_definitions(old.units)) - set(_definitions(new.units)):
         return not _stands_alone(old, new, missing)
-    if (_starts(old) and not _starts(new)) or _needed(new.tree) & _bound_at_top(old):
+    if (starts(old) and not starts(new)) or _needed(new.tree) & _bound_at_top(old):
         return True
     if all(unit.defines or unit.kind == "doc" for unit in new.units):
         return any(not unit.defines and unit.kind != "doc" for unit in old.units)
@@ -58,14 +58,14 @@ def _definitions(units: Iterable[Unit], prefix: str = "") -> Iterator[str]:
             yield from _definitions(unit.members, f"{prefix}{unit.name}.")
 
 
-def _starts(code: Code) -> bool:
+def starts(code: Code) -> bool:
     """Whether the module does something when it is run."""
     return any(unit.kind in ("guard", "other") for unit in code.units)
 
 
 def _stands_alone(old: Code, new: Code, missing: set[str]) -> bool:
     """Whether `new` is a program that needs nothing of what it leaves out."""
-    if not _starts(new) or new.size < _WHOLE_SHARE * old.size:
+    if not starts(new) or new.size < _WHOLE_SHARE * old.size:
         return False
     methods = {name.split(".")[1] for name in missing if "." in name}
     return not (_bound_at_top(old) | methods) & _needed(new.tree)

@@ -48,7 +48,8 @@ def test_what_is_not_clear_is_refused(text: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["../evil.py", "/etc/cron.d/x.py", "~/.bashrc", ".git/hooks/pre-commit", "C:\\x.py",
-                                  "nul.py", "a\0b.py", "src/../../x.py"])
+                                  "nul.py", "a\0b.py", "a" * 300 + ".py", "d/" * 600 + "x.py",
+                                  "src/../../x.py"])
 def test_a_path_outside_the_software_refuses_the_whole_delivery(name: str) -> None:
     assert "use a short relative path" in refusal(f"good.py\n```python\nx = 1\n```\n{name}\n```python\nx = 1\n```")
 

@@ -21,8 +21,8 @@ PIECES = [
     "# ", "class A:\n", "    def f(self):\n", "        return 2\n", "def f(self):\n", "    return 3\n", "import os\n",
     "<<<<<<< SEARCH\n", "=======\n", ">>>>>>> REPLACE\n", "f();\n", "...", "# ... rest of the code\n", "delete",
     "whole", "title=", '"', "'", "<think>", "</think>", "<SOLUTION>", "{", "}", "[", "]", ":", ",", "- a\n", "\0",
-    "\r\n", "\ud800", "x = 1; y = 2\n", "if __name__ == '__main__':\n    A()\n", "@", "x.setter\n", "\\", "pip install x\n",
-    "$ ls\n",
+    "\r\n", "\ud800", "x = 1; y = 2\n", "if __name__ == '__main__':\n    A()\n", "@", "x.setter\n", "\\",
+    "pip install x\n", "$ ls\n",
 ]
 replies = st.lists(st.sampled_from(FENCES + PIECES), max_size=40).map("".join) | st.text()
 bodies = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
