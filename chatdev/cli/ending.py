@@ -23,5 +23,5 @@ def show_ending(run: Run) -> None:
     if run.software.main:
         click.echo(f"  start it  chatdev play {run.folder}")
     click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
-    click.echo(f"  cost      {usage.calls} calls, {usage.prompt_tokens} tokens in, {usage.completion_tokens} out{about}, "
-               f"{money(usage.cost)}, {usage.seconds:.0f} s")
+    tokens = f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{about}"
+    click.echo(f"  cost      {usage.calls} calls, {tokens}, {money(usage.cost)}, {usage.seconds:.0f} s")

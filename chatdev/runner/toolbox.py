@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.facts import ToolFacts
+from chatdev.config.inception import Described
+from chatdev.config.schema import Company
 from chatdev.engine.state import Files
 from chatdev.llm.base import ToolSpec
 from chatdev.sandbox.base import Sandbox
@@ -66,3 +68,11 @@ class RunToolbox:
                                   self.options)
             result = self.tools[name].call(context, arguments)
         return result.to_dict() if isinstance(result, Verdict) else result
+
+
+def described_tools(company: Company) -> dict[str, Described]:
+    """The tools that the company's agents may use, by name, as inception prompts describe them."""
+    tools = registry()
+    names = {name for role in company.roles.values() for name in role.tools}
+    names |= {name for phase in company.phases.values() for name in phase.tools or ()}
+    return {name: (name, tools[name].about, tools[name].parameters) for name in sorted(names)}
