@@ -47,13 +47,14 @@ class _Merging:
     def body(self, units: Sequence[Unit], room: Room) -> None:
         """Merge the statements of a module's or class's body."""
         given = Counter((unit.defines, unit.name) for unit in units if unit.name)
-        seen: Counter[str] = Counter()
+        seen: Counter[tuple[bool, str]] = Counter()
         for unit in units:
             if unit.kind in ("doc", "ellipsis"):
                 continue
             if unit.name:
-                self.named(unit, room, given[unit.defines, unit.name], seen[unit.name])
-                seen[unit.name] += 1
+                key = (unit.defines, unit.name)
+                self.named(unit, room, given[key], seen[key])
+                seen[key] += 1
             else:
                 self.nameless(unit, room)
 
