@@ -1,0 +1,93 @@
+"""The real local model behind its server, and a server that never outlives its parent."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from chatdev.errors import MissingModel, ModelUnavailable
+from chatdev.llm.base import Constraint, Message, Request, Sampling
+from chatdev.llm.local.model import LocalModel
+from chatdev.llm.local.server import LocalServer
+from tests.support.local_model import require_local_model
+
+YES_OR_NO = Constraint(grammar='root ::= "Yes" | "No"')
+
+
+def ask(text: str, constraint: Constraint | None = None, tokens: int = 40) -> Request:
+    return Request((Message("user", text),), Sampling("local", temperature=0, max_tokens=tokens), constraint=constraint)
+
+
+def test_without_weights_the_error_says_how_to_get_them() -> None:
+    with pytest.raises(MissingModel, match="chatdev model pull"):
+        LocalModel()
+
+
+def test_a_file_that_is_no_model_ends_in_a_clear_error_with_the_servers_words(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF not really a model")
+
+    async def run() -> None:
+        model = LocalModel(broken)
+        try:
+            await model.complete(ask("hi"))
+        finally:
+            await model.close()
+
+    with pytest.raises(ModelUnavailable, match="ended while starting"):
+        asyncio.run(run())
+
+
+@pytest.mark.model
+@pytest.mark.xdist_group("local-model")
+def test_it_answers_under_a_grammar_streams_and_serves_two_callers_in_turn() -> None:
+    require_local_model()
+    pieces: list[str] = []
+
+    async def run() -> list[str]:
+        model = LocalModel()
+        try:
+            first, second = await asyncio.gather(model.complete(ask("Is Paris a city? Answer Yes or No.", YES_OR_NO)),
+                                                 model.complete(ask("Count to 3.")))
+            streamed = await model.complete(Request((Message("user", "Say hello."),), Sampling("local", max_tokens=10),
+                                                    on_text=pieces.append))
+            assert first.usage.completion_tokens > 0
+            assert not first.usage.estimated
+            return [first.text, second.text, streamed.text]
+        finally:
+            await model.close()
+
+    yes, counted, hello = asyncio.run(run())
+    assert yes == "Yes"
+    assert "3" in counted
+    assert "".join(pieces) == hello
+
+
+@pytest.mark.model
+@pytest.mark.xdist_group("local-model")
+def test_the_server_ends_with_its_parent_even_when_that_is_killed() -> None:
+    require_local_model()
+    program = ("import time; from chatdev.llm.local.server import LocalServer\n"
+               "from chatdev.llm.local.weights import installed\n"
+               "server = LocalServer(installed())\nserver.start()\nprint(server._child.pid, flush=True)\ntime.sleep(60)")
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    for _ in range(100):
+        if not Path(f"/proc/{child}").exists():
+            return
+        time.sleep(0.1)
+    pytest.fail("the server outlived its parent")
+
+
+def test_the_key_of_the_server_is_in_no_repr_and_on_no_command_line() -> None:
+    server = LocalServer(Path("model.gguf"))
+    assert server.key not in repr(server)
