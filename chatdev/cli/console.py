@@ -1,14 +1,15 @@
-"""The run as a person follows it: who says what to whom, and what comes of it."""
+"""A run as a person reads it: the dialogue of every phase, what it delivers, and what the tools say."""
 
 from __future__ import annotations
 
-import shutil
+import re
 import sys
-import textwrap
-from typing import Self
+from functools import singledispatchmethod
+from typing import Any, Self
 
 import click
 
+from chatdev.cli.layout import first_line, harmless, laid_out
 from chatdev.cli.progress import Progress
 from chatdev.events import (
     DeliveryApplied,
@@ -17,7 +18,7 @@ from chatdev.events import (
     Noted,
     PhaseFinished,
     PhaseStarted,
-    StepFinished,
+    RunStarted,
     StepSkipped,
     StepStarted,
     TextStreamed,
@@ -25,134 +26,124 @@ from chatdev.events import (
     Uttered,
 )
 
-CODE_LINES = 6  # of a block, unless everything is shown
-WIDEST = 110
-_COLOURS = {"instructor": "cyan", "assistant": "green", None: "yellow"}
+_COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
+_PARTS_OF_A_TURN = re.compile(r"(/(act|trim|more)-\d+)+$")
 
 
 class Console:
-    """Prints events as they happen; `quiet` shows only the progress line, `verbose` everything that is said."""
+    """Prints events as they happen; a context around a run. `quiet` prints none of them, `verbose` cuts nothing."""
 
     def __init__(self, *, verbose: bool = False, quiet: bool = False) -> None:
         self._verbose = verbose
         self._quiet = quiet
         self._progress = Progress(sys.stderr)
-        self._streaming = ""
+        self._titles: dict[str, dict[str, str]] = {}  # of the two sides, by the place of their phase
+        self._floor: str | None = None  # the turn whose reply is being streamed; others wait until they are uttered
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        if not self._quiet:
+            self._progress.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+    def __exit__(self, *_: Any) -> None:
+        if not self._quiet:
+            self._leave_floor()
+            self._progress.__exit__()
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
-        self._progress.update(event)
         if self._quiet:
             return
-        with self._progress.hidden():
+        self._progress.follow(event)
+        with self._progress.aside(stay=isinstance(event, TextStreamed)):
             self._show(event)
 
+    @singledispatchmethod
     def _show(self, event: Event) -> None:
-        match event:
-            case TextStreamed():
-                self._stream(event)
-            case Uttered():
-                self._utterance(event)
-            case PhaseStarted() | PhaseFinished():
-                self._phase(event)
-            case DeliveryApplied() | DeliveryRefused() | ToolCalled():
-                self._outcome(event)
-            case StepStarted() | StepFinished() | StepSkipped() | Noted():
-                self._step(event)
+        """Events without a method of their own are not shown."""
 
-    def _phase(self, event: PhaseStarted | PhaseFinished) -> None:
-        if isinstance(event, PhaseStarted):
-            pair = f"{event.instructor} ⇄ {event.assistant}" if event.instructor else event.assistant
-            click.echo()
-            click.echo(click.style(f"━━ {event.place} ", bold=True) + click.style(pair, fg="magenta"))
-            click.echo(click.style(f"   {event.about}", dim=True))
+    @_show.register
+    def _(self, event: RunStarted) -> None:
+        self._say(f"{click.style(event.company, bold=True)} works in {event.folder}")
+
+    @_show.register
+    def _(self, event: PhaseStarted) -> None:
+        self._titles[event.place] = {"assistant": event.assistant, "instructor": event.instructor or ""}
+        pair = " ⇄ ".join(title for title in (event.instructor, event.assistant) if title)
+        self._say(f"\n{click.style(f'━━ {event.place}', fg='blue', bold=True)}  {pair}")
+        self._say(click.style(f"   {event.about}", dim=True))
+
+    @_show.register
+    def _(self, event: PhaseFinished) -> None:
+        text = f"   {event.ending} after {_count(event.rounds, 'round')}, {_count(event.calls, 'call')}"
+        self._say(click.style(text, fg="red" if event.ending == "failed" else "blue"))
+
+    @_show.register
+    def _(self, event: Uttered) -> None:
+        if event.place == self._floor:
+            self._leave_floor()
             return
-        rounds = f"{event.rounds} round{'s' * (event.rounds != 1)}, {event.calls} call{'s' * (event.calls != 1)}"
-        colour = "red" if event.ending == "failed" else None
-        click.echo(click.style(f"   ■ {event.ending} ({rounds})", fg=colour, dim=colour is None))
-
-    def _utterance(self, event: Uttered) -> None:
         if event.utterance == "opening" and not self._verbose:
             return
-        if self._streaming == event.place:
+        title = {"opening": "", "report": f"for the {event.role}"}.get(event.utterance, event.role)
+        self._speaker(title, event.utterance, event.speaker)
+        for line in laid_out(event.text, everything=self._verbose):
+            self._say(line)
+
+    @_show.register
+    def _(self, event: TextStreamed) -> None:
+        turn = _PARTS_OF_A_TURN.sub("", event.place)
+        if self._floor is None:
+            self._floor = turn
+            speaker = "instructor" if "/instructor" in turn else "assistant"
+            titles = next((titles for place, titles in self._titles.items() if turn.startswith(f"{place}/")), {})
+            self._speaker(titles.get(speaker, ""), "", speaker)
+        if self._floor == turn:
+            click.echo(harmless(event.text), nl=False)
+
+    @_show.register
+    def _(self, event: DeliveryApplied) -> None:
+        parts = [*(f"→ {name}" for name in event.written), *(f"deleted {name}" for name in event.deleted)]
+        text = "= nothing changed" if event.unchanged or not parts else ", ".join(parts)
+        self._say(click.style(f"  {harmless(text)}", fg="green"))
+
+    @_show.register
+    def _(self, event: DeliveryRefused) -> None:
+        self._say(click.style(f"  ✗ not kept: {first_line(event.reason)}", fg="red"))
+
+    @_show.register
+    def _(self, event: ToolCalled) -> None:
+        sign, colour = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "blue")}[event.passed]
+        self._say(f"  {click.style(f'{sign} {event.tool}', fg=colour)}  {first_line(event.summary)}")
+
+    @_show.register
+    def _(self, event: StepStarted) -> None:
+        if event.step != "tool":
+            self._say(click.style(f"\n━━ {event.place}  {event.detail}", fg="blue"))
+
+    @_show.register
+    def _(self, event: StepSkipped) -> None:
+        self._say(click.style(f"\n━━ {event.place} is skipped: {event.reason} does not hold", dim=True))
+
+    @_show.register
+    def _(self, event: Noted) -> None:
+        colour = "yellow" if event.level == "warning" else None
+        self._say(click.style(f"  {event.level}: {harmless(event.text)}", fg=colour))
+
+    def _speaker(self, title: str, kind: str, speaker: str | None) -> None:
+        head = " · ".join(part for part in (title, kind) if part)
+        self._say(f"\n  {click.style(head, fg=_COLOURS[speaker], bold=True)}")
+
+    def _say(self, line: str) -> None:
+        self._leave_floor()
+        click.echo(line)
+
+    def _leave_floor(self) -> None:
+        """End the line of a streamed reply."""
+        if self._floor is not None:
+            self._floor = None
             click.echo()
-            self._streaming = ""
-            return
-        self._speaker(event)
-        click.echo(self._text(event.text))
-
-    def _speaker(self, event: Uttered) -> None:
-        who = event.role if event.speaker else f"to the {event.role}"
-        click.echo(click.style(f"   {who}", fg=_COLOURS[event.speaker], bold=True)
-                   + click.style(f"  {event.utterance}, round {event.round}", dim=True))
-
-    def _text(self, text: str) -> str:
-        """The text wrapped to the terminal; code as it is, dimmed and, unless `verbose`, cut."""
-        width = min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST) - 4
-        lines: list[str] = []
-        code: list[str] | None = None
-        for line in text.strip().splitlines():
-            if line.lstrip().startswith(("```", "~~~")):
-                if code is None:
-                    code = []
-                else:
-                    lines += self._code(code)
-                    code = None
-            elif code is not None:
-                code.append(line)
-            else:
-                lines += textwrap.wrap(line, width) or [""]
-        lines += self._code(code or [])
-        return textwrap.indent("\n".join(lines), "     ", lambda _: True)
-
-    def _code(self, lines: list[str]) -> list[str]:
-        shown = lines if self._verbose or len(lines) <= CODE_LINES + 1 else lines[:CODE_LINES]
-        styled = [click.style(f"│ {line}", dim=True) for line in shown]
-        if len(shown) < len(lines):
-            styled.append(click.style(f"│ … {len(lines) - len(shown)} more lines", dim=True, italic=True))
-        return styled
-
-    def _stream(self, event: TextStreamed) -> None:
-        if self._streaming != event.place:
-            self._streaming = event.place
-            click.echo(click.style(f"   {event.place}", dim=True))
-        click.echo(event.text, nl=False)
-
-    def _outcome(self, event: DeliveryApplied | DeliveryRefused | ToolCalled) -> None:
-        match event:
-            case DeliveryApplied(unchanged=True):
-                click.echo(click.style("   ✎ nothing changed", dim=True))
-            case DeliveryApplied():
-                names = ", ".join([*event.written, *(f"{path} (deleted)" for path in event.deleted)])
-                click.echo(click.style(f"   ✎ {names}", fg="blue"))
-            case DeliveryRefused():
-                click.echo(click.style("   ✗ not kept: ", fg="red") + _first_line(event.reason))
-            case ToolCalled():
-                click.echo(f"   {_mark(event.passed)} {event.tool}: {_first_line(event.summary)}")
-
-    def _step(self, event: StepStarted | StepFinished | StepSkipped | Noted) -> None:
-        match event:
-            case StepStarted() if event.step != "tool":
-                click.echo(click.style(f"\n━━ {event.place} ", bold=True) + click.style(event.detail, dim=True))
-            case StepSkipped():
-                click.echo(click.style(f"\n━━ {event.place} is skipped: {event.reason} does not hold", dim=True))
-            case Noted():
-                click.echo(click.style("   ! ", fg="yellow") + event.text)
 
 
-def _mark(passed: bool | None) -> str:
-    """A tick, a cross, or a dot where there is no verdict."""
-    if passed is None:
-        return "·"
-    return click.style("✓", fg="green") if passed else click.style("✗", fg="red")
-
-
-def _first_line(text: str) -> str:
-    return next((line for line in text.splitlines() if line.strip()), "")[:WIDEST]
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

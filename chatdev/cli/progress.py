@@ -1,73 +1,86 @@
-"""The line at the bottom of a terminal: where the run is and what it has cost so far."""
+"""The live line at the bottom of the terminal: where the run is and what it took so far."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Never, TextIO
-
-from tqdm import tqdm
+from typing import Any, Self, TextIO
 
 from chatdev.events import Event, ModelCalled, PhaseStarted, Uttered
 from chatdev.runner.report import money
 from chatdev.runner.result import Usage
 
+_CLEAR = "\r\x1b[K"
+_TICK = 1.0  # seconds between updates of the clock
+
 
 class Progress:
-    """Kept by tqdm as a status line; nothing at all when the stream is no terminal."""
+    """Phase, round, calls, tokens, cost and time on one line of a terminal; on anything else it writes nothing."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._live = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._lock = threading.RLock()
+        self._over = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
+        self._started = time.monotonic()
         self._usage = Usage()
         self._phase = ""
         self._round = 0
-        self._bar: tqdm[Never] | None = None
-        self._over = threading.Event()
+        self._hidden = False
 
-    def start(self) -> None:
-        """Show the line, and keep its clock going while a model thinks."""
-        if not self._stream.isatty():
-            return
-        self._started = time.monotonic()
-        self._bar = tqdm(bar_format="{desc}", file=self._stream, leave=False, dynamic_ncols=True)
-        threading.Thread(target=self._tick, daemon=True).start()
-
-    def stop(self) -> None:
-        """Take the line away."""
-        self._over.set()
-        if self._bar is not None:
-            self._bar.close()
-
-    def update(self, event: Event) -> None:
-        """Note where the run is."""
-        self._usage.add(event)
-        if isinstance(event, PhaseStarted):
-            self._phase, self._round = event.place, 0
-        elif isinstance(event, Uttered):
-            self._round = event.round
-        if isinstance(event, PhaseStarted | Uttered | ModelCalled):
-            self._draw()
+    def follow(self, event: Event) -> None:
+        """Take in what an event says."""
+        match event:
+            case PhaseStarted():
+                self._phase, self._round = event.phase, 0
+            case Uttered():
+                self._round = event.round
+            case ModelCalled():
+                self._usage.add(event)
 
     @contextmanager
-    def hidden(self) -> Iterator[None]:
-        """Clear the line while something else is printed."""
-        if self._bar is None:
+    def aside(self, *, stay: bool = False) -> Iterator[None]:
+        """Clear the line while something else is written; with `stay` it is only drawn again after the next time."""
+        with self._lock:
+            self._write(_CLEAR)
             yield
-            return
-        with self._bar.external_write_mode(file=self._stream):
-            yield
-
-    def _tick(self) -> None:
-        while not self._over.wait(1.0):
+            self._hidden = stay
             self._draw()
 
+    def __enter__(self) -> Self:
+        if self._live:
+            self._ticker.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._over.set()
+        if self._live:
+            self._ticker.join()
+        self._write(_CLEAR)
+
+    def _tick(self) -> None:
+        while not self._over.wait(_TICK):
+            with self._lock:
+                self._draw()
+
     def _draw(self) -> None:
-        if self._bar is None:
-            return
-        usage, seconds = self._usage, int(time.monotonic() - self._started)
-        tokens = usage.prompt_tokens + usage.completion_tokens
-        self._bar.set_description_str(
-            f"{self._phase} · round {self._round} · {usage.calls} calls · {tokens} tokens · {money(usage.cost)} · "
-            f"{seconds // 60}:{seconds % 60:02d}")
+        if not self._hidden:
+            columns = shutil.get_terminal_size().columns
+            self._write(f"{_CLEAR}{self._text()[:columns - 1]}")
+
+    def _text(self) -> str:
+        usage = self._usage
+        minutes, seconds = divmod(int(time.monotonic() - self._started), 60)
+        where = [self._phase or "starting", *([f"round {self._round}"] if self._round else [])]
+        return " · ".join([*where, f"{usage.calls} calls", f"{usage.prompt_tokens + usage.completion_tokens} tokens",
+                           money(usage.cost), f"{minutes}:{seconds:02}"])
+
+    def _write(self, text: str) -> None:
+        if self._live:
+            self._stream.write(text)
+            self._stream.flush()
