@@ -13,6 +13,7 @@ from chatdev.tools.function import Tool
 
 _TOOLS = {
     "software.complete": "chatdev.tools.software.complete:complete",
+    "software.packages": "chatdev.tools.software.packages:packages",
     "software.run": "chatdev.tools.software.run:run",
 }
 ENTRY_POINTS = "chatdev.tools"
