@@ -1,0 +1,115 @@
+"""The chatdev company, whole: a scripted model builds a program through every phase, in the real sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatdev import Company, ConfigError, Run
+from chatdev.events import Event, PhaseFinished, StepSkipped
+from tests.support.chat_server import ChatServer, Received
+
+STUB = "def add(a, b):\n    pass\n\nprint(add(1, 2))"
+BROKEN = "def add(a, b):\n    return a + c\n\nprint(add(1, 2))"
+GOOD = "def add(a, b):\n    return a + b\n\nprint(add(1, 2))"
+
+HAPPY: dict[str, Any] = {
+    "demand_analysis": "<SOLUTION> Command-line application", "language_choice": "<SOLUTION> Python",
+    "coding": f"<SOLUTION>\nmain.py\n```python\n{GOOD}\n```", "code_review": "<SOLUTION>",
+    "environment_doc": "<SOLUTION>\n# nothing but Python itself", "manual": "<SOLUTION>\n# Adder\nRun it.",
+}
+
+
+def build(server: ChatServer, warehouse: Path, replies: Mapping[str, Any], **options: Any) -> tuple[Run, list[Event]]:
+    """Run the company; replies are found by the activity's place, else by its phase."""
+    def answer(request: Received) -> Any:
+        headers = request.headers
+        return replies.get(headers["X-ChatDev-Activity"], replies.get(headers["X-ChatDev-Phase"]))
+
+    server.route(answer)
+    events: list[Event] = []
+    company = Company.load("chatdev", without=options.pop("without", ()), sets=options.pop("sets", ()))
+    run = company.run("Add two numbers.", model="m", base_url=server.url, warehouse=warehouse,
+                      on_event=events.append, **options)
+    return run, events
+
+
+def places(server: ChatServer) -> list[str]:
+    return [request.headers["X-ChatDev-Activity"] for request in server.requests]
+
+
+@pytest.mark.tool
+def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path: Path) -> None:
+    run, events = build(chat_server, tmp_path, HAPPY)
+    assert run.success, run.reason
+    assert set(run.software) == {"main.py", "requirements.txt", "manual.md"}
+    assert run.values["modality"] == "Command-line application"
+    assert run.values["test"]["passed"]
+    endings = {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}
+    assert endings == {"demand_analysis": "consensus", "language_choice": "consensus", "coding": "consensus",
+                       "code_completion": "feedback", "code_review": "consensus", "system_test": "feedback",
+                       "environment_doc": "consensus", "manual": "consensus"}
+    assert len(chat_server.requests) == 6
+    assert [e.place for e in events if isinstance(e, StepSkipped)] == ["interface_design#1"]
+
+
+@pytest.mark.tool
+def test_stubs_are_completed_and_crashes_repaired_by_what_the_interpreter_says(chat_server: ChatServer,
+                                                                               tmp_path: Path) -> None:
+    run, _ = build(chat_server, tmp_path, {
+        **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{STUB}\n```",
+        "code_completion#1/round-1/assistant/ask-1": "<QUESTION> What if they are not numbers?",
+        "code_completion#1/round-1/instructor/answer-1": "They are.",
+        "code_completion": f"main.py\n```python\n{BROKEN}\n```",
+        "system_test#1/round-1/instructor": "In add, use b instead of c.",
+        "system_test": "main.py\n```python\ndef add(a, b):\n    return a + b\n```"})
+    assert run.success, run.reason
+    assert run.software.text("main.py") == GOOD + "\n"
+    tester = chat_server.requests[places(chat_server).index("system_test#1/round-1/instructor")]
+    assert "NameError: name 'c' is not defined" in str(tester.body["messages"])
+    assert "code_completion#1/round-1/instructor/answer-1" in places(chat_server)
+
+
+@pytest.mark.tool
+def test_a_review_cannot_break_a_running_program(chat_server: ChatServer, tmp_path: Path) -> None:
+    run, _ = build(chat_server, tmp_path, {
+        **HAPPY, "code_review#1/round-1/instructor": "Use c.", "code_review": f"main.py\n```python\n{BROKEN}\n```",
+        "code_review#1/round-2/instructor": "<SOLUTION>"})
+    assert run.success, run.reason
+    assert run.software.text("main.py") == GOOD + "\n"
+
+
+@pytest.mark.tool
+def test_a_program_that_never_runs_is_no_success(chat_server: ChatServer, tmp_path: Path) -> None:
+    run, _ = build(chat_server, tmp_path, {
+        **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{BROKEN}\n```",
+        "system_test": "I do not know what is wrong."}, sets=["phases.system_test.rounds=1"])
+    assert run.status == "failure"
+    assert run.software.text("main.py") == BROKEN + "\n"
+    assert "test.passed" in run.reason
+
+
+@pytest.mark.tool
+@pytest.mark.parametrize("phase", ["code_completion", "code_review", "system_test", "environment_doc", "manual"])
+def test_phases_can_be_left_out_without_changing_what_success_means(chat_server: ChatServer, tmp_path: Path,
+                                                                    phase: str) -> None:
+    run, events = build(chat_server, tmp_path, HAPPY, without=[phase])
+    assert run.success, run.reason
+    assert phase not in {e.phase for e in events if isinstance(e, PhaseFinished)}
+
+
+def test_a_phase_that_others_read_cannot_be_left_out(chat_server: ChatServer, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="modality"):
+        build(chat_server, tmp_path, HAPPY, without=["demand_analysis"])
+
+
+def test_the_prompts_invite_no_placeholders_and_stay_short(chat_server: ChatServer, tmp_path: Path) -> None:
+    build(chat_server, tmp_path, HAPPY, sandbox="none")
+    for request in chat_server.requests:
+        system = request.body["messages"][0]["content"]
+        assert len(system) < 2600, request.headers["X-ChatDev-Activity"]
+        assert "no placeholders" in system
+        assert "`pass`" not in system

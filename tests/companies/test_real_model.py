@@ -1,0 +1,38 @@
+"""The whole chain with the real local model and the real sandbox: a small program, few rounds."""
+
+from pathlib import Path
+
+import pytest
+
+from chatdev import Company
+from chatdev.events import Event, ModelCalled, PhaseFinished
+from tests.support.local_model import require_local_model
+
+TASK = ('Write a command-line program that prints the numbers from 1 to a given number, one per line: '
+        '"python main.py 3" prints 1, 2 and 3. Without a number it prints a short usage message.')
+
+
+@pytest.mark.model
+@pytest.mark.tool
+@pytest.mark.xdist_group("local-model")
+def test_a_small_program_is_built_through_the_whole_chain(tmp_path: Path) -> None:
+    require_local_model()
+    events: list[Event] = []
+    company = Company.load("chatdev", sets=["phases.code_review.rounds=1", "phases.system_test.rounds=1",
+                                            "phases.coding.rounds=1", "phases.manual.model.max_tokens=300"])
+    run = company.run(TASK, name="Count", model="local", warehouse=tmp_path, on_event=events.append)
+    assert run.error is None, run.reason
+    assert "main.py" in run.software
+    assert {"requirements.txt", "manual.md"} <= set(run.software)
+    assert run.values["language"] == "Python"
+    assert isinstance(run.values["test"]["passed"], bool)
+    assert run.success == run.values["test"]["passed"]
+    phases = [e.phase for e in events if isinstance(e, PhaseFinished)]
+    assert {"demand_analysis", "language_choice", "coding", "code_completion", "code_review", "system_test",
+            "environment_doc", "manual"} == set(phases)
+    calls = [e for e in events if isinstance(e, ModelCalled)]
+    assert len(calls) >= 6
+    assert not any(e.estimated for e in calls)
+    report = (run.folder / "run" / "report.md").read_text()
+    assert "| coding#1 |" in report
+    assert (run.software_folder / ".git").is_dir()
