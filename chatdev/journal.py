@@ -7,6 +7,7 @@ not written again with every call), `Activity` (a finished model or tool call wi
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import json
 import os
@@ -59,8 +60,8 @@ class Journal:
                     raise _write_error(self.path, error) from error
 
     def close(self) -> None:
-        """Flush and close; may be called twice."""
-        if not self._file.closed:
+        """Close; may be called twice. What could not be written was reported by `append`."""
+        with contextlib.suppress(OSError):
             self._file.close()
 
 
@@ -70,7 +71,8 @@ def _write_error(path: Path, error: OSError) -> WorkspaceError:
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """The records in order; a torn last line (a crash while writing) is left out. Raises JournalError for other damage."""
+    """The records in order; a torn last line (a crash while writing) is left out. Raises JournalError for other
+    damage."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:

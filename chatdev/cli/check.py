@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from colorama import Fore, Style
 
 from chatdev.cli.app import reported
 from chatdev.config.graph import chain_picture, chain_text
@@ -23,10 +22,10 @@ def command(company: str, graph: bool, picture: Path | None) -> int:
 
     loaded = Company.load(company)
     config = loaded.config
-    click.echo(f"{Fore.GREEN}OK{Style.RESET_ALL} {config.company}: {len(config.roles)} roles, "
+    click.echo(f"{click.style('OK', fg='green')} {config.company}: {len(config.roles)} roles, "
                f"{len(config.phases)} phases, {len(config.chain)} steps")
     for warning in loaded.warnings:
-        click.echo(f"{Fore.YELLOW}warning:{Style.RESET_ALL} {warning}")
+        click.echo(f"{click.style('warning:', fg='yellow')} {warning}")
     if graph:
         click.echo(chain_text(config))
     if picture:

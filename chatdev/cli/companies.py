@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-from colorama import Fore, Style
 
 from chatdev.cli.app import reported
 from chatdev.config.load import companies
@@ -14,12 +13,12 @@ from chatdev.config.load import companies
 def command() -> int:
     """List the companies with their phases."""
     for company in companies():
-        click.echo(f"{Style.BRIGHT}{company.name}{Style.RESET_ALL}  {Style.DIM}{company.folder}{Style.RESET_ALL}")
+        click.echo(f"{click.style(company.name, bold=True)}  {click.style(str(company.folder), dim=True)}")
         if company.problem:
-            click.echo(f"  {Fore.RED}cannot be loaded:{Style.RESET_ALL} {company.problem}")
+            click.echo(f"  {click.style('cannot be loaded:', fg='red')} {company.problem}")
             continue
         click.echo(f"  {company.about}")
         if company.source:
-            click.echo(f"  {Style.DIM}after {company.source}{Style.RESET_ALL}")
+            click.echo(click.style(f"  after {company.source}", dim=True))
         click.echo(f"  phases: {' → '.join(company.phases)}\n")
     return 0

@@ -94,10 +94,10 @@ class Console:
     def _(self, event: TextStreamed) -> None:
         turn = _PARTS_OF_A_TURN.sub("", event.place)
         if self._floor is None:
-            self._floor = turn
             speaker = "instructor" if "/instructor" in turn else "assistant"
             titles = next((titles for place, titles in self._titles.items() if turn.startswith(f"{place}/")), {})
             self._speaker(titles.get(speaker, ""), "", speaker)
+            self._floor = turn
         if self._floor == turn:
             click.echo(harmless(event.text), nl=False)
 
@@ -118,8 +118,8 @@ class Console:
 
     @_show.register
     def _(self, event: StepStarted) -> None:
-        if event.step != "tool":
-            self._say(click.style(f"\n━━ {event.place}  {event.detail}", fg="blue"))
+        detail = "" if event.step == "tool" else f"  {event.detail}"
+        self._say(f"\n{click.style(f'━━ {event.place}', fg='blue', bold=True)}{detail}")
 
     @_show.register
     def _(self, event: StepSkipped) -> None:

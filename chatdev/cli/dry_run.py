@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import click
-from colorama import Style
 
 from chatdev.config.estimate import Load, estimate
 from chatdev.config.preview import preview
@@ -23,12 +22,12 @@ def show_plan(company: Company, task: str, inputs: Mapping[str, str | Path], *, 
     user = user_settings()
     given = gather(company.config, task, inputs).visible
     for shown in preview(company.config, given, described_tools(company.config)):
-        click.echo(f"{Style.BRIGHT}── {shown.phase}: {shown.role} ({shown.speaker}){Style.RESET_ALL}")
-        click.echo(f"{Style.DIM}[system]{Style.RESET_ALL}\n{shown.system}")
+        click.echo(click.style(f"── {shown.phase}: {shown.role} ({shown.speaker})", bold=True))
+        click.echo(f"{click.style('[system]', dim=True)}\n{shown.system}")
         rest = "" if shown.known else " (‹…› is not known yet)"
-        click.echo(f"{Style.DIM}[opening{rest}]{Style.RESET_ALL}\n{shown.opening}\n")
+        click.echo(f"{click.style(f'[opening{rest}]', dim=True)}\n{shown.opening}\n")
     guess = estimate(company.config, given, default_model(model, base_url, user=user), user.models)
-    click.echo(f"{Style.BRIGHT}estimate{Style.RESET_ALL}")
+    click.echo(click.style("estimate", bold=True))
     click.echo(f"  at least  {_load(guess.least)}")
     click.echo(f"  at most   {_load(guess.most) if guess.most else 'known only when it runs'}")
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
-from colorama import Fore, Style
 
 from chatdev.runner.report import money
 from chatdev.runner.result import Run
 
-_LOOK = {"success": (Fore.GREEN, "done"), "failure": (Fore.YELLOW, "finished, but not successful"),
-         "error": (Fore.RED, "failed"), "interrupted": (Fore.YELLOW, "interrupted")}
+_LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
+         "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted")}
 
 
 def show_ending(run: Run) -> None:
-    """Print the end of a run."""
+    """Print the end of a run; the text of an error is left to the one who reports errors."""
     colour, word = _LOOK[run.status]
-    usage = run.usage
-    about = " (tokens partly estimated)" if usage.estimated else ""
-    click.echo(f"\n{colour}{Style.BRIGHT}{word}{Style.RESET_ALL}: {run.reason}")
+    reason = "" if run.error else f": {run.reason}"
+    click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
     files = f"{len(run.software)} file{'s' * (len(run.software) != 1)}, {run.software.lines} lines"
     click.echo(f"  software  {run.software_folder}  ({files})")
     if run.software.main:
-        click.echo(f"  start it  chatdev play {run.folder}")
+        click.echo(f"  start it  chatdev play {shlex.quote(str(run.folder))}")
     click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
+    usage = run.usage
+    about = " (tokens partly estimated)" if usage.estimated else ""
     tokens = f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{about}"
     click.echo(f"  cost      {usage.calls} calls, {tokens}, {money(usage.cost)}, {usage.seconds:.0f} s")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,12 +15,13 @@ from chatdev.cli.app import INTERRUPTED, reported
 from chatdev.cli.console import Console
 from chatdev.cli.dry_run import show_plan
 from chatdev.cli.ending import show_ending
-from chatdev.cli.jsonlines import JsonLines
+from chatdev.cli.jsonlines import json_lines
 from chatdev.errors import ConfigError
 
 if TYPE_CHECKING:
     from chatdev.runner.company import Company
-    from chatdev.runner.result import Run
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +61,36 @@ def command(words: tuple[str, ...], **given: Any) -> int:
 
     task = _task(words, given.pop("task"))
     inputs = dict(map(_input, given.pop("inputs")))
+    software = given.pop("path")
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"))
     show = Show(given.pop("quiet"), given.pop("as_json"), given.pop("verbose"))
     if given.pop("dry_run"):
         show_plan(company, task, inputs, model=given["model"], base_url=given["base_url"])
         return 0
-    return _run(company, task, show, {**given, "inputs": inputs, "software": given.pop("path")})
+    return _run(company, task, show, {**given, "inputs": inputs, "software": software})
 
 
 def _run(company: Company, task: str, show: Show, options: dict[str, Any]) -> int:
-    options.pop("path", None)
-    listener: Any = JsonLines(sys.stdout) if show.json else Console(verbose=show.verbose, quiet=show.quiet)
-    with listener:
-        run = company.run(task, on_event=listener, **options)
+    with Console(verbose=show.verbose, quiet=show.quiet or show.json) as console:
+        run = company.run(task, on_event=_outliving(json_lines if show.json else console), **options)
     if not show.json:
-        show_ending(run)
-    return status_of(run)
+        _outliving(show_ending)(run)
+    if run.error:
+        raise run.error
+    return {"success": 0, "interrupted": INTERRUPTED}.get(run.status, 1)
 
 
-def status_of(run: Run) -> int:
-    """The exit code of a finished run."""
-    if run.status == "interrupted":
-        return INTERRUPTED
-    if run.error is not None:
-        return run.error.exit_status
-    return 0 if run.success else 1
+def _outliving(show: Callable[[T], None]) -> Callable[[T], None]:
+    """`show`, but when the reader of our output goes away (`| head`) the rest goes nowhere: a run is not stopped by
+    that, and its exit code stands."""
+    def safely(what: T) -> None:
+        try:
+            show(what)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    return safely
 
 
 def _task(words: tuple[str, ...], option: str | None) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from chatdev.errors import MissingModel
+from chatdev.errors import ConfigError, MissingModel
 from chatdev.llm.base import Model
 from chatdev.llm.openai_model import Endpoint, OpenAIModel
+from chatdev.llm.retry import LONGEST_WAIT, Sleep
 
 LOCAL = "local"
+RETRY_VARIABLE = "CHATDEV_RETRY_SECONDS"
 DEFAULT_NAME = "gpt-4o-mini"
 
 NO_MODEL = """no model can be reached. Do one of these:
@@ -36,7 +39,7 @@ class Models:
             path = name.removeprefix(LOCAL).removeprefix(":")
             return self._shared((LOCAL, path), lambda: self._local(path)), LOCAL
         endpoint = self._endpoint(base_url, key_env)
-        return self._shared((endpoint.url, key_env), lambda: OpenAIModel(endpoint)), name
+        return self._shared((endpoint.url, key_env), lambda: OpenAIModel(endpoint, self._sleep())), name
 
     async def close(self) -> None:
         """Close every model."""
@@ -68,6 +71,18 @@ class Models:
         if not key and not url:
             raise MissingModel(NO_MODEL)
         return Endpoint(url, key)
+
+    def _sleep(self) -> Sleep:
+        """How to wait before a request is repeated: at most as long as CHATDEV_RETRY_SECONDS says."""
+        given = self._environment.get(RETRY_VARIABLE, LONGEST_WAIT)
+        try:
+            longest = float(given)
+        except ValueError:
+            longest = -1.0
+        if not longest >= 0:
+            raise ConfigError(f"{RETRY_VARIABLE}={given}: give the longest wait before a request is repeated, in "
+                              "seconds, e.g. 10")
+        return lambda seconds: asyncio.sleep(min(seconds, longest))
 
     def _local(self, path: str) -> Model:
         from chatdev.llm.local.model import LocalModel

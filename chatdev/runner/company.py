@@ -25,7 +25,8 @@ from chatdev.runner.seats import Seats
 from chatdev.runner.toolbox import Facts, RunToolbox
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.choose import choose
-from chatdev.workspace.run_folder import RunFolder
+from chatdev.workspace.problems import explained
+from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
 
 
@@ -108,7 +109,8 @@ class _Work:
             seats.check()
             warehouse = Path(options.warehouse or user.warehouse or "warehouse")
             folder = RunFolder.create(warehouse, _name(options, self.task), datetime.now().astimezone())
-            (folder.run / "company.yaml").write_text(dump(self.company), encoding="utf-8")
+            with explained("write into", folder.run):
+                (folder.run / "company.yaml").write_text(dump(self.company), encoding="utf-8")
             toolbox = RunToolbox(sandbox, folder.run, inputs.everything)
             self.execution = Execution(self.company, inputs, folder, toolbox, seats, start, options.on_event,
                                        options.stream, options.language)
@@ -124,7 +126,7 @@ async def _close(models: Models, sandbox: Sandbox) -> None:
 
 def _name(options: RunOptions, task: str) -> str:
     """The run's name: as given, else the first words of the task."""
-    name = options.name or " ".join(task.split()[:6])
+    name = options.name or slug(" ".join(task.split()[:6]))
     return f"{name}_{options.org}" if options.org else name
 
 

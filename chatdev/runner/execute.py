@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from chatdev.config.expressions import compile_expression
 from chatdev.config.schema import Company
@@ -14,13 +13,14 @@ from chatdev.engine.activity import Activities
 from chatdev.engine.chain import Chain, Scope
 from chatdev.engine.office import Office, Seat, Toolbox
 from chatdev.engine.state import State
-from chatdev.errors import ChatDevError
+from chatdev.errors import ChatDevError, WorkspaceError
 from chatdev.events import Event, Noted, RunFinished, RunStarted, TextStreamed
 from chatdev.journal import Journal
 from chatdev.runner.history import FolderHistory
 from chatdev.runner.inputs import Inputs
 from chatdev.runner.report import report_markdown
 from chatdev.runner.result import Run, Status
+from chatdev.workspace.problems import explained
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
 from chatdev.workspace.software import SoftwareFolder
@@ -55,9 +55,9 @@ class Execution:
         self._started = time.monotonic()
         software = SoftwareFolder(self.folder.software)
         state = State({}, self.start, FolderHistory(software, Software({})))
-        self._emit(RunStarted("", self.company.company, self.folder.path.name, str(self.folder.path),
-                              {n: str(v) for n, v in self.inputs.visible.items() if v is not None}))
         try:
+            self._emit(RunStarted("", self.company.company, self.folder.path.name, str(self.folder.path),
+                                  {n: str(v) for n, v in self.inputs.visible.items() if v is not None}))
             self._note(software)
             if self.start:
                 await state.history.commit(self.start, "the software to start from")
@@ -67,6 +67,9 @@ class Execution:
             self._end("error", str(error), error)
         except asyncio.CancelledError:
             self._end("interrupted", "stopped before its end; what was made so far is kept")
+            raise
+        except BaseException as error:
+            self._end("error", f"stopped by an unexpected {type(error).__name__}: {error}")
             raise
         finally:
             self.run.values, self.run.software = state.values, Software(state.software)
@@ -104,18 +107,20 @@ class Execution:
             self.listener(event)
 
     def _close(self) -> None:
-        """State how the run ended, wherever that can still be written."""
+        """State how the run ended, wherever that can still be written; what cannot be written is no success."""
         self.run.usage.seconds = round(time.monotonic() - self._started, 3)
         try:
+            with explained("write the report", path := self.folder.run / "report.md"):
+                path.write_text(report_markdown(self._events, self.run), encoding="utf-8", errors="replace")
+        except WorkspaceError as error:
+            self._unwritten(error)
+        try:
             self._emit(RunFinished("", self.run.status, self.run.reason, self.run.usage.seconds))
-            write_report(self.folder.run / "report.md", report_markdown(self._events, self.run))
-        except (ChatDevError, OSError) as error:
-            if self.run.status not in ("error", "interrupted"):
-                self._end("error", str(error), error if isinstance(error, ChatDevError) else None)
+        except WorkspaceError as error:
+            self._unwritten(error)
         finally:
             self._journal.close()
 
-
-def write_report(path: Path, text: str) -> None:
-    """Write `run/report.md`."""
-    path.write_text(text, encoding="utf-8")
+    def _unwritten(self, error: WorkspaceError) -> None:
+        if self.run.status in ("success", "failure"):
+            self._end("error", str(error), error)

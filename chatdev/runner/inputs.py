@@ -56,7 +56,7 @@ def _text(name: str, spec: Input, value: str | bytes | Path) -> str:
     if isinstance(value, Path) or (spec.kind == "file" and isinstance(value, str)):
         data = _read(name, Path(value))
     if isinstance(data, str):
-        return data
+        data = data.encode("utf-8", "surrogateescape")  # bytes of a command line that are no text come as surrogates
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

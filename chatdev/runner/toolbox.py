@@ -17,6 +17,7 @@ from chatdev.llm.base import ToolSpec
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import Registry, registry
+from chatdev.workspace.problems import explained
 
 
 class Facts(Mapping[str, ToolFacts]):
@@ -63,7 +64,9 @@ class RunToolbox:
         return await asyncio.to_thread(self._call, name, software, values, arguments)
 
     def _call(self, name: str, software: Files, values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
-        with tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
+        with explained("make a working folder in", tempfile.gettempdir()):
+            scratch_folder = tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True)
+        with scratch_folder as scratch:
             context = ToolContext(software, values, self.inputs, self.sandbox, self.run_folder, Path(scratch),
                                   self.options)
             result = self.tools[name].call(context, arguments)
