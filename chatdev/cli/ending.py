@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 
 import click
 
@@ -21,9 +23,14 @@ def show_ending(run: Run) -> None:
     files = f"{len(run.software)} file{'s' * (len(run.software) != 1)}, {run.software.lines} lines"
     click.echo(f"  software  {run.software_folder}  ({files})")
     if run.software.main:
-        click.echo(f"  start it  chatdev play {shlex.quote(str(run.folder))}")
+        click.echo(f"  start it  {_command()} play {shlex.quote(str(run.folder))}")
     click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
     usage = run.usage
     about = " (tokens partly estimated)" if usage.estimated else ""
     tokens = f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{about}"
     click.echo(f"  cost      {usage.calls} calls, {tokens}, {money(usage.cost)}, {usage.seconds:.0f} s")
+
+
+def _command() -> str:
+    """How to give the next command; a checkout's own environment is not on the path."""
+    return "chatdev" if shutil.which("chatdev") else f"{shlex.quote(sys.executable)} -m chatdev"
