@@ -55,8 +55,9 @@ class Console:
         if self._quiet:
             return
         self._progress.follow(event)
-        with self._progress.aside(stay=isinstance(event, TextStreamed)):
+        with self._progress.aside():
             self._show(event)
+            self._progress.hidden = self._floor is not None
 
     @singledispatchmethod
     def _show(self, event: Event) -> None:

@@ -31,7 +31,8 @@ class Progress:
         self._usage = Usage()
         self._phase = ""
         self._round = 0
-        self._hidden = False
+        self.hidden = False
+        """True while the last line of the terminal belongs to something else."""
 
     def follow(self, event: Event) -> None:
         """Take in what an event says."""
@@ -44,12 +45,11 @@ class Progress:
                 self._usage.add(event)
 
     @contextmanager
-    def aside(self, *, stay: bool = False) -> Iterator[None]:
-        """Clear the line while something else is written; with `stay` it is only drawn again after the next time."""
+    def aside(self) -> Iterator[None]:
+        """Clear the line while something else is written."""
         with self._lock:
-            self._write(_CLEAR)
+            self._clear()
             yield
-            self._hidden = stay
             self._draw()
 
     def __enter__(self) -> Self:
@@ -61,15 +61,19 @@ class Progress:
         self._over.set()
         if self._live:
             self._ticker.join()
-        self._write(_CLEAR)
+        self._clear()
 
     def _tick(self) -> None:
         while not self._over.wait(_TICK):
             with self._lock:
                 self._draw()
 
+    def _clear(self) -> None:
+        if not self.hidden:
+            self._write(_CLEAR)
+
     def _draw(self) -> None:
-        if not self._hidden:
+        if not self.hidden:
             columns = shutil.get_terminal_size().columns
             self._write(f"{_CLEAR}{self._text()[:columns - 1]}")
 
