@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.cli.app import EXIT_CODES
+from chatdev.cli.run import command as run_command
 from tests.support.chat_server import ChatServer, Received
 from tests.test_layers import ROOT
 
@@ -46,3 +48,14 @@ def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
         assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+def test_the_exit_codes_are_those_of_the_command() -> None:
+    section = README.split("## Exit codes")[1].split("\n## ")[0]
+    assert re.findall(r"^\| (\d+) ", section, re.MULTILINE) == re.findall(r"^  (\d+) ", EXIT_CODES, re.MULTILINE)
+
+
+def test_every_flag_of_the_configuration_is_there() -> None:
+    section = README.split("## Configuration")[1].split("\n## ")[0]
+    known = {option for parameter in run_command.params for option in parameter.opts}
+    assert set(re.findall(r"`(--[a-z-]+)", section)) <= known
