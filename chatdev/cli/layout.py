@@ -25,7 +25,12 @@ def width() -> int:
 
 def harmless(text: str) -> str:
     """The text without control characters: a model must not steer the terminal."""
-    return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) != "Cc")
+    return "".join(char for char in text if char in "\n\t" or not _steers(char))
+
+
+def _steers(char: str) -> bool:
+    """Control characters, half characters, and those that turn the direction of writing."""
+    return unicodedata.category(char) in ("Cc", "Cs") or "\u202a" <= char <= "\u202e" or "\u2066" <= char <= "\u2069"
 
 
 def first_line(text: str) -> str:

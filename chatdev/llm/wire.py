@@ -84,8 +84,13 @@ def reply_of(data: Any, request: Request) -> Reply:
 def _text(content: Any) -> str:
     """Text of a message; some servers send a list of parts."""
     if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return content if isinstance(content, str) else ""
+        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return _encodable(content) if isinstance(content, str) else ""
+
+
+def _encodable(text: str) -> str:
+    """The text with `?` for half characters, which JSON can carry but no file and no later request."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _calls(calls: Any) -> tuple[ToolCall, ...]:
@@ -95,7 +100,7 @@ def _calls(calls: Any) -> tuple[ToolCall, ...]:
         if not isinstance(function, Mapping) or not function.get("name"):
             raise Unusable("the reply holds a tool call without a name")
         found.append(ToolCall(str(call.get("id") or f"call-{n}"), str(function["name"]).replace("__", "."),
-                              str(function.get("arguments") or "{}")))
+                              _encodable(str(function.get("arguments") or "{}"))))
     return tuple(found)
 
 
