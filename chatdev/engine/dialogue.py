@@ -12,7 +12,7 @@ from chatdev.engine.memory import Utterance
 from chatdev.engine.office import Office
 from chatdev.engine.solution import read_marker
 from chatdev.engine.turn import Agent, Turns
-from chatdev.events import Speaker, Uttered, UtteranceKind
+from chatdev.events import Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 
 Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered"]
@@ -72,7 +72,7 @@ class Dialogue:
         for attempt in range(self.phase.solution.retries + 1):
             if attempt:
                 place = f"{self.place}/round-{self.round}/assistant/retry-{attempt}"
-                utterance = await self._speak(self.assistant, "response", place)
+                utterance = await self._speak(self.assistant, "response", place, self._constraint())
             marked = read_marker(utterance.text)
             concludes = marked.kind == "solution" and self.may_conclude("assistant")
             if concludes and self.deliveries.made and not _delivers(self.phase, marked.body):
@@ -139,8 +139,8 @@ class Dialogue:
         else:
             self._tell("assistant", self.office.say("unreadable", problem=received.problem, form_text=self.form_text))
 
-    async def _speak(self, agent: Agent, kind: UtteranceKind, place: str) -> Utterance:
-        constraint = self._constraint() if agent is self.assistant else None
+    async def _speak(self, agent: Agent, kind: UtteranceKind, place: str,
+                     constraint: Constraint | None = None) -> Utterance:
         utterance = await self.turns.take(agent, place, constraint)
         self._said(kind, agent, utterance, place)
         return utterance
@@ -154,6 +154,7 @@ class Dialogue:
         self.office.emit(Uttered(f"{self.place}/round-{self.round}", "report", None, listener, text, self.round))
 
     def _constraint(self) -> Constraint | None:
+        """For a second attempt only: it mends the form, but a constrained small model judges worse."""
         return constraint_for(self.phase.solution, self.assistant.seat.profile, self.may_conclude("assistant"))
 
 

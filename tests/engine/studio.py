@@ -62,8 +62,8 @@ class Studio:
         content = {
             "company": "stage", "about": "A company for tests.", "background": "We test.",
             "inputs": {"task": {"about": "What to do.", "required": True}}, "roles": ROLES, "phases": dict(phases),
-            "chain": chain or [*({"phase": name} for name in phases), CHECK], "success": "test is defined", "protocol": PROTOCOL,
-            **fields,
+            "chain": chain or [*({"phase": name} for name in phases), CHECK], "success": "test is defined",
+            "protocol": PROTOCOL, **fields,
         }
         path = self.folder / "stage" / "company.yaml"
         path.parent.mkdir(exist_ok=True)

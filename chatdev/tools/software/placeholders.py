@@ -20,8 +20,8 @@ _LATER = re.compile(r"\b(TODO|FIXME|XXX)\b|\b(not (yet )?implemented|implement(a
                     r"placeholder|add your code here|your code here)\b", re.IGNORECASE)
 _MARKERS = re.compile(r"\b(TODO|FIXME|XXX)\b")
 _COMMENT = re.compile(r"(?://|#|--|\(\*|/\*|<!--)(?P<text>.*)")
-_SOURCES = {".js", ".ts", ".jsx", ".tsx", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".go", ".rs", ".sh", ".html", ".css",
-            ".v", ".sv", ".st", ".rb", ".php", ".cs", ".kt", ".swift"}
+_SOURCES = {".js", ".ts", ".jsx", ".tsx", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".go", ".rs", ".sh", ".html",
+            ".css", ".v", ".sv", ".st", ".rb", ".php", ".cs", ".kt", ".swift"}
 _ALLOWED_DECORATORS = {"abstractmethod", "abstractproperty", "overload"}
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -112,6 +112,6 @@ def _comments(path: str, text: str) -> Iterator[Placeholder]:
 
 
 def _later(comment: str) -> bool:
-    """Whether a comment announces missing work; `TODO` counts in capitals only, so that a to-do list may be spoken of."""
+    """Whether a comment announces missing work; `TODO` counts in capitals only: a to-do list may be spoken of."""
     match = _LATER.search(comment)
     return match is not None and (match[1] is None or _MARKERS.search(comment) is not None)

@@ -72,9 +72,9 @@ def test_it_answers_under_a_grammar_streams_and_serves_two_callers_in_turn() -> 
 @pytest.mark.xdist_group("local-model")
 def test_the_server_ends_with_its_parent_even_when_that_is_killed() -> None:
     require_local_model()
-    program = ("import time; from chatdev.llm.local.server import LocalServer\n"
-               "from chatdev.llm.local.weights import installed\n"
-               "server = LocalServer(installed())\nserver.start()\nprint(server._child.pid, flush=True)\ntime.sleep(60)")
+    program = ("import time\nfrom chatdev.llm.local.server import LocalServer\n"
+               "from chatdev.llm.local.weights import installed\nserver = LocalServer(installed())\n"
+               "server.start()\nprint(server._child.pid, flush=True)\ntime.sleep(60)\n")
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
