@@ -8,7 +8,7 @@ DATA = {"chatdev.company_config": "company_config", "chatdev.srdd": "srdd"}
 SUFFIXES = ["yaml", "j2", "md", "csv", "json", "txt", "png", "svg", "v", "sv", "st"]
 
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
-        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema"]
+        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "rich"]
 
 setup(
     name="chatdev-chain",

@@ -17,7 +17,7 @@ from chatdev.config.graph import chain_picture, chain_text
               help="Draw the chain into a file (needs graphviz).")
 @reported
 def command(company: str, graph: bool, picture: Path | None) -> int:
-    """Validate COMPANY (a name or a path) completely, without calling any model."""
+    """Validate COMPANY, a name or a path. No model is called."""
     from chatdev.runner.company import Company
 
     loaded = Company.load(company)

@@ -12,7 +12,7 @@ from chatdev.cli.app import reported
 
 @click.group("model")
 def command() -> None:
-    """The local model: a small one that needs no key and no network once it is here."""
+    """Fetch the small local model. It needs no key, and no network once it is here."""
 
 
 @command.command("pull")
@@ -20,7 +20,7 @@ def command() -> None:
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @reported
 def pull(file: Path | None, quiet: bool) -> int:
-    """Fetch the local model (1.1 GB, once); an interrupted download goes on where it was."""
+    """Fetch the local model (1.1 GB, once). An interrupted download goes on where it was."""
     from chatdev.llm.local import weights
 
     if file:

@@ -9,14 +9,15 @@ import click
 from chatdev.cli.app import reported, show_error
 
 
-@click.command("play", context_settings={"ignore_unknown_options": True})
+@click.command("play", context_settings={"allow_interspersed_args": False})
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--sandbox", type=click.Choice(["bubblewrap", "none"]), default="bubblewrap", show_default=True,
               help="Where it runs; `none` gives it your rights.")
 @reported
 def command(folder: Path, arguments: tuple[str, ...], sandbox: str) -> int:
-    """Start the software in FOLDER (a run of the warehouse) with ARGUMENTS, in the sandbox, on a copy."""
+    """Start finished software in the sandbox. FOLDER is a run of the warehouse; what stands behind it, options too,
+    goes to the program. It works on a copy: what it writes is gone afterwards."""
     from chatdev.sandbox.choose import choose
     from chatdev.tools.software.play import play
 

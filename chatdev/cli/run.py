@@ -56,7 +56,7 @@ class Show:
 @click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call nothing, make nothing.")
 @reported
 def command(words: tuple[str, ...], **given: Any) -> int:
-    """Let a company build TASK; the result is a folder of the warehouse."""
+    """Let a company build TASK. The result is a folder of the warehouse."""
     from chatdev.runner.company import Company
 
     task = _task(words, given.pop("task"))
