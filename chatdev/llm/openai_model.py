@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import ModelUnavailable, UnusableReply
@@ -17,6 +18,8 @@ from chatdev.llm.streaming import Collected
 from chatdev.llm.wire import body_of, reply_of
 
 if TYPE_CHECKING:
+    import ssl
+
     from openai import AsyncOpenAI
 
 
@@ -152,12 +155,21 @@ def _client(endpoint: Endpoint) -> AsyncOpenAI:
     timeout = httpx2.Timeout(endpoint.timeout, connect=5.0)
     limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
     # a local server is asked directly, whatever proxy the environment names
-    transport = openai.DefaultAsyncHttpx2Client(timeout=timeout, limits=limits, trust_env=not _is_local(endpoint.url))
+    transport = openai.DefaultAsyncHttpx2Client(timeout=timeout, limits=limits, verify=_certificates(),
+                                                trust_env=not _is_local(endpoint.url))
     if endpoint.api_version:
         return openai.AsyncAzureOpenAI(api_key=endpoint.key, azure_endpoint=endpoint.url or "", max_retries=0,
                                        api_version=endpoint.api_version, timeout=timeout, http_client=transport)
     return openai.AsyncOpenAI(api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, timeout=timeout,
                               http_client=transport)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Loading the certificates takes longer than a call; every client of the process shares them."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _is_local(url: str | None) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Company:
     """A company, checked and ready to work.
 
@@ -50,13 +51,18 @@ class Company:
         config = load_company(name_or_path, sets=sets, without=without, tools=Facts())
         return cls(config, [finding.text for finding in check(config, Facts()) if finding.warning])
 
+    @cached_property
+    def resolved(self) -> str:
+        """The company as one YAML text, as every run keeps it."""
+        return dump(self.config)
+
     def run(self, task: str = "", **options: Any) -> Run:
         """Run the company on `task` (options: `RunOptions`).
 
         Raises ConfigError, MissingModel and the like before anything is made; afterwards every failure is told by the
         returned run. Ctrl-C ends the run with status `interrupted`.
         """
-        work = _Work(self.config, task, RunOptions(**options))
+        work = _Work(self, task, RunOptions(**options))
         try:
             return asyncio.run(work.run())
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -66,7 +72,7 @@ class Company:
 
     async def arun(self, task: str = "", **options: Any) -> Run:
         """`run` for callers with an event loop; cancelling it ends the run cleanly and raises CancelledError."""
-        return await _Work(self.config, task, RunOptions(**options)).run()
+        return await _Work(self, task, RunOptions(**options)).run()
 
     async def events(self, task: str = "", **options: Any) -> AsyncIterator[Event]:
         """Run the company and yield its events as they happen; the last one is `RunFinished`."""
@@ -78,7 +84,7 @@ class Company:
                 wanted.on_event(event)
             queue.put_nowait(event)
 
-        task_done = asyncio.create_task(_Work(self.config, task, replace(wanted, on_event=forward)).run())
+        task_done = asyncio.create_task(_Work(self, task, replace(wanted, on_event=forward)).run())
         task_done.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
@@ -92,7 +98,7 @@ class Company:
 class _Work:
     """Everything one run opens and must close again."""
 
-    company: schema.Company
+    company: Company
     task: str
     options: RunOptions
     execution: Execution | None = None
@@ -100,19 +106,19 @@ class _Work:
     async def run(self) -> Run:
         options, user = self.options, user_settings()
         default = default_model(options.model, options.base_url, user=user)
-        inputs = gather(self.company, self.task, options.inputs)
+        inputs = gather(self.company.config, self.task, options.inputs)
         start = _existing(options.software)
         sandbox = choose(options.sandbox or user.sandbox or "bubblewrap")
         models = Models(environ())
         try:
-            seats = Seats(self.company, default, models, user.models)
+            seats = Seats(self.company.config, default, models, user.models)
             seats.check()
             warehouse = Path(options.warehouse or user.warehouse or "warehouse")
             folder = RunFolder.create(warehouse, _name(options, self.task), datetime.now().astimezone())
             with explained("write into", folder.run):
-                (folder.run / "company.yaml").write_text(dump(self.company), encoding="utf-8")
+                (folder.run / "company.yaml").write_text(self.company.resolved, encoding="utf-8")
             toolbox = RunToolbox(sandbox, folder.run, inputs.everything)
-            self.execution = Execution(self.company, inputs, folder, toolbox, seats, start, options.on_event,
+            self.execution = Execution(self.company.config, inputs, folder, toolbox, seats, start, options.on_event,
                                        options.stream, options.language)
             return await self.execution.execute()
         finally:
