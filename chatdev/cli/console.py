@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import click
 
-from chatdev.cli.layout import first_line, harmless, laid_out
+from chatdev.cli.layout import counted, first_line, harmless, laid_out
 from chatdev.cli.progress import Progress
 from chatdev.events import (
     DeliveryApplied,
@@ -76,7 +76,7 @@ class Console:
 
     @_show.register
     def _(self, event: PhaseFinished) -> None:
-        text = f"   {event.ending} after {_count(event.rounds, 'round')}, {_count(event.calls, 'call')}"
+        text = f"   {event.ending} after {counted(event.rounds, 'round')}, {counted(event.calls, 'call')}"
         self._say(click.style(text, fg="red" if event.ending == "failed" else "blue"))
 
     @_show.register
@@ -144,7 +144,3 @@ class Console:
         if self._floor is not None:
             self._floor = None
             click.echo()
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -8,7 +8,8 @@ import sys
 
 import click
 
-from chatdev.runner.report import money
+from chatdev.cli.layout import counted
+from chatdev.runner.report import spent
 from chatdev.runner.result import Run
 
 _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
@@ -20,15 +21,12 @@ def show_ending(run: Run) -> None:
     colour, word = _LOOK[run.status]
     reason = "" if run.error else f": {run.reason}"
     click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
-    files = f"{len(run.software)} file{'s' * (len(run.software) != 1)}, {run.software.lines} lines"
-    click.echo(f"  software  {run.software_folder}  ({files})")
+    size = f"{counted(len(run.software), 'file')}, {counted(run.software.lines, 'line')}"
+    click.echo(f"  software  {run.software_folder}  ({size})")
     if run.software.main:
         click.echo(f"  start it  {_command()} play {shlex.quote(str(run.folder))}")
     click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
-    usage = run.usage
-    about = " (tokens partly estimated)" if usage.estimated else ""
-    tokens = f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{about}"
-    click.echo(f"  cost      {usage.calls} calls, {tokens}, {money(usage.cost)}, {usage.seconds:.0f} s")
+    click.echo(f"  cost      {spent(run.usage)}")
 
 
 def _command() -> str:

@@ -33,6 +33,11 @@ def _steers(char: str) -> bool:
     return unicodedata.category(char) in ("Cc", "Cs") or "\u202a" <= char <= "\u202e" or "\u2066" <= char <= "\u2069"
 
 
+def counted(number: int, what: str) -> str:
+    """`1 round`, `2 rounds`."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def first_line(text: str) -> str:
     """The first line that says something, cut to the terminal."""
     line = next((line.strip() for line in harmless(text).splitlines() if line.strip()), "")
@@ -79,4 +84,4 @@ def _dim(line: str) -> str:
 
 
 def _more(count: int) -> str:
-    return _dim(f"… {count} more line{'s' * (count != 1)}")
+    return _dim(f"… {counted(count, 'more line')}")

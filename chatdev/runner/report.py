@@ -34,8 +34,8 @@ class PhaseRow:
 def report_markdown(events: Sequence[Event], run: Run) -> str:
     """The report of a run."""
     started = next((e for e in events if isinstance(e, RunStarted)), None)
-    sections = [_head(started, run), _phases(events), _software(run), _usage(run.usage), _verdicts(events),
-                _notes(events), _memory(run.values)]
+    sections = [_head(started, run), _phases(events), _software(run), f"## Cost\n\n{spent(run.usage)}",
+                _verdicts(events), _notes(events), _memory(run.values)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -65,11 +65,19 @@ def money(cost: float | None) -> str:
     return "cost unknown" if cost is None else f"${cost:.4f}"
 
 
+def spent(usage: Usage) -> str:
+    """What a run took, in words."""
+    failed = f" (failed attempts: {usage.retries})" if usage.retries else ""
+    estimated = " (partly estimated)" if usage.estimated else ""
+    return (f"{usage.calls} calls{failed}, {usage.prompt_tokens} tokens in, {usage.completion_tokens} out{estimated}, "
+            f"{money(usage.cost)}, {usage.seconds:.1f} s")
+
+
 def _head(started: RunStarted | None, run: Run) -> str:
     lines = [f"# {run.folder.name}", ""]
     if started:
         lines += [f"Company: {started.company}", "", _quoted(started.inputs.get("task", "")), ""]
-    lines.append(f"**{run.status}**: {run.reason}")
+    lines.append(f"**{run.status}**: {_line(run.reason)}")
     if run.software.main:
         lines += ["", f"Start it with `chatdev play {run.folder}` (in the sandbox)."]
     return "\n".join(lines)
@@ -93,14 +101,9 @@ def _software(run: Run) -> str:
     if not run.software:
         return "## Software\n\nNo files."
     lines = ["## Software", "", "| file | lines |", "| --- | ---: |"]
-    lines += [f"| {path} | {len(data.splitlines())} |" for path, data in sorted(run.software.items())]
+    lines += ["| {} | {} |".format(path.replace("|", "\\|"), len(data.splitlines()))
+              for path, data in run.software.items()]
     return "\n".join(lines)
-
-
-def _usage(usage: Usage) -> str:
-    about = " (tokens partly estimated)" if usage.estimated else ""
-    return (f"## Cost\n\n{usage.calls} calls, {usage.prompt_tokens} tokens in, {usage.completion_tokens} out{about}, "
-            f"{usage.retries} retries, {money(usage.cost)}, {usage.seconds:.1f} s")
 
 
 def _verdicts(events: Sequence[Event]) -> str:

@@ -58,7 +58,7 @@ def test_a_rate_limit_is_waited_for_as_long_as_the_server_says(shop: Shop) -> No
     outcome.assert_succeeded()
     assert time.monotonic() - started >= 0.4
     assert [call["retries"] for call in outcome.events("ModelCalled")] == [0, 1]
-    assert "1 retries" in outcome.report
+    assert "(failed attempts: 1)" in outcome.report
 
 
 def test_a_stream_that_is_cut_is_asked_for_again(shop: Shop) -> None:

@@ -28,12 +28,12 @@ def record(arguments: Sequence[str]) -> tuple[int, str]:
     environment = {**os.environ, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, env=environment) as process:
         os.close(theirs)
-        output = b"".join(iter(lambda: _read(ours), b""))
+        output = b"".join(iter(lambda: read_terminal(ours), b""))
     os.close(ours)
     return process.returncode, output.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def _read(terminal: int) -> bytes:
+def read_terminal(terminal: int) -> bytes:
     """What the program wrote next; nothing when it is gone."""
     try:
         return os.read(terminal, 65536)

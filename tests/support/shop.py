@@ -127,7 +127,7 @@ class Shop:
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Any command in a process of its own."""
         return subprocess.Popen([sys.executable, "-m", "chatdev", *arguments], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                                 env={**os.environ, **self.environment})
 
     def finish(self, process: subprocess.Popen[str]) -> Outcome:

@@ -1,0 +1,182 @@
+"""`chatdev run`: what it takes, what it prints in each way of showing, and how it exits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from chatdev.events import RunFinished, from_dict
+from chatdev.journal import read_journal
+from tests.engine.studio import program
+from tests.support.shop import BETTER, FIRST, HELLO, KEY, SECOND, Shop
+
+ESCAPE = "\x1b"
+
+
+def test_a_run_shows_the_dialogue_and_ends_with_where_the_software_is(shop: Shop) -> None:
+    shop.replies()
+    outcome = shop.run()
+    outcome.assert_succeeded()
+    for shown in ("━━ write#1  Chief ⇄ Maker", "Write the program.", "Maker · response", "→ main.py",
+                  "consensus after 1 round, 1 call", "✓ software.complete", "done", "play", "report.md", "2 calls"):
+        assert shown in outcome.out
+    assert "OPENING" not in outcome.out
+    assert outcome.err == ""
+
+
+def test_the_task_may_come_from_argument_option_or_file(shop: Shop, tmp_path: Path) -> None:
+    (tmp_path / "task.txt").write_text("\ufeffgrüß dich", encoding="utf-8")
+    file = f"@{tmp_path / 'task.txt'}"
+    ways = [("one", ("to", "do"), "to do"), ("two", ("--task", "to do"), "to do"), ("three", (file,), "grüß dich"),
+            ("two-and-three", ("--task", file), "grüß dich")]
+    for name, words, task in ways:
+        shop.replies()
+        outcome = shop.command("run", *words, "--company", str(shop.company), "--warehouse",
+                               str(shop.warehouse / name))
+        assert outcome.status == 0, outcome.err
+        (journal,) = (shop.warehouse / name).glob("*/run/journal.jsonl")
+        started = next(record for record in read_journal(journal) if record["kind"] == "RunStarted")
+        assert started["inputs"]["task"] == task
+
+
+def test_name_and_organisation_name_the_folder(shop: Shop) -> None:
+    shop.replies()
+    outcome = shop.run("--name", "Todo", "--org", "Lab")
+    assert outcome.folder
+    assert outcome.folder.name.startswith("Todo_Lab-20")
+
+
+def test_quiet_prints_only_the_end(shop: Shop) -> None:
+    shop.replies()
+    outcome = shop.run("--quiet")
+    assert outcome.out.startswith("\ndone")
+    assert "Maker" not in outcome.out
+
+
+def test_verbose_cuts_nothing_and_shows_openings(shop: Shop) -> None:
+    long = "<SOLUTION>\n" + program("\n".join(f"print({n})" for n in range(60)))
+    shop.replies(second=long)
+    short, full = shop.run().out, shop.run("--verbose").out
+    assert "WRITE TASK" not in short
+    assert "print(59)" not in short
+    assert "… 52 more lines" in short
+    assert "WRITE TASK" in full
+    assert "print(59)" in full
+    assert "more lines" not in full
+
+
+def test_json_prints_one_event_a_line_and_nothing_else(shop: Shop) -> None:
+    shop.replies()
+    outcome = shop.run("--json")
+    assert outcome.status == 0
+    events = [from_dict(values.pop("kind"), values) for values in map(json.loads, outcome.out.splitlines())]
+    last = events[-1]
+    assert isinstance(last, RunFinished)
+    assert last.status == "success"
+    assert [record["kind"] for record in outcome.records if record["kind"] not in ("Message", "Activity")] == [
+        event.kind for event in events]
+
+
+def test_streamed_text_is_printed_once(shop: Shop) -> None:
+    shop.replies(second="<SOLUTION>\nThis is better than it was before.\n" + BETTER)
+    outcome = shop.run("--stream")
+    outcome.assert_succeeded()
+    assert outcome.out.count("This is better than it was before.") == 1
+    assert outcome.out.count("print('hello')") == 1
+    assert all(request.body["stream"] for request in shop.server.requests)
+
+
+def test_a_run_that_does_not_hold_its_success_exits_with_one(shop: Shop) -> None:
+    shop.replies(second="<SOLUTION>\n" + program("def later():\n    pass"))
+    outcome = shop.run()
+    assert outcome.status == 1, outcome.out + outcome.err
+    assert "finished, but not successful: the chain is done, but test.passed does not hold" in outcome.out
+    assert "✗ software.complete" in outcome.out
+    assert "**failure**" in outcome.report
+
+
+def test_a_field_can_be_set_and_a_phase_left_out(shop: Shop) -> None:
+    shop.replies()
+    outcome = shop.run("--set", "phases.write.model.temperature=0.7", "--without", "change", "--without-roles")
+    outcome.assert_succeeded()
+    (request,) = shop.server.requests
+    assert request.body["temperature"] == 0.7
+    assert "makes things" not in request.body["messages"][0]["content"]
+
+
+def test_existing_software_is_where_a_run_starts(shop: Shop, tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "main.py").write_text("print('old')\n")
+    shop.route({SECOND: BETTER})
+    outcome = shop.run("--path", str(tmp_path / "old"), "--without", "write")
+    outcome.assert_succeeded()
+    assert "print('old')" in shop.server.requests[0].body["messages"][1]["content"]
+    assert (tmp_path / "old" / "main.py").read_text() == "print('old')\n"
+
+
+def test_a_dry_run_shows_prompts_and_estimate_and_touches_nothing(shop: Shop) -> None:
+    outcome = shop.run("--dry-run")
+    assert outcome.status == 0, outcome.err
+    for shown in ("── write: maker (assistant)", "SYSTEM for assistant", "WRITE TASK", "is not known yet", "at least",
+                  "at most"):
+        assert shown in outcome.out
+    assert shop.server.requests == []
+    assert not shop.warehouse.exists()
+
+
+def test_a_dry_run_of_the_bundled_company_needs_no_model(shop: Shop) -> None:
+    del shop.environment["OPENAI_API_KEY"], shop.environment["OPENAI_BASE_URL"]
+    outcome = shop.command("run", "--dry-run", "a to-do list")
+    assert outcome.status == 0, outcome.err
+    assert "a to-do list" in outcome.out
+
+
+def test_debug_shows_where_the_error_comes_from(shop: Shop) -> None:
+    shop.route({FIRST: HELLO})
+    outcome = shop.command("--debug", *shop.arguments())
+    assert outcome.status == 3
+    assert "Traceback" in outcome.err
+    assert "ModelRejected" in outcome.err
+    assert KEY not in outcome.err
+
+
+@pytest.mark.parametrize("way", ["", "--stream", "--verbose", "--quiet"])
+def test_a_model_cannot_steer_the_terminal(shop: Shop, way: str) -> None:
+    evil = f"{ESCAPE}[2J{ESCAPE}]0;title\x07\r\x9b31m"
+    shop.replies(second=f"{evil}\n{BETTER}")
+    outcome = shop.run(*filter(None, [way]))
+    assert not set(f"{ESCAPE}\x07\r\x9b") & set(outcome.out)
+
+
+def test_a_reader_that_goes_away_does_not_stop_the_run(shop: Shop) -> None:
+    shop.replies()
+    with shop.start(*shop.arguments()) as process:
+        assert process.stdout
+        process.stdout.close()
+        assert process.wait(60) == 0
+    (folder,) = shop.warehouse.iterdir()
+    assert "**success**" in (folder / "run" / "report.md").read_text()
+
+
+def test_an_output_that_knows_few_characters_shows_question_marks(shop: Shop) -> None:
+    shop.replies()
+    shop.environment["PYTHONIOENCODING"] = "latin-1"
+    outcome = shop.finish(shop.start(*shop.arguments()))
+    outcome.assert_succeeded()
+    assert "Chief ? Maker" in outcome.out
+
+
+def test_run_py_is_the_same_command(shop: Shop) -> None:
+    shop.replies()
+    script = Path(__file__).resolve().parents[2] / "run.py"
+    done = subprocess.run([sys.executable, str(script), "--task", "TASK", "--name", "X", "--config", str(shop.company),
+                           "--warehouse", str(shop.warehouse)], env={**os.environ, **shop.environment},
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "done" in done.stdout
+    assert ESCAPE not in done.stdout

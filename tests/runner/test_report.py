@@ -1,0 +1,113 @@
+"""`run/report.md`: everything a person wants to know of a run, from its events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chatdev.events import (
+    DeliveryRefused,
+    Event,
+    ModelCalled,
+    Noted,
+    PhaseFinished,
+    PhaseStarted,
+    RunStarted,
+    StepSkipped,
+    ToolCalled,
+)
+from chatdev.runner.report import money, phase_rows, report_markdown
+from chatdev.runner.result import Run, Usage
+from chatdev.workspace.snapshot import Software
+from tests.support.chat_server import Scripted
+from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop
+
+
+def call(place: str, prompt: int, completion: int, cost: float | None = 0.25) -> ModelCalled:
+    return ModelCalled(place, "programmer", "m", prompt, completion, 1.5, cost=cost)
+
+
+def finished(status: str = "success", **fields: object) -> Run:
+    run = Run(Path("warehouse/Todo-20260101120000"), Software({"main.py": b"print(1)\nprint(2)\n", "a.bin": b"\0"}))
+    run.status, run.reason = "success", "test.passed holds"
+    for name, value in fields.items():
+        setattr(run, name, value)
+    return run
+
+
+def test_calls_are_counted_for_the_phase_they_were_made_in() -> None:
+    events: list[Event] = [
+        call("coding#1/round-1/assistant", 10, 1), call("coding#1/round-2/assistant/ask-1", 20, 2),
+        PhaseFinished("coding#1", "coding", "consensus", 2, 2),
+        call("repeat#1/pass-2/review#3/round-1/instructor", 30, 3),
+        PhaseFinished("repeat#1/pass-2/review#3", "review", "rounds", 1, 1),
+        call("test#1/reflection-1", 40, 4)]
+    rows = phase_rows(events)
+    assert {place: (row.usage.calls, row.usage.prompt_tokens, row.ending) for place, row in rows.items()} == {
+        "coding#1": (2, 30, "consensus"), "repeat#1/pass-2/review#3": (1, 30, "rounds"),
+        "test#1": (1, 40, "unfinished")}
+
+
+def test_one_unknown_price_makes_the_cost_unknown() -> None:
+    usage = Usage()
+    for cost in (0.25, None, 0.25):
+        usage.add(call("a#1/round-1/assistant", 1, 1, cost))
+    assert usage.cost is None
+    assert money(usage.cost) == "cost unknown"
+    assert money(0.5) == "$0.5000"
+
+
+def test_the_report_tells_the_whole_run() -> None:
+    events: list[Event] = [
+        RunStarted("", "chatdev", "Todo", "folder", {"task": "a to-do list"}),
+        Noted("", "git is not installed", "warning"),
+        PhaseStarted("coding#1", "coding", "Write.", None, "Programmer", 3), call("coding#1/round-1/assistant", 10, 1),
+        DeliveryRefused("coding#1/round-1/assistant", "it no longer\nstarts"),
+        PhaseFinished("coding#1", "coding", "rounds", 3, 1), StepSkipped("review#1", "phase", "not test.passed"),
+        ToolCalled("software.run#1", "software.run", 1.0, False, "old"),
+        ToolCalled("software.run#2", "software.run", 1.0, True, "starts\nwithout a traceback")]
+    report = report_markdown(events, finished(values={"title": "Todo", "test": {"passed": True}}))
+    for shown in ("# Todo-20260101120000", "Company: chatdev", "> a to-do list", "**success**: test.passed holds",
+                  "chatdev play warehouse/Todo-20260101120000", "| coding#1 | rounds | 3 | 1 | 10 | 1 | 1.5 |",
+                  "Skipped: review#1 (`not test.passed` does not hold)", "| main.py | 2 |",
+                  "### software.run: passed (software.run#2)", "> starts\n> without a traceback",
+                  "- git is not installed", "a delivery was not kept: it no longer starts", "### title\n\n> Todo",
+                  "> {\n>  \"passed\": true\n> }"):
+        assert shown in report
+    assert "> old" not in report
+
+
+def test_what_others_wrote_cannot_become_part_of_the_report() -> None:
+    task = "# Not a heading\n\n| no | table |"
+    report = report_markdown([RunStarted("", "chatdev", "x", "y", {"task": task})], finished(values={"a": "## no\n"}))
+    lines = report.splitlines()
+    assert "# Not a heading" not in lines
+    assert "> # Not a heading" in lines
+    assert "## no" not in lines
+
+
+def test_a_file_name_cannot_break_the_table() -> None:
+    report = report_markdown([], finished(software=Software({"a|b.py": b"", "x`y.py": b""})))
+    assert "| a\\|b.py | 0 |" in report
+
+
+def test_long_values_are_cut() -> None:
+    report = report_markdown([], finished(values={"essay": "word " * 10_000}))
+    assert len(report) < 3_000
+    assert " …" in report
+
+
+def test_a_run_without_files_says_so() -> None:
+    report = report_markdown([], finished(software=Software({})))
+    assert "No files." in report
+    assert "chatdev play" not in report
+
+
+def test_a_real_run_is_reported_with_its_retries_and_estimates(shop: Shop) -> None:
+    shop.route({FIRST: HELLO, SECOND: [Scripted(status=503), Scripted(BETTER, usage=None)]})
+    outcome = shop.run("--model", "a-model-without-a-price")
+    outcome.assert_succeeded()
+    assert "2 calls (failed attempts: 1), " in outcome.report
+    assert "| write#1 | consensus | 1 | 1 | 7 | 5 |" in outcome.report
+    assert "### software.complete: passed (software.complete#1)" in outcome.report
+    assert "(partly estimated), cost unknown" in outcome.report
+    assert "(partly estimated), cost unknown" in outcome.out
