@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import click
 
-from chatdev.cli.layout import counted, first_line, harmless, laid_out
+from chatdev.cli.layout import first_line, harmless, laid_out
 from chatdev.cli.progress import Progress
 from chatdev.events import (
     DeliveryApplied,
@@ -25,6 +25,7 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
+from chatdev.runner.report import counted
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
 _PARTS_OF_A_TURN = re.compile(r"(/(act|trim|more)-\d+)+$")

@@ -8,8 +8,7 @@ import sys
 
 import click
 
-from chatdev.cli.layout import counted
-from chatdev.runner.report import spent
+from chatdev.runner.report import counted, spent
 from chatdev.runner.result import Run
 
 _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),

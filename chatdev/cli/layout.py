@@ -11,6 +11,8 @@ from itertools import islice
 
 import click
 
+from chatdev.runner.report import counted
+
 INDENT = "    "
 CODE_LINES = 8  # of one code block, unless everything is shown
 TEXT_LINES = 30  # of one utterance, likewise
@@ -31,11 +33,6 @@ def harmless(text: str) -> str:
 def _steers(char: str) -> bool:
     """Control characters, half characters, and those that turn the direction of writing."""
     return unicodedata.category(char) in ("Cc", "Cs") or "\u202a" <= char <= "\u202e" or "\u2066" <= char <= "\u2069"
-
-
-def counted(number: int, what: str) -> str:
-    """`1 round`, `2 rounds`."""
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def first_line(text: str) -> str:

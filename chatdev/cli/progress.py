@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Self, TextIO
 
 from chatdev.events import Event, ModelCalled, PhaseStarted, Uttered
-from chatdev.runner.report import money
+from chatdev.runner.report import counted, money
 from chatdev.runner.result import Usage
 
 _CLEAR = "\r\x1b[K"
@@ -81,8 +81,9 @@ class Progress:
         usage = self._usage
         minutes, seconds = divmod(int(time.monotonic() - self._started), 60)
         where = [self._phase or "starting", *([f"round {self._round}"] if self._round else [])]
-        return " · ".join([*where, f"{usage.calls} calls", f"{usage.prompt_tokens + usage.completion_tokens} tokens",
-                           money(usage.cost), f"{minutes}:{seconds:02}"])
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        return " · ".join([*where, counted(usage.calls, "call"), f"{tokens} tokens", money(usage.cost),
+                           f"{minutes}:{seconds:02}"])
 
     def _write(self, text: str) -> None:
         if self._live:

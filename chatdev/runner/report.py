@@ -65,12 +65,17 @@ def money(cost: float | None) -> str:
     return "cost unknown" if cost is None else f"${cost:.4f}"
 
 
+def counted(number: int, what: str) -> str:
+    """`1 round`, `2 rounds`."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def spent(usage: Usage) -> str:
     """What a run took, in words."""
     failed = f" (failed attempts: {usage.retries})" if usage.retries else ""
     estimated = " (partly estimated)" if usage.estimated else ""
-    return (f"{usage.calls} calls{failed}, {usage.prompt_tokens} tokens in, {usage.completion_tokens} out{estimated}, "
-            f"{money(usage.cost)}, {usage.seconds:.1f} s")
+    tokens = f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{estimated}"
+    return f"{counted(usage.calls, 'call')}{failed}, {tokens}, {money(usage.cost)}, {usage.seconds:.1f} s"
 
 
 def _head(started: RunStarted | None, run: Run) -> str:

@@ -82,6 +82,14 @@ def test_json_prints_one_event_a_line_and_nothing_else(shop: Shop) -> None:
         event.kind for event in events]
 
 
+def test_json_of_a_run_that_fails_ends_with_how_and_says_so_on_standard_error(shop: Shop) -> None:
+    shop.route({FIRST: HELLO})
+    outcome = shop.run("--json")
+    assert outcome.status == 3
+    assert json.loads(outcome.out.splitlines()[-1])["status"] == "error"
+    assert outcome.err.startswith("error: ")
+
+
 def test_streamed_text_is_printed_once(shop: Shop) -> None:
     shop.replies(second="<SOLUTION>\nThis is better than it was before.\n" + BETTER)
     outcome = shop.run("--stream")

@@ -39,7 +39,7 @@ def test_a_terminal_gets_colours_and_a_progress_line_that_is_cleared(shop: Shop)
 def test_the_clock_runs_while_a_model_thinks(shop: Shop) -> None:
     shop.replies(second=Scripted(BETTER, delay=1.3))
     output = on_a_terminal(shop, *shop.arguments())
-    assert output.count("\x1b[Kchange · 1 calls") >= 2
+    assert output.count("\x1b[Kchange · 1 call ") >= 2
 
 
 def test_no_color_takes_the_colours_away(shop: Shop) -> None:
@@ -63,7 +63,7 @@ def test_an_unknown_price_is_said_to_be_unknown() -> None:
                       ModelCalled("coding#1/round-2/assistant", "programmer", "m", 10, 5, 1.0)):
             with progress.aside():
                 progress.follow(event)
-    assert b"coding \xc2\xb7 round 2 \xc2\xb7 1 calls \xc2\xb7 15 tokens \xc2\xb7 cost unknown" in read_terminal(ours)
+    assert b"coding \xc2\xb7 round 2 \xc2\xb7 1 call \xc2\xb7 15 tokens \xc2\xb7 cost unknown" in read_terminal(ours)
     os.close(ours)
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from chatdev import Company
-from tests.engine.studio import program
+from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
-from tests.support.shop import FIRST, HELLO, SECOND, Shop
+from tests.support.shop import FIRST, HELLO, SECOND, Outcome, Shop
 
 
 @pytest.fixture
@@ -112,17 +113,41 @@ def test_two_runs_of_one_name_in_one_second_do_not_meet(shop: Shop) -> None:
         assert (folder / "run" / "report.md").is_file()
 
 
-def test_ctrl_c_ends_the_run_and_keeps_what_was_made(shop: Shop) -> None:
-    shop.route({FIRST: HELLO, SECOND: Scripted("too late", delay=60)})
+def interrupt(shop: Shop, after: Callable[[], bool]) -> Outcome:
+    """A run that gets Ctrl-C as soon as `after` holds."""
     process = shop.start(*shop.arguments())
     deadline = time.monotonic() + 30
-    while len(shop.server.requests) < 2 and time.monotonic() < deadline:
+    while not after() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    outcome = shop.finish(process)
+    return shop.finish(process)
+
+
+def assert_interrupted(outcome: Outcome, kept: str) -> None:
     assert outcome.status == 130, outcome.out + outcome.err
     assert "interrupted" in outcome.out
     assert "Traceback" not in outcome.out + outcome.err
     assert "**interrupted**" in outcome.report
     assert outcome.events("RunFinished")[-1]["status"] == "interrupted"
-    assert outcome.software.text("main.py") == "print('hello')\n"
+    assert outcome.software.text("main.py") == kept
+
+
+def test_ctrl_c_while_a_model_thinks_keeps_what_was_made(shop: Shop) -> None:
+    shop.route({FIRST: HELLO, SECOND: Scripted("too late", delay=60)})
+    assert_interrupted(interrupt(shop, lambda: len(shop.server.requests) == 2), "print('hello')\n")
+
+
+@pytest.mark.tool
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_ctrl_c_while_a_program_runs_stops_it_too(shop: Shop) -> None:
+    forever = "while True:\n    pass"
+    chain = [{"phase": "write"}, {"tool": "software.run", "writes": "test"}]
+    Studio(shop.folder, shop.server).company({"write": WRITE}, chain)
+    shop.route({FIRST: "<SOLUTION>\n" + program(forever)})
+
+    def running() -> bool:
+        return any("software.run#1" in path.read_text() for path in shop.warehouse.glob("*/run/journal.jsonl"))
+
+    started = time.monotonic()
+    assert_interrupted(interrupt(shop, running), f"{forever}\n")
+    assert time.monotonic() - started < 15
