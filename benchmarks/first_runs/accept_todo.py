@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from benchmarks.first_runs.program import Check, Program, crashed, said, tail
 
+_TASKS = ("Buy milk", "Call Anna", "Sing")
+
 
 def accept(program: Program) -> Iterator[Check]:
     """The checks, in the order a user would make them."""
-    runs = [program.start("add", "Buy", "milk"), program.start("add", "Call", "Anna"), program.start("add", "Sing")]
+    runs = [program.start("add", task) for task in _TASKS]
     yield Check("tasks can be added", not any(map(crashed, runs)), tail(said(runs[0])))
     lines = _listed(program)
     yield Check("list shows the tasks numbered from 1, after a new start",
-                all(_line(lines, n, task) for n, task in enumerate(("Buy milk", "Call Anna", "Sing"), 1)),
+                all(_line(lines, n, task) for n, task in enumerate(_TASKS, 1)),
                 tail("\n".join(lines)))
     yield Check("todo.json holds them", _is_json(program), "")
     done = program.start("done", "1")

@@ -91,8 +91,8 @@ def main(program: str, sequences: list[str]) -> None:
     def failed(_root: Any, *error: Any) -> None:
         report["errors"].append("".join(traceback.format_exception_only(*error[:2])).strip())
 
-    tkinter.Misc.mainloop = tkinter.mainloop = scripted  # that is the point
-    tkinter.Tk.report_callback_exception = failed  # type: ignore[assignment]  # errors of callbacks, not lost on stderr
+    tkinter.Misc.mainloop = tkinter.mainloop = scripted  # type: ignore[assignment,method-assign]  # that is the point
+    tkinter.Tk.report_callback_exception = failed  # errors of callbacks, not lost on stderr
     for box in ("showerror", "showinfo", "showwarning"):
         setattr(messagebox, box, lambda *_, **__: "ok")  # a box would wait for a user
     sys.argv = [program]
