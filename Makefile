@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make run TASK="…" [NAME=…] [MODEL=…]   set up what is needed and build the software'
+	@echo 'make run TASK="…" [NAME=…] [MODEL=…] [SANDBOX=none]   set up what is needed and build the software'
 	@echo 'make test [MODEL=1]                   set up and pass the tests; MODEL=1: with the local model too'
 	@echo 'make check                            ruff and mypy'
 	@echo 'make setup                            only set up'
@@ -16,6 +16,7 @@ setup:
 run: export RUN_TASK = $(value TASK)
 run: export RUN_NAME = $(value NAME)
 run: export RUN_MODEL = $(value MODEL)
+run: export RUN_SANDBOX = $(value SANDBOX)
 run:
 	@scripts/run
 

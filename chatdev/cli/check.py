@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from chatdev.cli.app import reported
+from chatdev.cli.outcome import reported
 from chatdev.config.graph import chain_picture, chain_text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from chatdev.cli.app import reported
+from chatdev.cli.outcome import reported
 from chatdev.config.load import companies
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from chatdev.cli.app import reported
+from chatdev.cli.outcome import reported
 
 
 @click.group("model")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from chatdev.cli.app import reported, show_error
+from chatdev.cli.outcome import reported, show_error
 
 
 @click.command("play", context_settings={"allow_interspersed_args": False})

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from chatdev.cli.app import INTERRUPTED, reported
 from chatdev.cli.console import Console
 from chatdev.cli.dry_run import show_plan
 from chatdev.cli.ending import show_ending
 from chatdev.cli.jsonlines import json_lines
+from chatdev.cli.outcome import INTERRUPTED, reported
 from chatdev.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 
 from chatdev.config.facts import RESERVED, Finding, ToolFacts, bare, is_name
 from chatdev.config.json_schema import schema_problem
@@ -11,6 +11,8 @@ from chatdev.config.nearest import known
 from chatdev.config.schema import Company, ForeachStep, Phase, Solution
 from chatdev.config.source import KeyPath
 from chatdev.config.steps import walk
+from chatdev.errors import UnsafePath
+from chatdev.workspace.safe_paths import safe_path
 
 Tools = Mapping[str, ToolFacts] | None
 
@@ -114,10 +116,20 @@ def _form(solution: Solution, path: KeyPath) -> Iterator[Finding]:
         yield from _options(solution.options, path)
     if solution.form == "json" and (problem := schema_problem(solution.schema_)):
         yield Finding((*path, "schema"), problem)
-    for key, names in (("as_file", [solution.as_file or ""]), ("only", solution.only)):
+    as_file = [] if solution.as_file is None else [solution.as_file]
+    for key, names in (("as_file", as_file), ("only", solution.only)):
         for name in names:
-            if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name:
-                yield Finding((*path, key), f"{name!r} leaves the software folder; write a path below it, with `/`")
+            if problem := _unsafe(name):
+                yield Finding((*path, key), f"{problem}; write a path below the software folder, with `/`")
+
+
+def _unsafe(name: str) -> str:
+    """Why no file of the software can have this name (wildcards count as letters); empty when one can."""
+    try:
+        plain = safe_path(re.sub(r"[*?\[\]]", "x", name))
+    except UnsafePath as problem:
+        return str(problem)
+    return "" if len(plain) == len(name) else f"{name!r} is not in its plain form"
 
 
 def _options(options: list[str], path: KeyPath) -> Iterator[Finding]:

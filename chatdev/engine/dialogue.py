@@ -58,7 +58,7 @@ class Dialogue:
         place = f"{self.place}/round-{number}/instructor"
         utterance = await self.turns.take(instructor, place)
         marked = read_marker(utterance.text)
-        self._said("instruction", instructor, utterance, place)
+        self._said("instruction", instructor, utterance, place, number)
         if marked.kind != "solution" or not self.may_conclude("instructor"):
             return False
         if not self.deliveries.made and self.phase.writes != "software":
@@ -145,9 +145,10 @@ class Dialogue:
         self._said(kind, agent, utterance, place)
         return utterance
 
-    def _said(self, kind: UtteranceKind, agent: Agent, utterance: Utterance, place: str) -> None:
+    def _said(self, kind: UtteranceKind, agent: Agent, utterance: Utterance, place: str,
+              number: int | None = None) -> None:
         self.turns.memory.add(utterance)
-        self.office.emit(Uttered(place, kind, agent.speaker, agent.title, utterance.text, self.round))
+        self.office.emit(Uttered(place, kind, agent.speaker, agent.title, utterance.text, number or self.round))
 
     def _tell(self, listener: Speaker, text: str) -> None:
         self.turns.memory.add(Utterance(None, text, to=listener))

@@ -1,0 +1,51 @@
+"""How the outcome of a command reaches a person: an exit code and, for errors, a short text."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+import click
+
+from chatdev.errors import ChatDevError
+
+P = ParamSpec("P")
+
+INTERRUPTED = 130
+BUG = 70
+
+
+def reported(command: Callable[P, int]) -> Callable[P, None]:
+    """Turn what a command returns or raises into an exit code and, for errors, a short text."""
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            status = command(*args, **kwargs)
+        except ChatDevError as error:
+            status = _failed(error, str(error), error.exit_status)
+        except KeyboardInterrupt as error:
+            status = _failed(error, "stopped", INTERRUPTED)
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+            raise  # click's own business
+        except Exception as error:  # noqa: BLE001 - a person gets a sentence; --debug shows everything
+            text = f"{type(error).__name__}: {error}; this is an error in chatdev: `chatdev --debug …` shows where"
+            status = _failed(error, text, BUG)
+        sys.exit(status)
+
+    return run
+
+
+def _failed(error: BaseException, text: str, status: int) -> int:
+    """Say what went wrong, with `--debug` also where; returns `status`."""
+    show_error(text)
+    if click.get_current_context().find_root().params["debug"]:
+        click.echo("".join(traceback.format_exception(error)), err=True)
+    return status
+
+
+def show_error(text: str) -> None:
+    """Print an error for a person."""
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {text}", err=True)
