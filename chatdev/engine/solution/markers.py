@@ -16,11 +16,11 @@ _LONGEST = 300  # a marker and its decoration stand within so many characters
 _BLANK = r"[ \t\u3000]"
 _DECORATION = rf"{_BLANK}*(?:(?:[-*+•>]|#{{1,6}}|\d{{1,2}}[.)]){_BLANK}+)?(?P<wrap>[*_]{{1,3}}|`{{1,2}}(?!`)|){_BLANK}*"
 _MARKER = re.compile(
-    rf"{_DECORATION}{_LEFT}\s{{0,9}}(?P<kind>solution|question)\s{{0,9}}/?{_RIGHT}"
+    rf"{_DECORATION}{_LEFT}\s{{0,9}}(?P<kind>s?olution|question)\s{{0,9}}/?{_RIGHT}"  # small models drop the S
     rf"(?:(?P<close>(?P=wrap)|{_BLANK}+(?P=wrap)(?=[\s:：]|$)){_BLANK}*[:：]?"  # **<SOLUTION>**:
     rf"|{_BLANK}*[:：](?P<late>(?P=wrap))|{_BLANK}*[:：]?)",  # **<SOLUTION>:** and **<SOLUTION> text**
     re.IGNORECASE)
-_CLOSING = re.compile(rf"{_LEFT}\s{{0,9}}/\s{{0,9}}(?:solution|question)\s{{0,9}}{_RIGHT}", re.IGNORECASE)
+_CLOSING = re.compile(rf"{_LEFT}\s{{0,9}}/\s{{0,9}}(?:s?olution|question)\s{{0,9}}{_RIGHT}", re.IGNORECASE)
 _THOUGHT = re.compile(r"[ \t]*<think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"(?<!`)</think(?:ing)?>", re.IGNORECASE)
 
@@ -43,7 +43,7 @@ def read_marker(text: str) -> Marked:
     body = text.lstrip()
     found = _MARKER.match(body[:_LONGEST])
     if found:
-        kind: Literal["solution", "question"] = "solution" if found["kind"].lower() == "solution" else "question"
+        kind: Literal["solution", "question"] = "question" if found["kind"].lower() == "question" else "solution"
         return Marked(kind, _unwrapped(body[found.end():], _left_open(found)))
     return _marked_at_the_end(text.rstrip()) or Marked(None, text)
 
@@ -56,7 +56,7 @@ def _left_open(found: re.Match[str]) -> str:
 def _marked_at_the_end(text: str) -> Marked | None:
     start = text.rfind("\n") + 1
     found = _MARKER.match(text[start:start + _LONGEST])
-    if not found or found["kind"].lower() != "solution":
+    if not found or found["kind"].lower() == "question":
         return None
     blocks = scan(text)
     if blocks and (not blocks[-1].closed or blocks[-1].end > start):

@@ -11,7 +11,7 @@ from chatdev.sandbox.bubblewrap import BOX
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.policy import missing_module, rule_of
 from chatdev.tools.software.program import Program, lacks, prepare
-from chatdev.tools.software.static import syntax_errors
+from chatdev.tools.software.static import data_errors, syntax_errors
 from chatdev.tools.software.trace import last_traceback
 from chatdev.tools.software.verdict import Finding, facts_of
 from chatdev.workspace.entry import find_entry
@@ -26,7 +26,7 @@ _SECONDS_FOR_DISPLAY = 1.0  # what a display takes to come up, roughly
 def examine(context: ToolContext) -> Finding:
     """The first rule of compile, entry, modules, display and run that has something to say."""
     files = context.software
-    if errors := syntax_errors(files):
+    if errors := [*syntax_errors(files), *data_errors(files)]:
         return Finding("does_not_compile", {"errors": errors})
     entry = find_entry(files)
     if entry.path is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Mapping
@@ -50,6 +51,22 @@ def syntax_errors(files: Mapping[str, bytes]) -> list[SourceError]:
             lines = source.decode("utf-8", errors="replace").splitlines()
             errors.append(SourceError(path, line, f"{type(error).__name__}: {error.msg}",
                                       lines[line - 1].strip() if line <= len(lines) else ""))
+    return errors
+
+
+def data_errors(files: Mapping[str, bytes]) -> list[SourceError]:
+    """One error for each JSON file that no program could read."""
+    errors = []
+    for path, source in files.items():
+        if not path.endswith(".json"):
+            continue
+        text = source.decode("utf-8", errors="replace")
+        try:
+            json.loads(text)
+        except ValueError as error:
+            line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+            errors.append(SourceError(path, line, f"not valid JSON: {getattr(error, 'msg', error)}",
+                                      (text.splitlines() or [""])[line - 1].strip()))
     return errors
 
 

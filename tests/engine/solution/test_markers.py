@@ -12,6 +12,7 @@ from chatdev.engine.solution import QUESTION, SOLUTION, Marked, read_marker, str
 @pytest.mark.parametrize("text", [
     "<SOLUTION> Application",
     "<SOLUTION>Application",
+    "<OLUTION>\nApplication",
     "< SOLUTION > Application",
     "<solution>\nApplication",
     "\n\n  <SOLUTION> Application",
