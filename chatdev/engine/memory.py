@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chatdev.events import Speaker
@@ -40,7 +40,8 @@ class ShortTermMemory:
         user texts merged (many chat templates demand strict alternation). `steps` are the tool calls and observations
         of the turn under way. `window` keeps the opening and only the last so many exchanges."""
         said = [message for utterance in self.utterances for message in _seen_by(speaker, utterance)]
-        recent = _last_exchanges([*said, *steps], window)
+        observed = {id(message) for known in (*(u.steps for u in self.utterances), steps) for message in known}
+        recent = _last_exchanges([*said, *steps], window, observed)
         return (Message("system", system), *merge_users([Message("user", self.opening, self.images), *recent]))
 
     def transcript(self, names: Mapping[Speaker, str]) -> str:
@@ -73,11 +74,13 @@ def _seen_by(speaker: Speaker, utterance: Utterance) -> Sequence[Message]:
     return (Message("user", utterance.text),)
 
 
-def _last_exchanges(messages: list[Message], window: int | None) -> list[Message]:
+def _last_exchanges(messages: list[Message], window: int | None, observed: Container[int]) -> list[Message]:
+    """The last `window` own turns, each with what it answers to; `observed` are the ids of messages that belong to a
+    tool call instead, and go with that."""
     own = [i for i, message in enumerate(messages) if message.role == "assistant"]
     if window is None or len(own) <= window:
         return messages
     start = own[-window] if window else len(messages)
-    while start > 0 and messages[start - 1].role == "user":  # what the first kept turn answers to
+    while start > 0 and messages[start - 1].role == "user" and id(messages[start - 1]) not in observed:
         start -= 1
     return messages[start:]

@@ -105,6 +105,19 @@ def test_memory_window_keeps_the_opening_and_the_last_exchanges(studio: Studio) 
         ("user", "OPENING about TASK\n\nI3"), ("assistant", "A3"), ("user", "I4")]
 
 
+def test_without_an_instructor_the_window_counts_actions_with_their_observations(studio: Studio) -> None:
+    phase = {**TALK, "instructor": None, "memory": {"window": 1}}
+    places = ["talk#1/round-1/assistant", "talk#1/round-1/assistant/act-1", "talk#1/round-1/assistant/act-2"]
+    replies = {place: f"Look {n}.\n{action()}" for n, place in enumerate(places)}
+    studio.run(studio.company({"talk": phase}, **with_tools()), {
+        **replies, "talk#1/round-1/assistant/act-3": "<SOLUTION> Ada"})
+    messages = studio.messages("talk#1/round-1/assistant/act-3")
+    assert [role for role, _ in messages] == ["system", "user", "assistant", "user"]
+    assert messages[1][1] == "OPENING about TASK"
+    assert "Look 2." in messages[2][1]
+    assert "OBSERVATION" in messages[3][1]
+
+
 def test_an_image_input_travels_with_the_opening_of_the_phase_that_reads_it(studio: Studio) -> None:
     picture = studio.folder / "diagram.png"
     picture.write_bytes(b"\x89PNG not really")
