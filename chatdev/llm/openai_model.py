@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from chatdev.errors import ModelUnavailable, UnusableReply
+from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.adapt import Adaptations
 from chatdev.llm.base import Reply, Request
-from chatdev.llm.failures import Transient, Unusable, is_quota, rejection
+from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.failures import SHOWN, Complaint, Transient, Unusable, said, status_in
 from chatdev.llm.retry import Sleep, retrying, seconds_of
 from chatdev.llm.streaming import Collected
 from chatdev.llm.wire import body_of, reply_of
@@ -21,22 +22,6 @@ if TYPE_CHECKING:
     import ssl
 
     from openai import AsyncOpenAI
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where and how to ask. `key` stays out of every repr; `api_version` makes it an Azure endpoint. `grammar`: the
-    server is llama.cpp. `concurrency`: requests under way at a time. `timeout`: seconds without a byte."""
-
-    url: str | None
-    key: str
-    api_version: str | None = None
-    grammar: bool = False
-    concurrency: int = 64
-    timeout: float = 600.0
-
-    def __repr__(self) -> str:
-        return f"Endpoint({self.url or 'api.openai.com'})"
 
 
 class OpenAIModel:
@@ -61,10 +46,10 @@ class OpenAIModel:
                         return replace(await self._attempt(request, body), retries=failed)
             except Unusable as problem:
                 raise UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {failed + 1} "
-                                    f"attempts: {self._scrubbed(problem)}") from None
+                                    f"attempts: {self.endpoint.scrubbed(problem)[:SHOWN]}") from None
             except Transient as problem:
-                raise ModelUnavailable(f"{self._url} could not be used in {failed + 1} attempts: "
-                                       f"{self._scrubbed(problem)}; try again later") from None
+                raise ModelUnavailable(f"{self.endpoint.shown} could not be used in {failed + 1} attempts: "
+                                       f"{self.endpoint.scrubbed(problem)[:SHOWN]}; try again later") from None
         raise AssertionError("tenacity either returns or raises")
 
     async def close(self) -> None:
@@ -73,10 +58,6 @@ class OpenAIModel:
         if client is not None:
             await client.close()
 
-    @property
-    def _url(self) -> str:
-        return self.endpoint.url or "https://api.openai.com/v1"
-
     async def _attempt(self, request: Request, body: dict[str, Any]) -> Reply:
         """One attempt; parameters that the model refuses are left out and it is asked again at once."""
         import openai
@@ -84,17 +65,18 @@ class OpenAIModel:
         while True:
             adapted = self._adaptations.apply(body)
             try:
-                data = await self._post(request, adapted)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                problem = self._rejection(error, request)
-                if not self._adaptations.learn(adapted, error.body or error.message):
-                    raise problem from None
-                continue
+                return reply_of(self._unless_error(await self._post(request, adapted), request), request)
             except openai.APIStatusError as error:
-                raise self._status(error, request) from None
+                problem = self._failure(error.status_code, error.body, error.message, request,
+                                        error.response.headers.get("retry-after"))
+                mendable = error.status_code in (400, 422) and isinstance(problem, ModelRejected)
+                if not mendable or not self._adaptations.learn(adapted, error.body or error.message):
+                    raise problem from None
             except openai.APIConnectionError as error:
-                raise Transient(f"no connection ({type(error.__cause__ or error).__name__})") from None
-            return reply_of(data, request)
+                what = "no answer" if isinstance(error, openai.APITimeoutError) else "no connection"
+                raise Transient(f"{what} ({type(error.__cause__ or error).__name__})") from None
+            except openai.APIError as error:  # reported in the middle of a stream
+                raise self._failure(status_in(error.body), error.body, error.message, request) from None
 
     async def _post(self, request: Request, body: dict[str, Any]) -> Any:
         """The completion as plain JSON. `post` spares the client's request typing, most of its cost per call."""
@@ -103,48 +85,53 @@ class OpenAIModel:
         client = self._open()
         options: Any = {"headers": dict(request.headers)}
         if request.on_text:
-            return await self._stream(client, request, body, options)
+            return await self._stream(client, request.on_text, body, options)
         response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body, options=options)
-        try:
-            return json.loads(response.content)
-        except ValueError:
-            raise Unusable("the reply is not JSON") from None
+        return _json(response.content)
 
-    async def _stream(self, client: AsyncOpenAI, request: Request, body: dict[str, Any], options: Any) -> Any:
+    async def _stream(self, client: AsyncOpenAI, on_text: Callable[[str], None], body: dict[str, Any],
+                      options: Any) -> Any:
         import httpx2
         import openai
 
-        collected = Collected(request.on_text)
-        chunks: AsyncIterator[Any] = await client.post(
-            "/chat/completions", cast_to=object, body=body, options=options, stream=True,
-            stream_cls=openai.AsyncStream[object])
-        try:
-            async for chunk in chunks:
-                collected.add(chunk)
-        except (httpx2.TransportError, ValueError) as error:
-            raise Transient(f"the stream broke off ({type(error).__name__})") from None
+        collected = Collected(on_text)
+        chunks = await client.post("/chat/completions", cast_to=object, body=body, options=options, stream=True,
+                                   stream_cls=openai.AsyncStream[object])
+        async with chunks:
+            try:
+                if "json" in chunks.response.headers.get("content-type", ""):  # this server does not stream
+                    data = _json(await chunks.response.aread())
+                    collected.add(data)
+                    return data
+                async for chunk in chunks:
+                    collected.add(chunk)
+            except (httpx2.RequestError, ValueError, RecursionError) as error:
+                raise Transient(f"the stream broke off ({type(error).__name__})") from None
         return collected.completion()
 
-    def _status(self, error: Any, request: Request) -> Exception:
-        status: int = error.status_code
-        if (status == 429 and not is_quota(error.body)) or status in (408, 409, 425) or status >= 500:
-            said = self._scrubbed(error.message)[:300]
-            return Transient(f"status {status}: {said}", seconds_of(error.response.headers.get("retry-after")))
-        return self._rejection(error, request)
+    def _unless_error(self, data: Any, request: Request) -> Any:
+        """The completion; some gateways report an error in it with status 200."""
+        if isinstance(data, dict) and data.get("error") and not data.get("choices"):
+            raise self._failure(status_in(data), data, "an error without a message", request)
+        return data
 
-    def _rejection(self, error: Any, request: Request) -> Exception:
-        problem = rejection(error.status_code, error.body, error.message, request.sampling.model, self._url)
-        return type(problem)(self._scrubbed(problem))
-
-    def _scrubbed(self, problem: object) -> str:
-        """The text without the key, should a server repeat it."""
-        text = str(problem)
-        return text.replace(self.endpoint.key, "***") if self.endpoint.key else text
+    def _failure(self, status: int, body: Any, text: str, request: Request,
+                 retry_after: str | None = None) -> Exception:
+        message = self.endpoint.scrubbed(said(body, text))
+        complaint = Complaint(status, body, message, seconds_of(retry_after))
+        return complaint.failure(request.sampling.model, self.endpoint.shown, tools=bool(request.tools))
 
     def _open(self) -> AsyncOpenAI:
         if self._client is None:
             self._client = _client(self.endpoint)
         return self._client
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise Unusable("the reply is not JSON") from None
 
 
 def _client(endpoint: Endpoint) -> AsyncOpenAI:
@@ -156,7 +143,7 @@ def _client(endpoint: Endpoint) -> AsyncOpenAI:
     limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
     # a local server is asked directly, whatever proxy the environment names
     transport = openai.DefaultAsyncHttpx2Client(timeout=timeout, limits=limits, verify=_certificates(),
-                                                trust_env=not _is_local(endpoint.url))
+                                                trust_env=not endpoint.is_local)
     if endpoint.api_version:
         return openai.AsyncAzureOpenAI(api_key=endpoint.key, azure_endpoint=endpoint.url or "", max_retries=0,
                                        api_version=endpoint.api_version, timeout=timeout, http_client=transport)
@@ -170,7 +157,3 @@ def _certificates() -> ssl.SSLContext:
     import httpx2
 
     return httpx2.create_ssl_context()
-
-
-def _is_local(url: str | None) -> bool:
-    return url is not None and any(f"//{host}" in url for host in ("127.0.0.1", "localhost", "[::1]"))

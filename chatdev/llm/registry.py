@@ -8,7 +8,8 @@ from pathlib import Path
 
 from chatdev.errors import ConfigError, MissingModel
 from chatdev.llm.base import Model
-from chatdev.llm.openai_model import Endpoint, OpenAIModel
+from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.retry import LONGEST_WAIT, Sleep
 
 LOCAL = "local"
@@ -60,17 +61,22 @@ class Models:
 
     def _endpoint(self, base_url: str | None, key_env: str | None) -> Endpoint:
         environment = self._environment
-        azure = environment.get("AZURE_OPENAI_ENDPOINT")
-        if azure and not base_url and not key_env:
-            key = environment.get("AZURE_OPENAI_API_KEY") or environment.get("OPENAI_API_KEY", "")
+        if (azure := environment.get("AZURE_OPENAI_ENDPOINT")) and not base_url and not key_env:
+            key = self._key("AZURE_OPENAI_API_KEY") or self._key("OPENAI_API_KEY")
+            if not key:
+                raise MissingModel("AZURE_OPENAI_ENDPOINT is set, but no key for it; set AZURE_OPENAI_API_KEY")
             return Endpoint(azure, key, api_version=environment.get("OPENAI_API_VERSION", "2024-10-21"))
         url = base_url or environment.get("OPENAI_BASE_URL")
-        key = environment.get(key_env or "OPENAI_API_KEY", "")
+        key = self._key(key_env or "OPENAI_API_KEY")
         if key_env and not key:
             raise MissingModel(f"the environment variable {key_env} that holds the key of this model is not set")
         if not key and not url:
             raise MissingModel(NO_MODEL)
         return Endpoint(url, key)
+
+    def _key(self, variable: str) -> str:
+        """The key in a variable, without the line end that comes with copying it."""
+        return self._environment.get(variable, "").strip()
 
     def _sleep(self) -> Sleep:
         """How to wait before a request is repeated: at most as long as CHATDEV_RETRY_SECONDS says."""

@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from chatdev.errors import ModelRejected
 from chatdev.llm.base import Reply, Request
 
 Answer = str | Reply
+Script = Iterable[Answer] | Mapping[str, Iterable[Answer]] | Callable[[Request], Answer]
+
+_ANYWHERE = ""
 
 
 class ScriptedModel:
-    """Gives `answers` in order, or what a function makes of each request; remembers every request."""
+    """Gives answers in order, and remembers every request.
 
-    def __init__(self, answers: Iterable[Answer] | Callable[[Request], Answer]) -> None:
+    `script` is a list of answers, or one list for each activity, phase or role (the closest name wins), or a function
+    that answers a request.
+    """
+
+    def __init__(self, script: Script) -> None:
         self.requests: list[Request] = []
-        self._function = answers if callable(answers) else None
-        self._left = [] if callable(answers) else list(answers)
+        self._function: Callable[[Request], Answer] | None = script if callable(script) else None
+        lists = {} if callable(script) else script if isinstance(script, Mapping) else {_ANYWHERE: script}
+        self._left: dict[str, list[Answer]] = {name: list(answers) for name, answers in lists.items()}
 
     async def complete(self, request: Request) -> Reply:
-        """The next answer. Raises ModelRejected, naming the place, when the script has run dry."""
+        """The next answer. Raises ModelRejected, naming the place, when the script has none."""
         self.requests.append(request)
-        if self._function is not None:
-            answer = self._function(request)
-        elif self._left:
-            answer = self._left.pop(0)
-        else:
-            place = request.headers.get("X-ChatDev-Activity", "an unnamed place")
-            raise ModelRejected(f"the script has no answer left for call {len(self.requests)}, at {place}")
+        answer = self._function(request) if self._function else self._next(request)
         reply = Reply(answer) if isinstance(answer, str) else answer
         if request.on_text:
             request.on_text(reply.text)
         return replace(reply, model=reply.model or "scripted")
+
+    def _next(self, request: Request) -> Answer:
+        places = [request.headers.get(f"X-ChatDev-{name}", _ANYWHERE) for name in ("Activity", "Phase", "Role")]
+        answers = next((self._left[name] for name in (*places, _ANYWHERE) if name in self._left), [])
+        if not answers:
+            where = places[0] or "an unnamed place"
+            raise ModelRejected(f"the script has no answer left for call {len(self.requests)}, at {where}")
+        return answers.pop(0)
 
     async def close(self) -> None:
         """Nothing to release."""
 
     def assert_done(self) -> None:
         """Raise AssertionError when answers are left that nobody asked for."""
-        if self._left:
-            raise AssertionError(f"{len(self._left)} scripted answers were never asked for: {self._left[:3]!r}")
+        left = [answer for answers in self._left.values() for answer in answers]
+        if left:
+            raise AssertionError(f"{len(left)} scripted answers were never asked for: {left[:3]!r}")

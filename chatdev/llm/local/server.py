@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import importlib.util
 import os
 import secrets
 import socket
@@ -12,8 +11,9 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
-from chatdev.errors import MissingProgram, ModelUnavailable
+from chatdev.errors import ModelUnavailable
 from chatdev.paths import cache_dir
 
 START_SECONDS = 180.0
@@ -40,22 +40,32 @@ class LocalServer:
         """What the server itself says."""
         return cache_dir() / "local-model.log"
 
+    @property
+    def running(self) -> bool:
+        """Whether the child is alive."""
+        return self._child is not None and self._child.poll() is None
+
     def start(self) -> None:
-        """Start it and wait until it answers; blocking, seconds. Raises MissingProgram or ModelUnavailable."""
-        if self._child and self._child.poll() is None:
+        """Start it and wait until it answers; blocking, seconds. Raises ModelUnavailable."""
+        if self.running:
             return
-        if importlib.util.find_spec("xllamacpp") is None:
-            raise MissingProgram("the local model needs llama.cpp: pip install \"chatdev-chain[local]\"")
         self._port = _free_port()
-        self.log.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "chatdev.llm.local.serve", str(self.model), str(self._port), str(_context())]
-        with self.log.open("wb") as log:
+        with self._open_log() as log:
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log,
                                            start_new_session=True, env=_environment())
         assert self._child.stdin is not None  # asked for above
         self._child.stdin.write(f"{self.key}\n".encode())
         self._child.stdin.flush()
         self._wait()
+
+    def _open_log(self) -> BinaryIO:
+        try:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            return self.log.open("wb")
+        except OSError as error:
+            raise ModelUnavailable(f"cannot write {self.log}: {error.strerror}; set CHATDEV_CACHE to a folder that can "
+                                   "be written") from error
 
     def stop(self) -> None:
         """Kill it and give its memory back."""
@@ -69,7 +79,7 @@ class LocalServer:
     def _wait(self) -> None:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
-            if self._child is None or self._child.poll() is not None:
+            if not self.running:
                 raise ModelUnavailable(f"the local model's server ended while starting: {self._last_words()}")
             if self._healthy():
                 return
@@ -104,8 +114,16 @@ def _free_port() -> int:
 
 def _context() -> int:
     """Tokens of context: large where memory allows."""
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return _LARGE_CONTEXT if free >= _ENOUGH_MEMORY else _SMALL_CONTEXT
+    return _LARGE_CONTEXT if _free_memory() >= _ENOUGH_MEMORY else _SMALL_CONTEXT
+
+
+def _free_memory() -> int:
+    """Bytes that programs can get; what the system keeps of files (the model among them) counts as free."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), 0)
 
 
 def _environment() -> dict[str, str]:

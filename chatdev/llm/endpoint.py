@@ -1,0 +1,62 @@
+"""Where a model is asked: an address and a key that shows nowhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from chatdev.errors import ConfigError
+
+_OPENAI = "https://api.openai.com/v1"
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+_SECRET = 6  # keys shorter than this ("none", "x") are placeholders, and ordinary letters in a text
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where and how to ask. `api_version` makes it an Azure endpoint. `grammar`: the server is llama.cpp.
+    `concurrency`: requests under way at a time. `timeout`: seconds without a byte. Raises ConfigError when the
+    address or the key can be none."""
+
+    url: str | None
+    key: str = field(repr=False)
+    api_version: str | None = None
+    grammar: bool = False
+    concurrency: int = 64
+    timeout: float = 600.0
+
+    def __post_init__(self) -> None:
+        if self.url is not None and not _is_address(self.url):
+            raise ConfigError(f"{self.url!r} is no address of a model server; it begins with http:// or https:// and "
+                              "names a host, e.g. http://localhost:8000/v1")
+        if odd := next((n for n, letter in enumerate(self.key, start=1) if not "!" <= letter <= "~"), None):
+            raise ConfigError(f"character {odd} of the model's key can be in no key (blanks, line ends, quotes of a "
+                              "word processor); copy the key again")
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.shown})"
+
+    @property
+    def shown(self) -> str:
+        """The address without what may be secret in it."""
+        parts = urlsplit(self.url or _OPENAI)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine."""
+        return urlsplit(self.url or _OPENAI).hostname in _LOCAL
+
+    def scrubbed(self, text: object) -> str:
+        """The text without the key, should a server repeat it."""
+        return str(text).replace(self.key, "***") if len(self.key) >= _SECRET else str(text)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    return bool(re.fullmatch(r"https?://\S+", url)) and url.isprintable() and bool(parts.hostname) and port != 0

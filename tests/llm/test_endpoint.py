@@ -1,0 +1,40 @@
+"""Addresses and keys: what can be none is refused at once, and no key shows."""
+
+import pytest
+
+from chatdev.errors import ConfigError
+from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.openai_model import OpenAIModel
+
+KEY = "sk-very-secret-key"
+
+
+def test_the_key_is_in_no_repr() -> None:
+    assert KEY not in repr(Endpoint("http://x/v1", KEY))
+    assert KEY not in str(vars(OpenAIModel(Endpoint("http://x/v1", KEY))))
+
+
+@pytest.mark.parametrize("url", ["", "localhost:8000/v1", "ftp://x/v1", "http://", "http://[bad/v1", "http://a b/v1",
+                                 "http://x:99999/v1", "http://x:port/v1", "http://x\n/v1"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="http://localhost:8000/v1"):
+        Endpoint(url, KEY)
+
+
+@pytest.mark.parametrize("key", [f"{KEY} x", f"“{KEY}”", f"{KEY}\n", f"{KEY}\udc80"])
+def test_what_can_be_no_key_is_refused_without_showing_it(key: str) -> None:
+    with pytest.raises(ConfigError, match="copy the key again") as caught:
+        Endpoint(None, key)
+    assert KEY not in str(caught.value)
+
+
+def test_a_placeholder_for_a_key_is_not_taken_out_of_texts() -> None:
+    assert Endpoint("http://localhost/v1", "x").scrubbed("exceeds") == "exceeds"
+    assert Endpoint("http://localhost/v1", KEY).scrubbed(f"bad key {KEY}") == "bad key ***"
+
+
+def test_only_this_machine_is_local() -> None:
+    assert Endpoint("http://127.0.0.1:1/v1", "").is_local
+    assert Endpoint("http://[::1]:1/v1", "").is_local
+    assert not Endpoint("https://localhost.example.org/v1", "").is_local
+    assert not Endpoint(None, KEY).is_local
