@@ -25,7 +25,7 @@ Described = tuple[str, str, Mapping[str, Any]]
 
 def system_prompt(  # noqa: PLR0913 - each argument is one thing that an inception prompt speaks of
     company: Company, phase_name: str, speaker: Speaker, *, values: Mapping[str, Any], tools: Sequence[Described] = (),
-    native_tools: bool = False, has_software: bool = False, documents_language: str = "",
+    native_tools: bool = False, has_software: bool = False, example: str = "", documents_language: str = "",
 ) -> str:
     """The system message of one side of a phase: `protocol.system` with
 
@@ -54,7 +54,7 @@ def system_prompt(  # noqa: PLR0913 - each argument is one thing that an incepti
         "native_tools": native_tools,
         "tool_text": "" if native_tools else tool_text(company, described),
         "form": phase.solution.form,
-        "form_text": form_text(company, phase, has_software=has_software),
+        "form_text": form_text(company, phase, has_software=has_software, example=example),
         "may_conclude": phase.concludes in (speaker, "either"),
         "other_may_conclude": counterpart is not None and phase.concludes in (other, "either"),
         "dehallucination": phase.dehallucination,
@@ -68,9 +68,10 @@ def system_prompt(  # noqa: PLR0913 - each argument is one thing that an incepti
     }, "protocol.system")
 
 
-def form_text(company: Company, phase: Phase, *, has_software: bool) -> str:
+def form_text(company: Company, phase: Phase, *, has_software: bool, example: str = "") -> str:
     """How the solution of `phase` is to be written: the protocol's entry for its form, with options, schema (JSON
-    schema as a mapping), file, only, writes, marker. Files are changed by `files_partial` once there is software."""
+    schema as a mapping), file, only, writes, marker, example (a part of the software as a delivery brings it, or
+    empty). Files are changed by `files_partial` once there is software."""
     solution = phase.solution
     name: str = solution.form
     if name == "files" and solution.as_file:
@@ -80,7 +81,7 @@ def form_text(company: Company, phase: Phase, *, has_software: bool) -> str:
     template = getattr(company.protocol, {"json": "json_", "list": "list_"}.get(name, name))
     return render(template, {
         "options": solution.options, "schema": solution.schema_, "file": solution.as_file, "only": solution.only,
-        "writes": phase.writes, "marker": MARKER,
+        "writes": phase.writes, "marker": MARKER, "example": example,
     }, f"protocol.{name}")
 
 

@@ -14,7 +14,7 @@ from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.office import Office
-from chatdev.engine.solution import read_marker
+from chatdev.engine.solution import example_part, read_marker
 from chatdev.engine.state import State
 from chatdev.engine.tool_use import ToolUse
 from chatdev.engine.turn import Agent, Turns
@@ -81,7 +81,8 @@ class Room:
             rounds = 1
         return Dialogue(office, phase, self.place, assistant, instructor, turns, deliveries, rounds,
                         min(phase.questions, profile.questions or phase.questions),
-                        form_text(office.company, phase, has_software=bool(self.state.software)))
+                        form_text(office.company, phase, has_software=bool(self.state.software),
+                                  example=example_part(self.state.software)))
 
     def _readable(self, deliveries: Deliveries) -> Mapping[str, Any]:
         """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""
@@ -108,6 +109,7 @@ class Room:
             office.company, self.name, speaker, values={**office.inputs, **values},
             tools=[(tool.name, tool.description, tool.parameters) for tool in tools],
             native_tools=seat.profile.native_tools, has_software=bool(self.state.software),
+            example=example_part(self.state.software) if phase.writes == "software" else "",
             documents_language=office.documents_language)
         return Agent(speaker, role, spec.title, system, seat, tools)
 

@@ -28,8 +28,7 @@ def main() -> None:
     params.cpuparams_batch.n_threads = threads
     server = xllamacpp.Server(params)  # serves in threads of its own as long as it is referenced
     sys.stdin.read()
-    del server
-    os._exit(0)  # the server's threads do not always end by themselves
+    os._exit(0 if server else 1)  # at once: letting go of the server would wait for the reply it is writing
 
 
 if __name__ == "__main__":

@@ -1,0 +1,35 @@
+"""An example of a partial change, taken from the software itself: a small model copies examples, and may copy this one
+without harm."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+_LINES = range(2, 13)
+
+
+def example_part(software: Mapping[str, bytes]) -> str:
+    """One short function of the software as a delivery would bring it: path line and fenced block; empty when there is
+    no short Python function."""
+    found = sorted(_functions(software), key=lambda pair: (len(pair[1].splitlines()), pair))
+    if not found:
+        return ""
+    path, source = found[0]
+    return f"{path}\n```python\n{source}\n```"
+
+
+def _functions(software: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    for path, data in software.items():
+        if not path.endswith(".py"):
+            continue
+        text = data.decode("utf-8", "replace")
+        try:
+            body = ast.parse(text).body
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for node in body:
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+                source = ast.get_source_segment(text, node) or ""
+                if len(source.splitlines()) in _LINES and "```" not in source:
+                    yield path, source
