@@ -120,7 +120,7 @@ def _form(solution: Solution, path: KeyPath) -> Iterator[Finding]:
     for key, names in (("as_file", as_file), ("only", solution.only)):
         for name in names:
             if problem := _unsafe(name):
-                yield Finding((*path, key), f"{problem}; write a path below the software folder, with `/`")
+                yield Finding((*path, key), problem)
 
 
 def _unsafe(name: str) -> str:

@@ -42,8 +42,8 @@ def refused(folder: Path, changes: str) -> str:
     ("{reads: [bench]}", "reads.0: the input 'bench' is hidden, and only tools may see it"),
     ("{solution: {options: [a, b]}}", "solution.options: this belongs to the form `choice`, not 'files'"),
     ("{solution: {schema: {type: object}}}", "solution.schema: this belongs to the form `json`, not 'files'"),
-    ("{solution: {as_file: ../x}}", "solution.as_file: '../x' leaves the software folder"),
-    ("{solution: {only: [/etc/*]}}", "solution.only: '/etc/*' leaves the software folder"),
+    ("{solution: {as_file: ../x}}", "solution.as_file: the path '../x' leaves the software folder"),
+    ("{solution: {only: [/etc/*]}}", "solution.only: the path '/etc/x' is absolute"),
     ("{model: {key_env: sk-secret}}", "model.key_env: this is not the name of an environment variable"),
     ("{model: {base_url: localhost}}", "model.base_url: 'localhost' is not a URL"),
     ("{opening: '{{ langauge }}'}", "opening: uses 'langauge', which it is not given; add it to `reads` or mend the "

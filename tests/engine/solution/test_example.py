@@ -5,7 +5,17 @@ from hypothesis import strategies as st
 
 from chatdev.engine.solution import example_part, parse_files
 
-PROGRAM = b"import sys\n\ndef short():\n    return 1\n\ndef longer(a, b):\n    c = a + b\n    return c\n\nprint(short())\n"
+PROGRAM = b"""import sys
+
+def short():
+    return 1
+
+def longer(a, b):
+    c = a + b
+    return c
+
+print(short())
+"""
 
 
 def test_the_shortest_function_is_shown_and_copying_it_changes_nothing() -> None:
