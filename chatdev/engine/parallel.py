@@ -8,8 +8,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from chatdev.engine.activity import HALTS, Halt, Halted
 from chatdev.engine.office import Office
 from chatdev.engine.state import Draft, State, join
-from chatdev.errors import ChatDevError
+from chatdev.errors import PhaseFailed, ToolError
 from chatdev.events import Noted
+
+_BEARABLE = (PhaseFailed, ToolError)
+"""What an optional branch may fail of; a model that cannot be reached is never passed over (design §3, success)."""
 
 
 async def run_branches(office: Office, state: State, place: str, optional: Sequence[bool],
@@ -28,8 +31,8 @@ async def run_branches(office: Office, state: State, place: str, optional: Seque
             await branch(number, forks[number][0])
         except Halted:
             raise
-        except BaseException:
-            halt.raised = halt.raised or not optional[number]
+        except BaseException as failure:
+            halt.raised = halt.raised or not (optional[number] and isinstance(failure, _BEARABLE))
             raise
 
     results = await asyncio.gather(*(asyncio.create_task(run(n)) for n in range(len(optional))),
@@ -37,12 +40,12 @@ async def run_branches(office: Office, state: State, place: str, optional: Seque
     finished: list[tuple[str, State, Draft]] = []
     for number, result in enumerate(results):
         label = f"{place}/branch-{number + 1}"
-        if isinstance(result, ChatDevError) and optional[number]:
+        if isinstance(result, _BEARABLE) and optional[number]:
             office.emit(Noted(label, f"optional branch failed: {result}", "warning"))
         elif result is None:
             finished.append((label, *forks[number]))
     _raise_first([r for r, may_fail in zip(results, optional, strict=True)
-                  if r is not None and not (may_fail and isinstance(r, ChatDevError))])
+                  if r is not None and not (may_fail and isinstance(r, _BEARABLE))])
     await join(state, finished)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from chatdev import Company, ConfigError, Run
 from chatdev.events import Event, PhaseFinished, StepSkipped
-from tests.support.chat_server import ChatServer, Received
+from tests.support.chat_server import ChatServer, Received, Scripted
 
 STUB = "def add(a, b):\n    pass\n\nprint(add(1, 2))"
 BROKEN = "def add(a, b):\n    return a + c\n\nprint(add(1, 2))"
@@ -45,15 +45,41 @@ def places(server: ChatServer) -> list[str]:
 def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path: Path) -> None:
     run, events = build(chat_server, tmp_path, HAPPY)
     assert run.success, run.reason
-    assert set(run.software) == {"main.py", "requirements.txt", "manual.md"}
+    assert set(run.software) == {"main.py", "manual.md"}
     assert run.values["modality"] == "Command-line application"
     assert run.values["test"]["passed"]
     endings = {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}
     assert endings == {"demand_analysis": "consensus", "language_choice": "consensus", "coding": "consensus",
                        "code_completion": "feedback", "code_review": "consensus", "system_test": "feedback",
-                       "environment_doc": "consensus", "manual": "consensus"}
-    assert len(chat_server.requests) == 6
-    assert [e.place for e in events if isinstance(e, StepSkipped)] == ["interface_design#1"]
+                       "manual": "consensus"}
+    assert len(chat_server.requests) == 5
+    assert [e.place for e in events if isinstance(e, StepSkipped)] == [
+        "interface_design#1", "parallel#1/branch-1/environment_doc#1"]
+
+
+@pytest.mark.tool
+def test_a_program_that_needs_packages_gets_its_requirements(chat_server: ChatServer, tmp_path: Path) -> None:
+    code = "try:\n    import yaml\nexcept ImportError:\n    yaml = None\nprint(1)"
+    run, _ = build(chat_server, tmp_path, {
+        **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{code}\n```", "environment_doc": "PyYAML"})
+    assert run.success, run.reason
+    assert run.software.text("requirements.txt") == "PyYAML\n"
+    asked = chat_server.requests[places(chat_server).index("parallel#1/branch-1/environment_doc#1/round-1/assistant")]
+    assert "It imports these packages: PyYAML." in str(asked.body["messages"])
+
+
+@pytest.mark.tool
+def test_a_program_is_worth_having_without_its_manual(chat_server: ChatServer, tmp_path: Path) -> None:
+    run, _ = build(chat_server, tmp_path, {**HAPPY, "manual": "manual.md\n```\n"})
+    assert run.success, run.reason
+    assert any("optional branch failed" in note for note in run.notes)
+
+
+@pytest.mark.tool
+def test_a_model_that_fails_is_no_success_even_in_an_optional_branch(chat_server: ChatServer, tmp_path: Path) -> None:
+    run, _ = build(chat_server, tmp_path, {**HAPPY, "manual": Scripted(status=400, body={"error": {"message": "no"}})})
+    assert run.status == "error"
+    assert run.software.text("main.py") == GOOD + "\n"
 
 
 @pytest.mark.tool
@@ -93,7 +119,7 @@ def test_a_program_that_never_runs_is_no_success(chat_server: ChatServer, tmp_pa
 
 
 @pytest.mark.tool
-@pytest.mark.parametrize("phase", ["code_completion", "code_review", "system_test", "environment_doc", "manual"])
+@pytest.mark.parametrize("phase", ["code_completion", "code_review", "system_test", "manual"])
 def test_phases_can_be_left_out_without_changing_what_success_means(chat_server: ChatServer, tmp_path: Path,
                                                                     phase: str) -> None:
     run, events = build(chat_server, tmp_path, HAPPY, without=[phase])

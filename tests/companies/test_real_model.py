@@ -23,15 +23,15 @@ def test_a_small_program_is_built_through_the_whole_chain(tmp_path: Path) -> Non
     run = company.run(TASK, name="Count", model="local", warehouse=tmp_path, on_event=events.append)
     assert run.error is None, run.reason
     assert "main.py" in run.software
-    assert {"requirements.txt", "manual.md"} <= set(run.software)
+    assert "manual.md" in run.software
     assert run.values["language"] == "Python"
     assert isinstance(run.values["test"]["passed"], bool)
     assert run.success == run.values["test"]["passed"]
     phases = [e.phase for e in events if isinstance(e, PhaseFinished)]
     assert {"demand_analysis", "language_choice", "coding", "code_completion", "code_review", "system_test",
-            "environment_doc", "manual"} == set(phases)
+            "manual"} <= set(phases)
     calls = [e for e in events if isinstance(e, ModelCalled)]
-    assert len(calls) >= 6
+    assert len(calls) >= 5
     assert not any(e.estimated for e in calls)
     report = (run.folder / "run" / "report.md").read_text()
     assert "| coding#1 |" in report
