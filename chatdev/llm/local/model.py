@@ -45,9 +45,16 @@ class LocalModel:
             if self._client is None or not self._server.running:
                 await self.close()
                 await asyncio.to_thread(self._server.start)
-                self._client = OpenAIModel(Endpoint(self._server.url, self._server.key, grammar=True, concurrency=1,
-                                                    timeout=_READ_SECONDS))
+                endpoint = Endpoint(self._server.url, self._server.key, grammar=True, concurrency=1,
+                                    timeout=_READ_SECONDS)
+                self._client = OpenAIModel(endpoint, self._wait)
             return self._client
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait before another attempt, unless nobody is left to answer it."""
+        if not self._server.running:
+            raise ModelUnavailable("the local model's server ended")
+        await asyncio.sleep(seconds)
 
     async def close(self) -> None:
         """Stop the server; the next request starts it again."""

@@ -24,6 +24,7 @@ def main() -> None:
     params.n_ctx = context
     params.n_parallel = 1
     params.use_jinja = True
+    params.cache_ram_mib = 1024  # of remembered prompts; its own default may take all the memory of a small machine
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
     server = xllamacpp.Server(params)  # serves in threads of its own as long as it is referenced

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,23 @@ def ask(text: str, constraint: Constraint | None = None, tokens: int = 40) -> Re
 def test_without_weights_the_error_says_how_to_get_them() -> None:
     with pytest.raises(MissingModel, match="chatdev model pull"):
         LocalModel()
+
+
+def test_without_llama_cpp_the_error_says_how_to_install_it(tmp_path: Path) -> None:
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    program = ("import sys\nfrom pathlib import Path\nsys.modules.update(xllamacpp=None)\n"
+               "from chatdev.errors import MissingProgram\nfrom chatdev.llm.local.model import LocalModel\n"
+               "try:\n    LocalModel(Path('model.gguf'))\nexcept MissingProgram as error:\n    print(error)\n")
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True,
+                          env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])})
+    assert 'pip install "chatdev-chain[local]"' in done.stdout
+
+
+def test_a_log_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CHATDEV_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(ModelUnavailable, match="CHATDEV_CACHE"):
+        LocalServer(tmp_path / "model.gguf").start()
 
 
 def test_a_file_that_is_no_model_ends_in_a_clear_error_with_the_servers_words(tmp_path: Path) -> None:
@@ -66,6 +84,29 @@ def test_it_answers_under_a_grammar_streams_and_serves_two_callers_in_turn() -> 
     assert yes == "Yes"
     assert "3" in counted
     assert "".join(pieces) == hello
+
+
+@pytest.mark.model
+@pytest.mark.xdist_group("local-model")
+def test_a_server_that_was_killed_is_started_again() -> None:
+    require_local_model()
+
+    model = LocalModel()
+    killed: list[int] = []
+
+    def kill_once(text: str) -> None:
+        if not killed and model._server._child is not None:
+            killed.append(model._server._child.pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    async def run() -> str:
+        try:
+            return (await model.complete(replace(ask("Count from 1 to 3.", tokens=10), on_text=kill_once))).text
+        finally:
+            await model.close()
+
+    assert "1" in asyncio.run(run())
+    assert killed
 
 
 @pytest.mark.model
