@@ -12,6 +12,7 @@ from chatdev.errors import MissingProgram, ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
+    "software.compiles": "chatdev.tools.software.compiles:compiles",
     "software.complete": "chatdev.tools.software.complete:complete",
     "software.packages": "chatdev.tools.software.packages:packages",
     "software.run": "chatdev.tools.software.run:run",

@@ -49,7 +49,7 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
     assert run.values["modality"] == "Command-line application"
     assert run.values["test"]["passed"]
     endings = {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}
-    assert endings == {"demand_analysis": "consensus", "language_choice": "consensus", "coding": "consensus",
+    assert endings == {"demand_analysis": "consensus", "language_choice": "consensus", "coding": "feedback",
                        "code_completion": "feedback", "code_review": "consensus", "system_test": "feedback",
                        "manual": "consensus"}
     assert len(chat_server.requests) == 5
@@ -97,6 +97,17 @@ def test_stubs_are_completed_and_crashes_repaired_by_what_the_interpreter_says(c
     tester = chat_server.requests[places(chat_server).index("system_test#1/round-1/instructor")]
     assert "NameError: name 'c' is not defined" in str(tester.body["messages"])
     assert "code_completion#1/round-1/instructor/answer-1" in places(chat_server)
+
+
+@pytest.mark.tool
+def test_a_program_that_does_not_compile_is_mended_before_anybody_reviews_it(chat_server: ChatServer,
+                                                                             tmp_path: Path) -> None:
+    run, _ = build(chat_server, tmp_path, {
+        **HAPPY, "coding#1/round-1/assistant": "<SOLUTION>\nmain.py\n```python\nprint((1)\n```",
+        "coding#1/round-2/instructor": "Close the bracket."})
+    assert run.success, run.reason
+    cto = chat_server.requests[places(chat_server).index("coding#1/round-2/instructor")]
+    assert "main.py:1: SyntaxError" in str(cto.body["messages"])
 
 
 @pytest.mark.tool
