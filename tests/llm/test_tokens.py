@@ -23,6 +23,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         raise AssertionError("counting tokens must not open a connection")
 
     tiktoken_registry = __import__("tiktoken.registry", fromlist=["ENCODINGS"])
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(tiktoken_registry, "ENCODINGS", {})
     tokens._counter.cache_clear()
