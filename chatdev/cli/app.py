@@ -10,8 +10,6 @@ from io import TextIOWrapper
 import click
 import colorama
 
-from chatdev.cli import check, companies, model, play, run
-
 EXIT_CODES = """\b
 Exit codes:
   0    success
@@ -34,7 +32,9 @@ def chatdev(debug: bool) -> None:
 
 
 def command_line() -> click.Group:
-    """The command with its subcommands."""
+    """The command with its subcommands; they bring the library with them, so they are imported here."""
+    from chatdev.cli import check, companies, model, play, run
+
     for module in (run, companies, check, play, model):
         chatdev.add_command(module.command)
     return chatdev
