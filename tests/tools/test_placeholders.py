@@ -30,6 +30,7 @@ def test_words_that_only_contain_pass_or_todo_and_rightly_empty_bodies_are_not(c
 
 def test_comments_that_announce_missing_work_count_in_every_language() -> None:
     assert found("x = 1  # TODO save it\n") == ["main.py:1: # TODO save it"]
+    assert found("x = 1  # the todo list is not implemented yet\n")
     assert found("// FIXME: draw\n", "app.js") == ["app.js:1: // FIXME: draw"]
     assert found("int main() { return 0; } /* not implemented yet */\n", "m.c")
 
