@@ -55,8 +55,8 @@ def _what(company: Company, step: StepFields) -> str:
 def _pair(company: Company, name: str) -> str:
     phase = company.phases[name]
     titles = [company.roles[role].title for role in (phase.instructor, phase.assistant) if role is not None]
-    tool = f"   (feedback: {phase.feedback})" if phase.feedback else ""
-    return f"{' ⇄ '.join(titles)} → {phase.solution.as_file or phase.writes}{tool}"
+    tools = ", ".join(f"{use}: {tool}" for use, tool in (("feedback", phase.feedback), ("guard", phase.guard)) if tool)
+    return f"{' ⇄ '.join(titles)} → {phase.solution.as_file or phase.writes}{f'   ({tools})' if tools else ''}"
 
 
 def chain_dot(company: Company) -> str:
