@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chatdev.config.schema import Phase
@@ -87,11 +87,8 @@ class Deliveries:
         before = self.state.software
         if reasons := objections(before, delivery.software, whole=delivery.whole):
             return self._refuse("\n".join(reasons), place)
-        # not on the disk before it is judged: a refused version never was the software
-        self.state.software = delivery.software
-        verdicts = await self._judge_delivery(place)
+        verdicts = await self._judge_delivery(delivery.software, place)
         if worse := self._worse(*verdicts):
-            self.state.software = before
             return self._refuse(worse, place)
         self.verdict, self.guard = verdicts
         self.made += 1
@@ -101,10 +98,10 @@ class Deliveries:
         self.office.emit(DeliveryApplied(place, delivery.written, delivery.deleted, delivery.unchanged))
         return Received("kept", unchanged=delivery.unchanged)
 
-    async def _judge_delivery(self, place: str) -> tuple[Verdict | None, Verdict | None]:
+    async def _judge_delivery(self, software: Files, place: str) -> tuple[Verdict | None, Verdict | None]:
         feedback, guard = self.phase.feedback, self.phase.guard
-        return (await self._judge(feedback, f"{place}/feedback") if feedback else None,
-                await self._judge(guard, f"{place}/guard") if guard else None)
+        return (await self._judge(feedback, f"{place}/feedback", software) if feedback else None,
+                await self._judge(guard, f"{place}/guard", software) if guard else None)
 
     def _worse(self, feedback: Verdict | None, guard: Verdict | None) -> str:
         """The report of a verdict that passed before and does not now."""
@@ -118,11 +115,13 @@ class Deliveries:
         self.office.emit(DeliveryRefused(place, reason))
         return Received("refused", reason)
 
-    async def _judge(self, tool: str, place: str) -> Verdict:
-        """A tool's verdict on the state; one and the same software is judged once in a phase."""
-        key = (tool, fingerprint(self.state.software))
+    async def _judge(self, tool: str, place: str, software: Files | None = None) -> Verdict:
+        """A tool's verdict on the state, or on a `software` that is not the state's before it is judged; one and the
+        same software is judged once in a phase."""
+        state = self.state if software is None else replace(self.state, software=software)
+        key = (tool, fingerprint(state.software))
         if self.phase.writes != "software" or key not in self._judged:
-            self._judged[key] = await call_tool(self.office, self.state, tool, place)
+            self._judged[key] = await call_tool(self.office, state, tool, place)
         return self._judged[key]
 
     def _remember(self) -> None:
