@@ -15,6 +15,7 @@
     ├── WorkspaceError         the software or run folder cannot be read or written
     │   └── UnsafePath         a path leaves the software folder
     ├── JournalError           the journal is damaged or belongs to another run
+    ├── BudgetExhausted        a run reached its budget; it can be resumed with a greater one
     └── PhaseFailed            a phase ended without the solution it owes
 
 Texts say what was given, what is allowed and what to do. Only the command line prints them.
@@ -22,11 +23,16 @@ Texts say what was given, what is allowed and what to do. Only the command line 
 
 from __future__ import annotations
 
+from chatdev.secrets import scrubbed
+
 
 class ChatDevError(Exception):
-    """Base of the tree; `exit_status` is what the command line exits with."""
+    """Base of the tree; `exit_status` is what the command line exits with. No text of it holds a secret."""
 
     exit_status = 1
+
+    def __init__(self, text: object = "") -> None:
+        super().__init__(scrubbed(str(text)))
 
 
 class ConfigError(ChatDevError):
@@ -99,6 +105,19 @@ class JournalError(ChatDevError):
     """The journal is damaged or belongs to another run."""
 
     exit_status = 5
+
+
+class BudgetExhausted(ChatDevError):
+    """The next model call does not fit the run's budget; nothing is lost, and a greater budget lets the run go on.
+
+    `limit` is the field of the budget: calls, tokens, cost or minutes.
+    """
+
+    exit_status = 6
+
+    def __init__(self, text: str, limit: str = "") -> None:
+        super().__init__(text)
+        self.limit = limit
 
 
 class PhaseFailed(ChatDevError):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import JournalError, WorkspaceError
+from chatdev.secrets import holds, scrubbed_values
 
 SCHEMA = 1
 
@@ -36,6 +37,8 @@ class Journal:
     def append(self, kind: str, place: str, values: Mapping[str, Any]) -> None:
         """Write one record; it is safe from a crash of this process at once, of the machine after `sync`."""
         line = json.dumps({"v": SCHEMA, "kind": kind, "place": place, **values}, ensure_ascii=False, default=str)
+        if holds(line):
+            line = json.dumps(scrubbed_values(json.loads(line)), ensure_ascii=False)
         try:
             self._file.write(line.encode("utf-8", "surrogatepass") + b"\n")
             self._file.flush()

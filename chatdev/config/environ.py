@@ -9,13 +9,15 @@ from pathlib import Path
 
 from chatdev.config.source import read_text, shown
 from chatdev.errors import ConfigError
+from chatdev.secrets import keep_variables
 
 
 class Environ(Mapping[str, str]):
-    """Variables by name; its repr shows names only."""
+    """Variables by name; its repr shows none, and the secrets among them are known as such from now on."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = dict(values)
+        keep_variables(self._values)
 
     def __getitem__(self, name: str) -> str:
         return self._values[name]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from chatdev.journal import Journal
+from chatdev.secrets import scrubbed_values
 
 Result = dict[str, Any]
 
@@ -50,14 +51,17 @@ class Activities:
 
     async def perform(self, place: str, request: Mapping[str, Any], call: Callable[[], Awaitable[Result]]) -> Performed:
         """The result of the activity at `place`: from the journal when the same request finished there before,
-        else by `call`, which is then journaled and on the disk before this returns."""
+        else by `call`, which is then journaled and on the disk before this returns.
+
+        A secret that comes back from outside is replaced here, before anybody reads it: so a replay, which knows no
+        secrets, goes the same way as the run, and requests made of results have the same fingerprint."""
         if any(halt.raised for halt in HALTS.get()):
             raise Halted
         fingerprint = digest(request)
         known = self._finished.get(place)
         if known and known[0] == fingerprint:
             return Performed(known[1], replayed=True)
-        result = await call()
+        result = scrubbed_values(await call())
         self.journal.append("Activity", place, {"digest": fingerprint, "request": request, "result": result})
         await self.journal.sync()
         return Performed(result, replayed=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from chatdev.errors import ConfigError
+from chatdev.secrets import keep, keep_address
 
 _OPENAI = "https://api.openai.com/v1"
 _LOCAL = ("127.0.0.1", "localhost", "::1")
-_SECRET = 6  # keys shorter than this ("none", "x") are placeholders, and ordinary letters in a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Endpoint:
     timeout: float = 600.0
 
     def __post_init__(self) -> None:
+        keep(self.key)
+        keep_address(self.url or "")
         if self.url is not None and not _is_address(self.url):
             raise ConfigError(f"{self.url!r} is no address of a model server; it begins with http:// or https:// and "
                               "names a host, e.g. http://localhost:8000/v1")
@@ -48,9 +50,19 @@ class Endpoint:
         """Whether the server is on this machine."""
         return urlsplit(self.url or _OPENAI).hostname in _LOCAL
 
-    def scrubbed(self, text: object) -> str:
-        """The text without the key, should a server repeat it."""
-        return str(text).replace(self.key, "***") if len(self.key) >= _SECRET else str(text)
+    @property
+    def address(self) -> str | None:
+        """The address as requests and their logs have it: without the user and the password, which `user` gives."""
+        if self.url is None or self.user is None:
+            return self.url
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    @property
+    def user(self) -> tuple[str, str] | None:
+        """User and password of the address, for servers that want them."""
+        parts = urlsplit(self.url or "")
+        return (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
 
 
 def _is_address(url: str) -> bool:

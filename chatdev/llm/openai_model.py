@@ -17,6 +17,7 @@ from chatdev.llm.failures import SHOWN, Complaint, Transient, Unusable, said, st
 from chatdev.llm.retry import Sleep, retrying, seconds_of
 from chatdev.llm.streaming import Collected
 from chatdev.llm.wire import body_of, reply_of
+from chatdev.secrets import scrubbed
 
 if TYPE_CHECKING:
     import ssl
@@ -46,10 +47,10 @@ class OpenAIModel:
                         return replace(await self._attempt(request, body), retries=failed)
             except Unusable as problem:
                 raise UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {failed + 1} "
-                                    f"attempts: {self.endpoint.scrubbed(problem)[:SHOWN]}") from None
+                                    f"attempts: {scrubbed(str(problem))[:SHOWN]}") from None
             except Transient as problem:
                 raise ModelUnavailable(f"{self.endpoint.shown} could not be used in {failed + 1} attempts: "
-                                       f"{self.endpoint.scrubbed(problem)[:SHOWN]}; try again later") from None
+                                       f"{scrubbed(str(problem))[:SHOWN]}; try again later") from None
         raise AssertionError("tenacity either returns or raises")
 
     async def close(self) -> None:
@@ -102,6 +103,7 @@ class OpenAIModel:
                 if "json" in chunks.response.headers.get("content-type", ""):  # this server does not stream
                     data = _json(await chunks.response.aread())
                     collected.add(data)
+                    collected.end()
                     return data
                 async for chunk in chunks:
                     collected.add(chunk)
@@ -117,7 +119,7 @@ class OpenAIModel:
 
     def _failure(self, status: int, body: Any, text: str, request: Request,
                  retry_after: str | None = None) -> Exception:
-        message = self.endpoint.scrubbed(said(body, text))
+        message = scrubbed(said(body, text))
         complaint = Complaint(status, body, message, seconds_of(retry_after))
         return complaint.failure(request.sampling.model, self.endpoint.shown, tools=bool(request.tools))
 
@@ -143,11 +145,11 @@ def _client(endpoint: Endpoint) -> AsyncOpenAI:
     limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
     # a local server is asked directly, whatever proxy the environment names
     transport = openai.DefaultAsyncHttpx2Client(timeout=timeout, limits=limits, verify=_certificates(),
-                                                trust_env=not endpoint.is_local)
+                                                trust_env=not endpoint.is_local, auth=endpoint.user)
     if endpoint.api_version:
-        return openai.AsyncAzureOpenAI(api_key=endpoint.key, azure_endpoint=endpoint.url or "", max_retries=0,
+        return openai.AsyncAzureOpenAI(api_key=endpoint.key, azure_endpoint=endpoint.address or "", max_retries=0,
                                        api_version=endpoint.api_version, timeout=timeout, http_client=transport)
-    return openai.AsyncOpenAI(api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, timeout=timeout,
+    return openai.AsyncOpenAI(api_key=endpoint.key or "none", base_url=endpoint.address, max_retries=0, timeout=timeout,
                               http_client=transport)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from chatdev.llm.failures import Transient
 from chatdev.llm.wire import text_of
+from chatdev.secrets import Pieces
 
 
 class Collected:
     """Collects the chunks of a stream and passes text on as it comes."""
 
     def __init__(self, on_text: Callable[[str], None]) -> None:
-        self._on_text = on_text
+        self._shown = Pieces(on_text)
         self._text: list[str] = []
         self._refusal: list[str] = []
         self._calls: list[dict[str, Any]] = []
@@ -35,7 +36,7 @@ class Collected:
     def _part(self, part: Mapping[str, Any]) -> None:
         if text := text_of(part.get("content")):
             self._text.append(text)
-            self._on_text(text)
+            self._shown.add(text)
         if refusal := text_of(part.get("refusal")):
             self._refusal.append(refusal)
         for piece in _mappings(part.get("tool_calls")):
@@ -55,8 +56,13 @@ class Collected:
             value = function.get(key) if isinstance(function, Mapping) else None
             call["function"][key] += value if isinstance(value, str) else ""
 
+    def end(self) -> None:
+        """Nothing more comes."""
+        self._shown.end()
+
     def completion(self) -> dict[str, Any]:
         """The reply as an unstreamed completion. Raises Transient when the stream ended before the reply did."""
+        self.end()
         if self._finish is None:
             raise Transient("the stream broke off before the reply was complete")
         message = {"content": "".join(self._text), "refusal": "".join(self._refusal), "tool_calls": self._calls}

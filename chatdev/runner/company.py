@@ -26,6 +26,7 @@ from chatdev.runner.seats import Seats
 from chatdev.runner.toolbox import Facts, RunToolbox
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.choose import choose
+from chatdev.secrets import holds, scrubbed, scrubbed_bytes
 from chatdev.workspace.problems import explained
 from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
@@ -106,15 +107,16 @@ class _Work:
     async def run(self) -> Run:
         options, user = self.options, user_settings()
         default = default_model(options.model, options.base_url, user=user)
-        inputs = gather(self.company.config, self.task, options.inputs)
-        start = _existing(options.software)
         sandbox = choose(options.sandbox or user.sandbox or "bubblewrap")
         models = Models(environ())
         try:
             seats = Seats(self.company.config, default, models, user.models)
             seats.check()
+            _refuse_secrets(self.company)  # from here on every key is known
+            inputs = gather(self.company.config, self.task, options.inputs)
+            start = _existing(options.software)
             warehouse = Path(options.warehouse or user.warehouse or "warehouse")
-            folder = RunFolder.create(warehouse, _name(options, self.task), datetime.now().astimezone())
+            folder = RunFolder.create(warehouse, _name(options, scrubbed(self.task)), datetime.now().astimezone())
             with explained("write into", folder.run):
                 (folder.run / "company.yaml").write_text(self.company.resolved, encoding="utf-8")
             toolbox = RunToolbox(sandbox, folder.run, inputs.everything)
@@ -133,7 +135,7 @@ async def _close(models: Models, sandbox: Sandbox) -> None:
 def _name(options: RunOptions, task: str) -> str:
     """The run's name: as given, else the first words of the task."""
     name = options.name or slug(" ".join(task.split()[:6]))
-    return f"{name}_{options.org}" if options.org else name
+    return scrubbed(f"{name}_{options.org}" if options.org else name)
 
 
 def _existing(folder: str | Path | None) -> Software:
@@ -141,4 +143,12 @@ def _existing(folder: str | Path | None) -> Software:
         return Software({})
     if not Path(folder).is_dir():
         raise ConfigError(f"there is no folder {folder} with software to start from")
-    return Software.load(Path(folder))
+    software = Software.load(Path(folder))
+    return Software({path: scrubbed_bytes(data) for path, data in software.items()})
+
+
+def _refuse_secrets(company: Company) -> None:
+    """Every model reads the company and every run keeps a copy of it."""
+    if holds(company.resolved):
+        raise ConfigError("the company's YAML holds a key or a password; take it out: `key_env` names the environment "
+                          "variable of a model's key, and OPENAI_BASE_URL may be an address with a password")

@@ -20,6 +20,7 @@ from chatdev.runner.history import FolderHistory
 from chatdev.runner.inputs import Inputs
 from chatdev.runner.report import report_markdown
 from chatdev.runner.result import Run, Status
+from chatdev.secrets import scrubbed
 from chatdev.workspace.problems import explained
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
@@ -94,7 +95,7 @@ class Execution:
             self._end("failure", f"the chain is done, but {self.company.success} does not hold")
 
     def _end(self, status: Status, reason: str, error: ChatDevError | None = None) -> None:
-        self.run.status, self.run.reason, self.run.error = status, reason, error
+        self.run.status, self.run.reason, self.run.error = status, scrubbed(reason), error
 
     def _emit(self, event: Event) -> None:
         if not isinstance(event, TextStreamed):
@@ -111,7 +112,7 @@ class Execution:
         self.run.usage.seconds = round(time.monotonic() - self._started, 3)
         try:
             with explained("write the report", path := self.folder.run / "report.md"):
-                path.write_text(report_markdown(self._events, self.run), encoding="utf-8", errors="replace")
+                path.write_text(scrubbed(report_markdown(self._events, self.run)), encoding="utf-8", errors="replace")
         except WorkspaceError as error:
             self._unwritten(error)
         try:

@@ -11,6 +11,7 @@ from typing import Any
 from chatdev.config.schema import Company, Input
 from chatdev.errors import ConfigError
 from chatdev.llm.base import Image
+from chatdev.secrets import scrubbed
 
 _MEDIA_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
                 ".webp": "image/webp"}
@@ -26,7 +27,10 @@ class Inputs:
 
 
 def gather(company: Company, task: str, given: Mapping[str, str | bytes | Path]) -> Inputs:
-    """The values of all declared inputs; an optional one that is missing is None. Raises ConfigError."""
+    """The values of all declared inputs; an optional one that is missing is None. Raises ConfigError.
+
+    A key that somebody wrote into one (a task that quotes a whole configuration, say) is replaced here: no model and
+    no record gets it."""
     declared = company.inputs
     for name in given:
         if name not in declared:
@@ -58,7 +62,7 @@ def _text(name: str, spec: Input, value: str | bytes | Path) -> str:
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")  # bytes of a command line that are no text come as surrogates
     try:
-        return data.decode("utf-8-sig")
+        return scrubbed(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ConfigError(f"input {name!r} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
 

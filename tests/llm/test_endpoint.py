@@ -5,6 +5,7 @@ import pytest
 from chatdev.errors import ConfigError
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
+from chatdev.secrets import scrubbed
 
 KEY = "sk-very-secret-key"
 
@@ -28,9 +29,12 @@ def test_what_can_be_no_key_is_refused_without_showing_it(key: str) -> None:
     assert KEY not in str(caught.value)
 
 
-def test_a_placeholder_for_a_key_is_not_taken_out_of_texts() -> None:
-    assert Endpoint("http://localhost/v1", "x").scrubbed("exceeds") == "exceeds"
-    assert Endpoint("http://localhost/v1", KEY).scrubbed(f"bad key {KEY}") == "bad key ***"
+def test_the_user_in_an_address_goes_into_a_header_and_shows_nowhere() -> None:
+    endpoint = Endpoint("https://ann:p%40ss-word-7@host:8/v1?v=1", KEY)
+    assert endpoint.address == "https://host:8/v1?v=1"
+    assert endpoint.user == ("ann", "p@ss-word-7")
+    assert Endpoint("https://host/v1", KEY).user is None
+    assert scrubbed(f"{endpoint.url} p@ss-word-7 {KEY}") == "https://[secret]host:8/v1?v=1 [secret] [secret]"
 
 
 def test_only_this_machine_is_local() -> None:

@@ -1,0 +1,146 @@
+"""The values that must not leave this process: keys, tokens, passwords in addresses.
+
+Whoever reads one says so with `keep`; whatever texts come from outside (replies, tool results, inputs) and whatever
+leaves us (journal, report, errors, terminal) passes `scrubbed`. The record is one of the process, because a key of one
+run must not show in another.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
+
+PLACEHOLDER = "[secret]"
+"""What stands in the place of a secret."""
+
+T = TypeVar("T")
+
+_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PASS)S?$", re.IGNORECASE)
+_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*|[0-9]+")
+_SHORTEST = 8
+_LONGEST_WORD = 15  # "not-needed", "lm-studio", "your-api-key": what people set where no key is needed
+_USER = re.compile(r"://([^/?#\s]*)@")
+_QUERY = re.compile(r"[?&](?:[\w-]*(?:key|token|secret|password|sig|signature))=([^&#\s]+)", re.IGNORECASE)
+
+_known: tuple[str, ...] = ()  # longest first: one may be the beginning of another
+_lock = threading.Lock()
+
+
+def keep(value: str) -> None:
+    """Remember `value` as a secret, unless it is too short or too ordinary a word to be one."""
+    value = value.strip()
+    if _is_telling(value):
+        _remember(value)
+
+
+def keep_address(address: str) -> None:
+    """Remember the user, the password and the keys in the query of an address (`https://user:password@host?key=…`)."""
+    for user in _USER.findall(address):
+        name, _, password = user.partition(":")
+        keep(password or name)
+        if password:
+            _remember(f"{user}@")  # a password too short to be looked for alone
+            pair = f"{unquote(name)}:{unquote(password)}".encode("utf-8", "surrogateescape")
+            _remember(base64.b64encode(pair).decode())  # as the header has it
+    for value in _QUERY.findall(address):
+        keep(value)
+
+
+def keep_variables(variables: Mapping[str, str]) -> None:
+    """Remember the secrets in environment variables: those named like one, and those within addresses."""
+    for name, value in variables.items():
+        if is_secret_name(name) and not Path(value).is_absolute():
+            keep(value)
+        if "://" in value:
+            keep_address(value)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable of this name holds a secret, as far as its name tells."""
+    return bool(_NAMES.search(name))
+
+
+def holds(text: str) -> bool:
+    """Whether a secret is in `text`."""
+    return any(secret in text for secret in _known)
+
+
+def scrubbed(text: str) -> str:
+    """`text` with the placeholder for every secret."""
+    for secret in _known:
+        if secret in text:
+            text = text.replace(secret, PLACEHOLDER)
+    return text
+
+
+def scrubbed_bytes(data: bytes) -> bytes:
+    """`data` with the placeholder for every secret."""
+    for secret in _known:
+        data = data.replace(secret.encode("utf-8", "surrogateescape"), PLACEHOLDER.encode())
+    return data
+
+
+def scrubbed_values(value: T) -> T:
+    """Plain JSON values with every text scrubbed, keys of mappings too."""
+    return _scrubbed(value) if _known else value  # type: ignore[no-any-return]  # the same shape comes back
+
+
+def _scrubbed(value: Any) -> Any:
+    if isinstance(value, str):
+        return scrubbed(value)
+    if isinstance(value, Mapping):
+        return {_scrubbed(key): _scrubbed(child) for key, child in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_scrubbed(child) for child in value)
+    return value
+
+
+class Pieces:
+    """Passes on a text that comes in pieces, without the secrets in it; what may be the beginning of one waits for
+    the next piece or for `end`."""
+
+    def __init__(self, listener: Callable[[str], None]) -> None:
+        self._listener = listener
+        self._waiting = ""
+
+    def add(self, piece: str) -> None:
+        """Take the next piece."""
+        text = scrubbed(self._waiting + piece)
+        held = max((_overlap(text, secret) for secret in _known), default=0)
+        self._waiting = text[len(text) - held:]
+        self._pass_on(text[:len(text) - held])
+
+    def end(self) -> None:
+        """Pass on what still waits."""
+        text, self._waiting = self._waiting, ""
+        self._pass_on(text)
+
+    def _pass_on(self, text: str) -> None:
+        if text:
+            self._listener(text)
+
+
+def _overlap(text: str, secret: str) -> int:
+    """Length of the longest end of `text` that begins `secret`."""
+    return next((n for n in range(min(len(secret) - 1, len(text)), 0, -1) if text.endswith(secret[:n])), 0)
+
+
+def _is_telling(value: str) -> bool:
+    return len(value) >= _SHORTEST and not (len(value) <= _LONGEST_WORD and _WORDS.fullmatch(value))
+
+
+def _remember(value: str) -> None:
+    """Keep a secret in every form that it is written in: as it is, within JSON, within an address."""
+    global _known
+    if value in _known:
+        return
+    forms = {value, unquote(value), quote(value, safe="", errors="surrogateescape")}
+    forms |= {json.dumps(form, ensure_ascii=False)[1:-1] for form in forms}
+    with _lock:
+        _known = tuple(sorted({*_known, *forms}, key=lambda form: (-len(form), form)))
