@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import (
+    BudgetExhausted,
     ChatDevError,
     ConfigError,
     ContextOverflow,
@@ -38,10 +39,10 @@ if TYPE_CHECKING:
     from chatdev.workspace.snapshot import Software
 
 __all__ = [
-    "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError", "JournalError",
-    "MissingModel", "MissingProgram", "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed", "Run",
-    "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath", "UnusableReply", "WorkspaceError", "arun",
-    "run",
+    "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError",
+    "JournalError", "MissingModel", "MissingProgram", "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed",
+    "Run", "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath", "UnusableReply", "WorkspaceError",
+    "arun", "run",
 ]
 
 # Loaded when first asked for, so that importing chatdev stays quick.

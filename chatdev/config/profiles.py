@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
-from chatdev.config.schema import Strict
 from chatdev.config.source import read
+from chatdev.config.strict import Strict
 from chatdev.config.validation import validated
 from chatdev.paths import bundled
 

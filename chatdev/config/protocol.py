@@ -15,6 +15,7 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "tools": frozenset({"tools"}),
     "observation": frozenset({"tool", "result"}),
     "tool_calls_used_up": frozenset({"limit"}),
+    "same_call": frozenset({"tool", "times"}),
     "report": frozenset({"tool", "report", "passed"}),
     "unreadable": frozenset({"problem", "form_text"}),
     "refused": frozenset({"reason", "form_text"}),

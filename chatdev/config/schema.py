@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
+
+from chatdev.config.limits import Limits
+from chatdev.config.strict import Strict
 
 Form = Literal["text", "choice", "files", "json", "list"]
-
-
-class Strict(BaseModel):
-    """Unknown keys are refused, nothing is converted (`"10"` is no number, `yes` no truth value), values never change
-    after loading, docstrings below fields describe them."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True,
-                              populate_by_name=True)
 
 
 class ModelSettings(Strict):
@@ -49,7 +44,7 @@ class Role(Strict):
     title: str
     prompt: str = ""
     """Template: who this is; may use `task` and other inputs."""
-    tools: list[str] = []
+    tools: list[str] = Field([])
     model: ModelSettings = ModelSettings()
 
 
@@ -57,13 +52,13 @@ class Solution(Strict):
     """The form of what a phase agrees on, and how hard to try for it."""
 
     form: Form = "text"
-    options: list[str] = []
+    options: list[str] = Field([])
     """choice: what may be chosen."""
     schema_: dict[str, Any] = Field({}, alias="schema")
     """json: a JSON schema."""
     as_file: str | None = None
     """files: the whole solution is the content of this one file."""
-    only: list[str] = []
+    only: list[str] = Field([])
     """files: glob patterns of the paths that may be written; empty means any."""
     retries: int = Field(2, ge=0)
     """How often an unreadable response goes back to the assistant."""
@@ -107,7 +102,7 @@ class Phase(Strict):
     instructor: str | None = None
     """Role that instructs; None: the assistant acts alone on the opening."""
     assistant: str
-    reads: list[str] = []
+    reads: list[str] = Field([])
     """Names the opening and guidance may use: `name`, or `name?` when it may be absent."""
     writes: str
     """Long-term name of the solution; `software` for files."""
@@ -130,6 +125,10 @@ class Phase(Strict):
     tool_calls: int = Field(8, ge=1)
     """Most tool calls in one turn."""
     on_no_solution: NoSolution = "fail"
+    budget: Limits = Limits()
+    """What one execution may take; reaching it ends the phase as the last round does."""
+    stuck: bool = True
+    """Whether going in circles ends the phase; false: only the other endings do."""
     model: ModelSettings = ModelSettings()
 
 
@@ -255,6 +254,8 @@ class Protocol(Strict):
     observation: str
     """A tool's result, for models without native tool calls."""
     tool_calls_used_up: str
+    same_call: str
+    """Instead of the result of a tool call that was made again and again."""
     report: str
     """A feedback tool's report."""
     unreadable: str

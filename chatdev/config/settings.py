@@ -15,8 +15,9 @@ from pydantic import Field
 
 from chatdev.config.environ import dotenv, process_environ
 from chatdev.config.profiles import ModelProfile
-from chatdev.config.schema import Company, ModelSettings, Phase, Role, Strict
+from chatdev.config.schema import Company, ModelSettings, Phase, Role
 from chatdev.config.source import read
+from chatdev.config.strict import Strict
 from chatdev.config.validation import validated
 from chatdev.errors import ConfigError
 from chatdev.paths import settings_file

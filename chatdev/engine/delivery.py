@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chatdev.config.schema import Phase
+from chatdev.engine.activity import digest
 from chatdev.engine.office import Office
 from chatdev.engine.solution import FilesDelivery, Unreadable, objections, parse_solution
 from chatdev.engine.state import Files, State
@@ -66,6 +67,11 @@ class Deliveries:
         if self.phase.writes == "software":
             return not (self.refused and self.state.software)
         return True
+
+    @property
+    def version(self) -> str:
+        """A fingerprint of the value as it stands."""
+        return fingerprint(self.state.software) if self.phase.writes == "software" else digest(self.value)
 
     async def receive(self, body: str, place: str) -> Received:
         """Parse a response; keep it as a delivery, or say why not."""

@@ -11,11 +11,12 @@ from chatdev.engine.delivery import Deliveries, Received
 from chatdev.engine.memory import Utterance
 from chatdev.engine.office import Office
 from chatdev.engine.solution import read_marker
-from chatdev.engine.turn import Agent, Turns
-from chatdev.events import Speaker, UtteranceKind, Uttered
+from chatdev.engine.stuck import Stuck
+from chatdev.engine.turn import Agent, PhaseSpent, Turns
+from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 
-Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered"]
+Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered", "stuck", "budget"]
 
 SAME_AGAIN = 2  # consecutive deliveries that change nothing end a phase (ChatDev §3.1)
 
@@ -34,19 +35,36 @@ class Dialogue:
     rounds: int
     questions: int
     form_text: str
+    stuck: Stuck
     round: int = field(default=0)
     _same: int = field(default=0)
 
     async def run(self) -> Ending:
-        """Take turns until consensus, passing feedback, two unchanged deliveries, or the last round."""
+        """Take turns until consensus, passing feedback, two unchanged deliveries, or the last round; or until the
+        phase goes in circles or has spent its budget, which is noted with the reason."""
+        self.stuck.stands(self.deliveries.version)
+        try:
+            ending = await self._rounds()
+        except PhaseSpent as spent:
+            self._note(f"the phase ends here: {spent}")
+            return "budget"
+        if ending == "stuck":
+            self._note(f"stuck: {self.stuck.reason}; the phase ends here")
+        return ending
+
+    async def _rounds(self) -> Ending:
         for number in range(1, self.rounds + 1):
             opening_instructs = number == 1 and self.phase.opens == "brief"
             if self.instructor and not opening_instructs and await self._instruct(self.instructor, number):
                 return "consensus"
+            if self.stuck.reason:
+                return "stuck"
             self.round = number
             ending = await self._respond()
             if ending:
                 return ending
+            if self.stuck.reason:
+                return "stuck"
         return "rounds"
 
     def may_conclude(self, speaker: Speaker) -> bool:
@@ -59,6 +77,7 @@ class Dialogue:
         utterance = await self.turns.take(instructor, place)
         marked = read_marker(utterance.text)
         self._said("instruction", instructor, utterance, place, number)
+        self.stuck.instructed(utterance.text)
         if marked.kind != "solution" or not self.may_conclude("instructor"):
             return False
         if not self.deliveries.made and self.phase.writes != "software":
@@ -80,8 +99,11 @@ class Dialogue:
             body = marked.body if marked.kind == "solution" else utterance.text
             received = await self._receive(marked.kind, body, place)
             if received.outcome == "kept":
+                self.stuck.stands(self.deliveries.version)
+                self.stuck.answered(utterance.text, delivered=True)
                 return self._after_delivery(received, concludes)
             self._back_to_assistant(received)
+        self.stuck.answered(utterance.text, delivered=False)
         if received.outcome == "refused" and self._count_same():
             return "unchanged"
         return None
@@ -153,6 +175,9 @@ class Dialogue:
     def _tell(self, listener: Speaker, text: str) -> None:
         self.turns.memory.add(Utterance(None, text, to=listener))
         self.office.emit(Uttered(f"{self.place}/round-{self.round}", "report", None, listener, text, self.round))
+
+    def _note(self, text: str) -> None:
+        self.office.emit(Noted(self.place, text, "warning"))
 
     def _constraint(self) -> Constraint | None:
         """For a second attempt only: it mends the form, but a constrained small model judges worse."""

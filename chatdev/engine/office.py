@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.prompts import render
 from chatdev.config.schema import Company
 from chatdev.engine.activity import Activities
+from chatdev.engine.budget import Budget
 from chatdev.engine.state import Files
 from chatdev.events import Event
 from chatdev.llm.base import Image, Model, Sampling, ToolSpec
@@ -59,6 +60,8 @@ class Office:
     emit: Emit
     documents_language: str = "English"
     stream: bool = False
+    budget: Budget = field(default_factory=Budget)
+    """What the whole run may spend, over all its sessions."""
 
     def say(self, entry: str, **values: Any) -> str:
         """One of the protocol's texts, rendered."""

@@ -9,6 +9,7 @@ from typing import Any
 from chatdev.config.inception import form_text, readable, system_prompt
 from chatdev.config.prompts import render
 from chatdev.config.schema import OnNoSolution, Phase
+from chatdev.engine.budget import Budget
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Dialogue
@@ -16,6 +17,7 @@ from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.office import Office
 from chatdev.engine.solution import example_part, read_marker
 from chatdev.engine.state import State
+from chatdev.engine.stuck import Stuck
 from chatdev.engine.tool_use import ToolUse
 from chatdev.engine.turn import Agent, Turns
 from chatdev.errors import PhaseFailed
@@ -73,8 +75,9 @@ class Room:
         assistant = self._agent("assistant", phase.assistant, values)
         instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
         profile = assistant.seat.profile
+        stuck = Stuck(phase.stuck)
         turns = Turns(office, self.name, ShortTermMemory(opening, images), phase.memory.window or profile.window,
-                      ToolUse(office, self.state, phase.tool_calls))
+                      ToolUse(office, self.state, phase.tool_calls, stuck), Budget(phase.budget))
         office.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
         rounds = min(phase.rounds, profile.rounds or phase.rounds)
         if not instructor and not phase.feedback:
@@ -82,7 +85,7 @@ class Room:
         return Dialogue(office, phase, self.place, assistant, instructor, turns, deliveries, rounds,
                         min(phase.questions, profile.questions or phase.questions),
                         form_text(office.company, phase, has_software=bool(self.state.software),
-                                  example=example_part(self.state.software)))
+                                  example=example_part(self.state.software)), stuck)
 
     def _readable(self, deliveries: Deliveries) -> Mapping[str, Any]:
         """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""
@@ -122,6 +125,7 @@ class Room:
         question = self.office.say("reflection", dialogue=memory.transcript(names), form_text=dialogue.form_text,
                                    phase={"name": self.name, "about": self.phase.about})
         dialogue.turns.memory = ShortTermMemory(question, memory.images)
+        dialogue.turns.budget = Budget()  # a phase that has spent its own still owes its solution
         constraint = constraint_for(self.phase.solution, agent.seat.profile, concludes=False)
         for n in range(1, REFLECTIONS + 1):
             place = f"{self.place}/reflection-{n}"

@@ -12,6 +12,7 @@ from typing import Any
 from chatdev.engine.activity import digest
 from chatdev.engine.office import Office
 from chatdev.engine.state import State
+from chatdev.engine.stuck import SAME_CALLS, Stuck
 from chatdev.errors import ToolError
 from chatdev.events import ToolCalled
 from chatdev.llm.base import Message, Reply, ToolCall, ToolSpec
@@ -48,6 +49,7 @@ class ToolUse:
     office: Office
     state: State
     limit: int
+    stuck: Stuck
 
     async def observe(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: str, *,
                       native: bool, left: int) -> list[Message]:
@@ -64,6 +66,8 @@ class ToolUse:
         return messages
 
     async def _call(self, tools: tuple[ToolSpec, ...], call: ToolCall, place: str) -> str:
+        if self.stuck.calls(call):
+            return self.office.say("same_call", tool=call.name, times=SAME_CALLS)
         allowed = [tool.name for tool in tools]
         if call.name not in allowed:
             return f"There is no tool {call.name!r} for you. You may use: {', '.join(allowed)}."

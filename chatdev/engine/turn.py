@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
-from chatdev.engine.activity import digest
+from chatdev.engine.activity import Result, digest
+from chatdev.engine.budget import Bill, Budget, Reached, Spending, estimated
 from chatdev.engine.continuation import joined
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.office import Office, Seat
 from chatdev.engine.solution import strip_thoughts
 from chatdev.engine.tool_use import ToolUse, wanted_calls
-from chatdev.errors import ContextOverflow
+from chatdev.errors import BudgetExhausted, ContextOverflow
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Reply, Request, ToolCall, ToolSpec, Usage
 
@@ -33,6 +36,10 @@ class Agent:
     tools: tuple[ToolSpec, ...] = ()
 
 
+class PhaseSpent(Exception):
+    """The budget of the phase leaves no room for the next call."""
+
+
 @dataclass(slots=True)
 class Turns:
     """Takes turns in one phase; counts the calls."""
@@ -42,14 +49,18 @@ class Turns:
     memory: ShortTermMemory
     window: int | None
     tool_use: ToolUse
+    budget: Budget
+    """Of this execution of the phase."""
     calls: int = field(default=0)
 
     async def take(self, agent: Agent, place: str, constraint: Constraint | None = None) -> Utterance:
-        """The agent's next utterance, after all the tool calls it wants (at most the phase's `tool_calls`)."""
+        """The agent's next utterance, after all the tool calls it wants (at most the phase's `tool_calls`). Raises
+        PhaseSpent, and BudgetExhausted when the whole run may spend no more."""
         steps: list[Message] = []
         used = 0
+        self.tool_use.stuck.begin_turn()
         while True:
-            offered = agent.tools if used < self.tool_use.limit else ()
+            offered = agent.tools if used < self.tool_use.limit and not self.tool_use.stuck.looping else ()
             at = f"{place}/act-{used}" if used else place
             reply = await self._reply(agent, at, steps, offered, constraint)
             text = strip_thoughts(reply.text)
@@ -97,22 +108,41 @@ class Turns:
         headers = self._headers(agent, place)
         on_text = (lambda text: office.emit(TextStreamed(place, text))) if office.stream else None
         request = Request(messages, seat.sampling, shown, constraint, headers, on_text)
-
-        async def complete() -> dict[str, Any]:
-            started = time.monotonic()
-            try:
-                reply = await seat.model.complete(request)
-            except ContextOverflow as overflow:
-                # journaled, so that a resumed run trims at the same place
-                return {"overflow": str(overflow)}
-            return {**asdict(reply), "seconds": round(time.monotonic() - started, 3)}
-
-        performed = await office.activities.perform(place, self._record(request), complete)
-        if "overflow" in performed.result:
-            raise ContextOverflow(performed.result["overflow"])
+        performed = await office.activities.perform(place, self._record(request), lambda: self._live(seat, request))
+        result = performed.result
+        if "overflow" in result:
+            raise ContextOverflow(result["overflow"])
+        if "spent" in result:
+            raise PhaseSpent(result["spent"])
+        if performed.replayed:
+            self.budget.count(replace(_spending(result["usage"], seat), seconds=result["seconds"]))
         self.calls += 1
-        self._report(agent, place, performed.result, performed.replayed)
-        return _reply_from(performed.result)
+        self._report(agent, place, result, performed.replayed)
+        return _reply_from(result)
+
+    async def _live(self, seat: Seat, request: Request) -> Result:
+        """A call that no journal has, within the budgets of the phase and of the run. What ends or changes the phase
+        is a result like another, so that a resumed run goes the same way; what stops the run is none."""
+        run, phase = self.office.budget, self.budget
+        estimate = estimated(request, seat.profile) if run.counts_tokens or phase.counts_tokens else Spending(calls=1)
+        started = time.monotonic()
+        try:
+            async with phase.reserved(estimate) as bill, self._of_the_run(estimate) as total:
+                reply = await seat.model.complete(request)
+                bill.paid = total.paid = _spending(asdict(reply.usage), seat)
+        except ContextOverflow as overflow:
+            return {"overflow": str(overflow)}
+        except Reached as reached:
+            return {"spent": str(reached)}
+        return {**asdict(reply), "seconds": round(time.monotonic() - started, 3)}
+
+    @asynccontextmanager
+    async def _of_the_run(self, estimate: Spending) -> AsyncIterator[Bill]:
+        try:
+            async with self.office.budget.reserved(estimate) as bill:
+                yield bill
+        except Reached as reached:
+            raise BudgetExhausted(str(reached), reached.limit) from None
 
     def _headers(self, agent: Agent, place: str) -> dict[str, str]:
         values = {"Run": self.office.run_name, "Company": self.office.company.company, "Phase": self.phase,
@@ -147,6 +177,12 @@ def _plain(message: Message) -> dict[str, Any]:
     if message.tool_call_id:
         plain["tool_call_id"] = message.tool_call_id
     return plain
+
+
+def _spending(usage: Mapping[str, Any], seat: Seat) -> Spending:
+    """What a call took."""
+    tokens: tuple[int, int] = usage["prompt_tokens"], usage["completion_tokens"]
+    return Spending(1, sum(tokens), seat.profile.cost(*tokens))
 
 
 def _reply_from(result: dict[str, Any]) -> Reply:

@@ -26,6 +26,7 @@ PROTOCOL = {
     "text": "TEXT", "choice": "CHOICE {{ options | join('/') }}", "files": "WHOLE FILES",
     "files_partial": "CHANGED PARTS", "as_file": "CONTENT OF {{ file }}", "json": "JSON", "list": "LIST",
     "tools": "TOOLS", "observation": "OBSERVATION {{ tool }}: {{ result }}", "tool_calls_used_up": "NO MORE CALLS",
+    "same_call": "SAME CALL {{ tool }} {{ times }}",
     "report": "REPORT {{ report }}", "unreadable": "UNREADABLE {{ problem }}", "refused": "REFUSED {{ reason }}",
     "must_deliver": "NOW DELIVER", "same_again": "SAME AGAIN {{ times }}", "go_on": "GO ON",
     "reflection": "REFLECT ON {{ dialogue }}",

@@ -1,0 +1,157 @@
+"""Budgets: what a call may take is reserved before it is made, and replaced by what it took (design §5)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from chatdev.config.limits import Limits
+from chatdev.config.profiles import ModelProfile
+from chatdev.llm.base import Message, Request
+from chatdev.llm.tokens import count
+
+REPLY_TOKENS = 1024  # reserved for a reply where neither the company nor the model's profile sets `max_tokens`
+MESSAGE_TOKENS = 4  # what a message takes beside its text
+IMAGE_TOKENS = 1000  # of one picture, a round figure for a screenshot
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Model calls, tokens in and out, US dollars (None: a price is unknown) and seconds."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Spending) -> Spending:
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Spending(self.calls + other.calls, self.tokens + other.tokens, cost, self.seconds + other.seconds)
+
+
+class Reached(Exception):
+    """The next call does not fit; `limit` is the field of the budget that is in the way."""
+
+    def __init__(self, text: str, limit: str) -> None:
+        super().__init__(text)
+        self.limit = limit
+
+
+@dataclass(slots=True, eq=False)
+class Bill:
+    """One reservation; `paid` is what the call really took, as soon as that is known."""
+
+    estimate: Spending
+    paid: Spending = Spending()
+
+
+class Budget:
+    """Limits, and what was spent of them. Every live call is made within `reserved`.
+
+    `spent` is what was spent before: of a resumed run everything until then, its seconds included.
+    """
+
+    def __init__(self, limits: Limits | None = None, spent: Spending | None = None) -> None:
+        self.limits = limits or Limits()
+        self._paid = spent or Spending()
+        self._bills: list[Bill] = []
+        self._settled = asyncio.Event()
+        self._started = time.monotonic()
+
+    @property
+    def spent(self) -> Spending:
+        """Calls, tokens and dollars that were paid, and the time since the beginning."""
+        return replace(self._paid, seconds=self._paid.seconds + time.monotonic() - self._started)
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether calls must be estimated before they are made."""
+        return self.limits.tokens is not None or self.limits.cost is not None
+
+    def count(self, spending: Spending) -> None:
+        """Add what was spent in another session: a call that the journal has. It is never refused."""
+        self._paid += spending
+
+    @asynccontextmanager
+    async def reserved(self, estimate: Spending) -> AsyncIterator[Bill]:
+        """Room for one call. Raises Reached when there is none, and ends the call when the minutes are up.
+
+        A call that would only fit if others under way took less than they reserved waits until that is known.
+        """
+        bill = Bill(estimate)
+        try:
+            async with asyncio.timeout(self._seconds_left()) as clock:
+                await self._admit(estimate)
+                self._bills.append(bill)
+                yield bill
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise self._reached("minutes", estimate) from None
+        finally:
+            if bill in self._bills:
+                self._bills.remove(bill)
+                self._paid += bill.paid
+                self._settled.set()
+
+    async def _admit(self, estimate: Spending) -> None:
+        while True:
+            wanted = self.spent + estimate
+            if limit := self._exceeded(wanted):
+                raise self._reached(limit, estimate)
+            if not self._exceeded(sum((bill.estimate for bill in self._bills), wanted)):
+                return
+            self._settled.clear()
+            await self._settled.wait()
+
+    def _exceeded(self, total: Spending) -> str:
+        """The first limit that so much would break; empty when it fits."""
+        limits = self.limits
+        if limits.calls is not None and total.calls > limits.calls:
+            return "calls"
+        if limits.tokens is not None and total.tokens > limits.tokens:
+            return "tokens"
+        if limits.cost is not None and (total.cost is None or total.cost > limits.cost):
+            return "cost"
+        return "minutes" if limits.minutes is not None and total.seconds >= limits.minutes * 60 else ""
+
+    def _seconds_left(self) -> float | None:
+        return None if self.limits.minutes is None else self.limits.minutes * 60 - self.spent.seconds
+
+    def _reached(self, limit: str, estimate: Spending) -> Reached:
+        limits = self.limits
+        texts = {
+            "calls": f"the budget of {limits.calls} calls is used up",
+            "tokens": f"the next call, estimated at {estimate.tokens} tokens, does not fit the budget of "
+                      f"{limits.tokens} tokens",
+            "cost": f"the next call, estimated at {dollars(estimate.cost)}, does not fit the budget of "
+                    f"{dollars(limits.cost)}",
+            "minutes": f"the budget of {limits.minutes:g} minutes is used up" if limits.minutes else "",
+        }
+        spent = self.spent
+        return Reached(f"{texts[limit]} (spent so far: {spent.calls} calls, {spent.tokens} tokens, "
+                       f"{dollars(spent.cost)}, {spent.seconds:.0f} s)", limit)
+
+
+def dollars(cost: float | None) -> str:
+    """A cost in words: unknown is not zero."""
+    return "cost unknown" if cost is None else f"${cost:.4f}"
+
+
+def estimated(request: Request, profile: ModelProfile) -> Spending:
+    """What a call takes at most, as far as can be known before it: its messages and tools by our own count, and a
+    reply of `max_tokens`, or of REPLY_TOKENS where there is no such limit."""
+    model = request.sampling.model
+    prompt = sum(_tokens(message, model) for message in request.messages)
+    prompt += sum(count(tool.description + json.dumps(tool.parameters), model) for tool in request.tools)
+    reply = request.sampling.max_tokens or REPLY_TOKENS
+    return Spending(1, prompt + reply, profile.cost(prompt, reply))
+
+
+def _tokens(message: Message, model: str) -> int:
+    calls = sum(count(call.arguments, model) for call in message.tool_calls)
+    return count(message.content, model) + calls + MESSAGE_TOKENS + IMAGE_TOKENS * len(message.images)

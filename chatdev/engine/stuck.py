@@ -1,0 +1,102 @@
+"""Whether a phase goes in circles, by three stated rules; none of them looks at what a model means.
+
+1. Both sides say word for word what they said in the round before; or the instructor repeats its instruction although
+   the answer to it was, word for word, the one before it and no delivery. (Deliveries that change nothing end a phase
+   as `unchanged`.) Without an instructor: the assistant repeats an answer that is no delivery.
+2. The solution goes back and forth between two versions: A B A B.
+3. In one turn, in which nothing else changes, the same tool is called with the same arguments three times in a row.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from chatdev.llm.base import ToolCall
+
+SAME_CALLS = 3  # so many equal tool calls in a row are a loop; the last of them is not performed any more
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One round, blanks and line ends aside; `instruction` is None where the opening or nobody instructed."""
+
+    instruction: str | None
+    response: str
+    delivered: bool
+
+
+@dataclass(slots=True)
+class Stuck:
+    """Watches one execution of a phase. `reason` tells the rule that holds, and is empty while none does."""
+
+    on: bool
+    reason: str = ""
+    looping: bool = False
+    """Whether the turn under way is in a tool loop."""
+    _instruction: str | None = None
+    _rounds: list[Exchange] = field(default_factory=list)
+    _versions: list[str] = field(default_factory=list)
+    _call: tuple[str, str] = ("", "")
+    _times: int = 0
+
+    def instructed(self, text: str) -> None:
+        """The instructor has spoken."""
+        self._instruction = _plain(text)
+        if len(self._rounds) < 2:
+            return
+        before, last = self._rounds[-2:]
+        nothing_new = last.response == before.response and not last.delivered
+        if nothing_new and self._instruction == last.instruction:
+            self._found("the instructor repeats its instruction, and the answer to it was the one before it")
+
+    def answered(self, text: str, *, delivered: bool) -> None:
+        """The round is over with this response."""
+        now = Exchange(self._instruction, _plain(text), delivered)
+        last = self._rounds[-1] if self._rounds else None
+        self._rounds.append(now)
+        if last is None or (last.instruction, last.response) != (now.instruction, now.response):
+            return
+        if now.instruction is not None:
+            self._found("both sides repeat what they said in the round before")
+        elif not delivered:
+            self._found("the assistant repeats an answer that cannot be used")
+
+    def stands(self, version: str) -> None:
+        """The solution as it stands now, by its fingerprint."""
+        versions = self._versions
+        if versions and versions[-1] == version:
+            return
+        versions.append(version)
+        if len(versions) >= 4 and versions[-4:-2] == versions[-2:]:
+            self._found("the solution goes back and forth between two versions")
+
+    def begin_turn(self) -> None:
+        """A speaker begins a turn."""
+        self._call, self._times, self.looping = ("", ""), 0, False
+
+    def calls(self, call: ToolCall) -> bool:
+        """A tool is to be called; True when that is a loop."""
+        key = (call.name, _arguments(call))
+        self._times = self._times + 1 if key == self._call else 1
+        self._call = key
+        self.looping = self.on and self._times >= SAME_CALLS
+        if self.looping:
+            self._found(f"{call.name} was called {self._times} times in a row with the same arguments")
+        return self.looping
+
+    def _found(self, reason: str) -> None:
+        if self.on and not self.reason:
+            self.reason = reason
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _arguments(call: ToolCall) -> str:
+    """The arguments in one spelling, if they can be read."""
+    try:
+        return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
+    except ValueError:
+        return call.arguments
