@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import click
 
-from chatdev.cli.layout import first_line, harmless, laid_out
+from chatdev.cli.layout import first_line, laid_out
 from chatdev.cli.progress import Progress
 from chatdev.events import (
     DeliveryApplied,
@@ -25,6 +25,7 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
+from chatdev.runner.harmless import harmless_event
 from chatdev.runner.report import counted
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
@@ -52,12 +53,12 @@ class Console:
             self._progress.__exit__()
 
     def __call__(self, event: Event) -> None:
-        """Show one event."""
+        """Show one event; whatever a model wrote in it, it steers no terminal."""
         if self._quiet:
             return
         self._progress.follow(event)
         with self._progress.aside():
-            self._show(event)
+            self._show(harmless_event(event))
             self._progress.hidden = self._floor is not None
 
     @singledispatchmethod
@@ -101,13 +102,13 @@ class Console:
             self._speaker(titles.get(speaker, ""), "", speaker)
             self._floor = turn
         if self._floor == turn:
-            click.echo(harmless(event.text), nl=False)
+            click.echo(event.text, nl=False)
 
     @_show.register
     def _(self, event: DeliveryApplied) -> None:
         parts = [*(f"→ {name}" for name in event.written), *(f"deleted {name}" for name in event.deleted)]
         text = "= nothing changed" if event.unchanged or not parts else ", ".join(parts)
-        self._say(click.style(f"  {harmless(text)}", fg="green"))
+        self._say(click.style(f"  {text}", fg="green"))
 
     @_show.register
     def _(self, event: DeliveryRefused) -> None:
@@ -130,7 +131,7 @@ class Console:
     @_show.register
     def _(self, event: Noted) -> None:
         colour = "yellow" if event.level == "warning" else None
-        self._say(click.style(f"  {event.level}: {harmless(event.text)}", fg=colour))
+        self._say(click.style(f"  {event.level}: {event.text}", fg=colour))
 
     def _speaker(self, title: str, kind: str, speaker: str | None) -> None:
         head = " · ".join(part for part in (title, kind) if part)

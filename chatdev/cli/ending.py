@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from chatdev.runner.harmless import harmless
 from chatdev.runner.report import counted, spent
 from chatdev.runner.result import Run
 
@@ -18,7 +19,7 @@ _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not 
 def show_ending(run: Run) -> None:
     """Print the end of a run; the text of an error is left to the one who reports errors."""
     colour, word = _LOOK[run.status]
-    reason = "" if run.error else f": {run.reason}"
+    reason = "" if run.error else f": {harmless(run.reason)}"
     click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
     size = f"{counted(len(run.software), 'file')}, {counted(run.software.lines, 'line')}"
     click.echo(f"  software  {run.software_folder}  ({size})")

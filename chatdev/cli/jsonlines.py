@@ -7,8 +7,9 @@ import json
 import click
 
 from chatdev.events import Event
+from chatdev.secrets import scrubbed
 
 
 def json_lines(event: Event) -> None:
-    """Print an event as a JSON object with its `kind`."""
-    click.echo(json.dumps({"kind": event.kind, **event.to_dict()}, ensure_ascii=False))
+    """Print an event as a JSON object with its `kind`; in ASCII, so that no text steers a terminal."""
+    click.echo(scrubbed(json.dumps({"kind": event.kind, **event.to_dict()})))

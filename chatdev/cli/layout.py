@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import textwrap
-import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 
@@ -25,25 +24,15 @@ def width() -> int:
     return min(_WIDEST, shutil.get_terminal_size().columns)
 
 
-def harmless(text: str) -> str:
-    """The text without control characters: a model must not steer the terminal."""
-    return "".join(char for char in text if char in "\n\t" or not _steers(char))
-
-
-def _steers(char: str) -> bool:
-    """Control characters, half characters, and those that turn the direction of writing."""
-    return unicodedata.category(char) in ("Cc", "Cs") or "\u202a" <= char <= "\u202e" or "\u2066" <= char <= "\u2069"
-
-
 def first_line(text: str) -> str:
     """The first line that says something, cut to the terminal."""
-    line = next((line.strip() for line in harmless(text).splitlines() if line.strip()), "")
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return textwrap.shorten(line, max(20, width() - 20), placeholder=" …")
 
 
 def laid_out(text: str, *, everything: bool) -> Iterator[str]:
     """The lines of a text: wrapped, indented, code dimmed, and cut unless `everything` is wanted."""
-    lines = _lines(harmless(text).strip("\n"), everything=everything)
+    lines = _lines(text.strip("\n"), everything=everything)
     if everything:
         yield from lines
         return

@@ -11,6 +11,7 @@ from typing import ParamSpec
 import click
 
 from chatdev.errors import ChatDevError
+from chatdev.runner.harmless import harmless
 
 P = ParamSpec("P")
 
@@ -42,10 +43,10 @@ def _failed(error: BaseException, text: str, status: int) -> int:
     """Say what went wrong, with `--debug` also where; returns `status`."""
     show_error(text)
     if click.get_current_context().find_root().params["debug"]:
-        click.echo("".join(traceback.format_exception(error)), err=True)
+        click.echo(harmless("".join(traceback.format_exception(error))), err=True)
     return status
 
 
 def show_error(text: str) -> None:
     """Print an error for a person."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {text}", err=True)
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {harmless(text)}", err=True)

@@ -16,6 +16,7 @@ from chatdev.engine.state import State
 from chatdev.errors import ChatDevError, WorkspaceError
 from chatdev.events import Event, Noted, RunFinished, RunStarted, TextStreamed
 from chatdev.journal import Journal
+from chatdev.runner.harmless import harmless
 from chatdev.runner.history import FolderHistory
 from chatdev.runner.inputs import Inputs
 from chatdev.runner.report import report_markdown
@@ -112,7 +113,7 @@ class Execution:
         self.run.usage.seconds = round(time.monotonic() - self._started, 3)
         try:
             with explained("write the report", path := self.folder.run / "report.md"):
-                path.write_text(scrubbed(report_markdown(self._events, self.run)), encoding="utf-8", errors="replace")
+                path.write_text(harmless(report_markdown(self._events, self.run)), encoding="utf-8", errors="replace")
         except WorkspaceError as error:
             self._unwritten(error)
         try:

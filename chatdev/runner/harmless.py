@@ -1,0 +1,41 @@
+"""Texts of models, servers and programs, made fit for a person's terminal and report."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TypeVar
+
+from chatdev.events import Event
+from chatdev.secrets import scrubbed
+
+E = TypeVar("E", bound=Event)
+
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but line end and tab
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
+    "\ud800-\udfff"  # half characters
+    "\U000e0000-\U000e007f]"  # letters that nobody sees
+)
+
+
+def harmless(text: str) -> str:
+    """The text without what would steer a terminal or hide from its reader, and without secrets."""
+    return scrubbed(_STEERING.sub("", text))
+
+
+def harmless_event(event: E) -> E:
+    """The event with all its texts harmless."""
+    values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    changed = {name: clean for name, value in values.items() if (clean := _harmless(value)) != value}
+    return dataclasses.replace(event, **changed) if changed else event
+
+
+def _harmless(value: object) -> object:
+    if isinstance(value, str):
+        return harmless(value)
+    if isinstance(value, tuple):
+        return tuple(map(_harmless, value))
+    if isinstance(value, dict):
+        return {key: _harmless(child) for key, child in value.items()}
+    return value
