@@ -17,6 +17,7 @@ from pathlib import Path
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Binding
+from chatdev.secrets import is_secret_name, scrubbed
 from chatdev.tools.software.interpreter import Interpreter
 from chatdev.workspace.problems import explained
 
@@ -88,10 +89,10 @@ def _run(command: list[str], seconds: float) -> str | None:
     if done.returncode == 0:
         return None
     errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
-    return errors[-1][:300] if errors else f"exit status {done.returncode}"
+    return scrubbed(errors[-1])[:300] if errors else f"exit status {done.returncode}"
 
 
 def _environment() -> dict[str, str]:
-    """Ours without what redirects pip's target, and without secrets."""
+    """Ours without what redirects pip's target, and without secrets but those in the addresses of its index."""
     return {name: value for name, value in os.environ.items()
-            if name not in ("PIP_TARGET", "PIP_USER", "PIP_PREFIX", "PIP_ROOT") and not name.endswith("_KEY")}
+            if name not in ("PIP_TARGET", "PIP_USER", "PIP_PREFIX", "PIP_ROOT") and not is_secret_name(name)}
