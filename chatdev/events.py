@@ -40,7 +40,7 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class RunFinished(Event):
-    status: str  # success · failure · error · interrupted
+    status: str  # success · failure · stopped · error · interrupted
     reason: str
     seconds: float
 
@@ -75,7 +75,8 @@ class PhaseStarted(Event):
 @dataclass(frozen=True, slots=True)
 class PhaseFinished(Event):
     phase: str
-    ending: str  # consensus · unchanged · feedback · rounds · reflection · kept · value · failed
+    ending: str
+    """consensus · unchanged · feedback · rounds · stuck · budget · delivered · reflection · kept · value · failed"""
     rounds: int
     calls: int
 

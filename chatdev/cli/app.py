@@ -18,6 +18,7 @@ Exit codes:
   3    a model call failed for good; what was made is kept
   4    a tool or the sandbox is missing or failed
   5    the disk or the journal failed
+  6    a budget (--max-…) is used up; `chatdev resume` goes on
   70   an error in chatdev itself
   130  stopped with Ctrl-C; what was made is kept
 `chatdev play` exits as the program does.

@@ -10,9 +10,9 @@ import click
 from chatdev.config.estimate import Load, estimate
 from chatdev.config.preview import preview
 from chatdev.config.settings import default_model, user_settings
+from chatdev.engine.budget import money
 from chatdev.runner.company import Company
 from chatdev.runner.inputs import gather
-from chatdev.runner.report import money
 from chatdev.runner.toolbox import described_tools
 
 

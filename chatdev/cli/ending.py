@@ -8,12 +8,14 @@ import sys
 
 import click
 
+from chatdev.runner.budget import of_the_budget
 from chatdev.runner.harmless import harmless
 from chatdev.runner.report import counted, spent
 from chatdev.runner.result import Run
 
 _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
-         "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted")}
+         "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted"),
+         "stopped": ("yellow", "stopped by its budget; what was made so far is kept")}
 
 
 def show_ending(run: Run) -> None:
@@ -27,6 +29,8 @@ def show_ending(run: Run) -> None:
         click.echo(f"  start it  {_command()} play {shlex.quote(str(run.folder))}")
     click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
     click.echo(f"  cost      {spent(run.usage)}")
+    if budget := of_the_budget(run.limits, run.spent):
+        click.echo(f"  budget    {budget}")
 
 
 def _command() -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from chatdev.cli.budget import budget_options
 from chatdev.cli.console import Console
 from chatdev.cli.dry_run import show_plan
 from chatdev.cli.ending import show_ending
@@ -48,6 +49,7 @@ class Show:
 @click.option("--without", multiple=True, metavar="PHASE", help="Leave a phase out.")
 @click.option("--without-roles", is_flag=True, help="Leave the role prompts out.")
 @click.option("--sandbox", type=click.Choice(["bubblewrap", "none"]), help="Where programs run. [default: bubblewrap]")
+@budget_options
 @click.option("--language", default="English", show_default=True, help="Language that documents are written in.")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
 @click.option("--quiet", is_flag=True, help="Show only the end.")

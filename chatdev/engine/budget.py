@@ -128,16 +128,16 @@ class Budget:
             "calls": f"the budget of {limits.calls} calls is used up",
             "tokens": f"the next call, estimated at {estimate.tokens} tokens, does not fit the budget of "
                       f"{limits.tokens} tokens",
-            "cost": f"the next call, estimated at {dollars(estimate.cost)}, does not fit the budget of "
-                    f"{dollars(limits.cost)}",
+            "cost": f"the next call, estimated at {money(estimate.cost)}, does not fit the budget of "
+                    f"{money(limits.cost)}",
             "minutes": f"the budget of {limits.minutes:g} minutes is used up" if limits.minutes else "",
         }
         spent = self.spent
         return Reached(f"{texts[limit]} (spent so far: {spent.calls} calls, {spent.tokens} tokens, "
-                       f"{dollars(spent.cost)}, {spent.seconds:.0f} s)", limit)
+                       f"{money(spent.cost)}, {spent.seconds:.0f} s)", limit)
 
 
-def dollars(cost: float | None) -> str:
+def money(cost: float | None) -> str:
     """A cost in words: unknown is not zero."""
     return "cost unknown" if cost is None else f"${cost:.4f}"
 

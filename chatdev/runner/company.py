@@ -18,6 +18,7 @@ from chatdev.config.settings import default_model, user_settings
 from chatdev.errors import ConfigError
 from chatdev.events import Event
 from chatdev.llm.registry import Models
+from chatdev.runner.budget import limits_of, refuse_unpriced
 from chatdev.runner.execute import Execution
 from chatdev.runner.inputs import gather
 from chatdev.runner.options import RunOptions
@@ -111,7 +112,8 @@ class _Work:
         models = Models(environ())
         try:
             seats = Seats(self.company.config, default, models, user.models)
-            seats.check()
+            limits = limits_of(options)
+            refuse_unpriced(seats.check(), limits, self.company.config)
             _refuse_secrets(self.company)  # from here on every key is known
             inputs = gather(self.company.config, self.task, options.inputs)
             start = _existing(options.software)
@@ -121,7 +123,7 @@ class _Work:
                 (folder.run / "company.yaml").write_text(self.company.resolved, encoding="utf-8")
             toolbox = RunToolbox(sandbox, folder.run, inputs.everything)
             self.execution = Execution(self.company.config, inputs, folder, toolbox, seats, start, options.on_event,
-                                       options.stream, options.language)
+                                       options.stream, options.language, limits)
             return await self.execution.execute()
         finally:
             await _close(models, sandbox)

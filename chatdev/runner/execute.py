@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from chatdev.config.expressions import compile_expression
+from chatdev.config.limits import Limits
 from chatdev.config.schema import Company
 from chatdev.engine.activity import Activities
+from chatdev.engine.budget import Budget, Spending
 from chatdev.engine.chain import Chain, Scope
 from chatdev.engine.office import Office, Seat, Toolbox
 from chatdev.engine.state import State
-from chatdev.errors import ChatDevError, WorkspaceError
+from chatdev.errors import BudgetExhausted, ChatDevError, WorkspaceError
 from chatdev.events import Event, Noted, RunFinished, RunStarted, TextStreamed
 from chatdev.journal import Journal
 from chatdev.runner.harmless import harmless
@@ -43,13 +46,18 @@ class Execution:
     listener: Listener | None = None
     stream: bool = False
     language: str = "English"
+    limits: Limits = field(default_factory=Limits)
+    spent: Spending = field(default_factory=Spending)
+    """What earlier sessions of the run spent."""
     run: Run = field(init=False)
     _events: list[Event] = field(default_factory=list)
     _journal: Journal = field(init=False)
     _started: float = field(default=0.0)
+    _budget: Budget = field(init=False)
 
     def __post_init__(self) -> None:
-        self.run = Run(self.folder.path)
+        self.run = Run(self.folder.path, limits=self.limits)
+        self._budget = Budget(self.limits, self.spent)
         self._journal = Journal(self.folder.run / "journal.jsonl")
 
     async def execute(self) -> Run:
@@ -65,6 +73,8 @@ class Execution:
                 await state.history.commit(self.start, "the software to start from")
             await Chain(self._office()).run(self.company.chain, state, Scope())
             self._judge(state)
+        except BudgetExhausted as stop:
+            self._stop(stop)
         except ChatDevError as error:
             self._end("error", str(error), error)
         except asyncio.CancelledError:
@@ -86,7 +96,8 @@ class Execution:
 
     def _office(self) -> Office:
         return Office(self.company, self.folder.path.name, self.inputs.visible, self.inputs.images,
-                      Activities(self._journal), self.toolbox, self.seat, self._emit, self.language, self.stream)
+                      Activities(self._journal), self.toolbox, self.seat, self._emit, self.language, self.stream,
+                      self._budget)
 
     def _judge(self, state: State) -> None:
         names = {**self.inputs.visible, **state.names(), "inputs": self.inputs.visible}
@@ -94,6 +105,11 @@ class Execution:
             self._end("success", f"{self.company.success} holds")
         else:
             self._end("failure", f"the chain is done, but {self.company.success} does not hold")
+
+    def _stop(self, stop: BudgetExhausted) -> None:
+        mend = f"chatdev resume {shlex.quote(str(self.folder.path))} --max-{stop.limit} N"
+        told = BudgetExhausted(f"{stop}; to go on with a greater one: {mend}", stop.limit)
+        self._end("stopped", str(told), told)
 
     def _end(self, status: Status, reason: str, error: ChatDevError | None = None) -> None:
         self.run.status, self.run.reason, self.run.error = status, scrubbed(reason), error
@@ -110,6 +126,7 @@ class Execution:
 
     def _close(self) -> None:
         """State how the run ended, wherever that can still be written; what cannot be written is no success."""
+        self.run.spent = self._budget.spent
         self.run.usage.seconds = round(time.monotonic() - self._started, 3)
         try:
             with explained("write the report", path := self.folder.run / "report.md"):

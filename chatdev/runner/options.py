@@ -30,4 +30,12 @@ class RunOptions:
     """Language that the agents write documents in."""
     software: str | Path | None = None
     """A folder of existing software to start from."""
+    max_cost: float | None = None
+    """US dollars that the run may cost; needs the prices of all its models."""
+    max_tokens: int | None = None
+    """Tokens in and out."""
+    max_calls: int | None = None
+    """Model calls."""
+    max_minutes: float | None = None
+    """Time that passes; a call under way is ended."""
     on_event: Callable[[Event], None] | None = None

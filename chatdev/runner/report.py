@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from chatdev.engine.budget import money
 from chatdev.events import (
     DeliveryRefused,
     Event,
@@ -17,6 +18,7 @@ from chatdev.events import (
     StepSkipped,
     ToolCalled,
 )
+from chatdev.runner.budget import of_the_budget
 from chatdev.runner.result import Run, Usage
 
 _SHOWN = 600  # characters of one long-term value or report
@@ -34,8 +36,8 @@ class PhaseRow:
 def report_markdown(events: Sequence[Event], run: Run) -> str:
     """The report of a run."""
     started = next((e for e in events if isinstance(e, RunStarted)), None)
-    sections = [_head(started, run), _phases(events), _software(run), f"## Cost\n\n{spent(run.usage)}",
-                _verdicts(events), _notes(events), _memory(run.values)]
+    sections = [_head(started, run), _phases(events), _software(run), _cost(run), _verdicts(events), _notes(events),
+                _memory(run.values)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -58,11 +60,6 @@ def _phase_place(place: str) -> str:
     parts = place.split("/")
     last = max((n for n, part in enumerate(parts) if "#" in part), default=0)
     return "/".join(parts[:last + 1])
-
-
-def money(cost: float | None) -> str:
-    """A cost in words: unknown is not zero."""
-    return "cost unknown" if cost is None else f"${cost:.4f}"
 
 
 def counted(number: int, what: str) -> str:
@@ -100,6 +97,11 @@ def _phases(events: Sequence[Event]) -> str:
                      f"{usage.completion_tokens} | {usage.seconds:.1f} |")
     skipped = [f"Skipped: {e.place} (`{e.reason}` does not hold)" for e in events if isinstance(e, StepSkipped)]
     return "\n".join([*lines, *([""] if skipped else []), *skipped])
+
+
+def _cost(run: Run) -> str:
+    budget = of_the_budget(run.limits, run.spent)
+    return f"## Cost\n\n{spent(run.usage)}" + (f"\n\nOf the budget: {budget}." if budget else "")
 
 
 def _software(run: Run) -> str:

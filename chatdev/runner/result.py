@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from chatdev.config.limits import Limits
+from chatdev.engine.budget import Spending
 from chatdev.errors import ChatDevError
 from chatdev.events import Event, ModelCalled
 from chatdev.workspace.snapshot import Software
 
-Status = Literal["running", "success", "failure", "error", "interrupted"]
+Status = Literal["running", "success", "failure", "stopped", "error", "interrupted"]
+"""`stopped`: a budget is used up, and `resume` goes on."""
 
 
 @dataclass(slots=True)
@@ -53,6 +56,10 @@ class Run:
     reason: str = ""
     error: ChatDevError | None = None
     usage: Usage = field(default_factory=Usage)
+    limits: Limits = field(default_factory=Limits)
+    """What the run may spend."""
+    spent: Spending = field(default_factory=Spending)
+    """What it has spent, over all its sessions."""
     notes: list[str] = field(default_factory=list)
 
     @property

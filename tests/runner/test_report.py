@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from chatdev.engine.budget import money
 from chatdev.events import (
     DeliveryRefused,
     Event,
@@ -15,7 +16,7 @@ from chatdev.events import (
     StepSkipped,
     ToolCalled,
 )
-from chatdev.runner.report import money, phase_rows, report_markdown
+from chatdev.runner.report import phase_rows, report_markdown
 from chatdev.runner.result import Run, Usage
 from chatdev.workspace.snapshot import Software
 from tests.support.chat_server import Scripted

@@ -1,0 +1,81 @@
+"""The budget of a run: its limits as the user gave them, the prices it needs, and what earlier sessions spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from chatdev.config.limits import Limits
+from chatdev.config.profiles import ModelProfile, profile_for
+from chatdev.config.schema import Company
+from chatdev.engine.budget import Spending, money
+from chatdev.engine.office import Seat
+from chatdev.errors import ConfigError
+from chatdev.paths import settings_file
+from chatdev.runner.options import RunOptions
+
+
+def limits_of(options: RunOptions) -> Limits:
+    """The run's limits. Raises ConfigError for one that is none."""
+    given = {"calls": options.max_calls, "tokens": options.max_tokens, "cost": options.max_cost,
+             "minutes": options.max_minutes}
+    try:
+        return Limits.model_validate(given)
+    except ValidationError as error:
+        lines = [f"max_{e['loc'][0]}: {e['msg'][:1].lower()}{e['msg'][1:]} (given: {e['input']!r})"
+                 for e in error.errors()]
+        raise ConfigError("\n".join(lines)) from None
+
+
+def refuse_unpriced(seats: Mapping[tuple[str, str], Seat], limits: Limits, company: Company) -> None:
+    """Raise ConfigError when a cost is limited and the price of a model that counts in it is unknown."""
+    for (phase, _), seat in seats.items():
+        own = company.phases[phase].budget.cost is not None
+        if seat.profile.price is None and (own or limits.cost is not None):
+            what = f"phases.{phase}.budget.cost" if own else "--max-cost"
+            raise ConfigError(_unpriced(seat.sampling.model, what))
+
+
+def _unpriced(model: str, what: str) -> str:
+    return (f"{what} needs the price of every model, and that of {model!r} is unknown. Write it into {settings_file()}"
+            f" (US dollars per million tokens):\n  models:\n    - match: [{model!r}]\n"
+            "      price: {prompt: 1.0, completion: 4.0}\nor limit calls, tokens or minutes instead")
+
+
+def spent_before(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelProfile] = ()) -> Spending:
+    """What the sessions in a journal spent, for the run that goes on: every live call and the time of each session.
+
+    A call without a known cost is priced by the profile its model has now. A session that was killed left no time of
+    its own; the time of its calls stands for it.
+    """
+    total, unfinished = Spending(), 0.0
+    for record in records:
+        if record["kind"] == "RunFinished":
+            total, unfinished = total + Spending(seconds=record["seconds"]), 0.0
+        elif record["kind"] in ("ModelCalled", "ToolCalled") and not record["replayed"]:
+            unfinished += record["seconds"]
+            if record["kind"] == "ModelCalled":
+                total += _call(record, profiles)
+    return total + Spending(seconds=unfinished)
+
+
+def _call(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
+    tokens: tuple[int, int] = record["prompt_tokens"], record["completion_tokens"]
+    cost = record["cost"]
+    return Spending(1, sum(tokens), profile_for(record["model"], profiles).cost(*tokens) if cost is None else cost)
+
+
+def of_the_budget(limits: Limits, spent: Spending) -> str:
+    """What was spent of each limit, in words; empty without limits."""
+    parts = []
+    if limits.calls is not None:
+        parts.append(f"{spent.calls} of {limits.calls} calls")
+    if limits.tokens is not None:
+        parts.append(f"{spent.tokens} of {limits.tokens} tokens")
+    if limits.cost is not None:
+        parts.append(f"{money(spent.cost)} of {money(limits.cost)}")
+    if limits.minutes is not None:
+        parts.append(f"{spent.seconds / 60:.1f} of {limits.minutes:g} minutes")
+    return ", ".join(parts)
