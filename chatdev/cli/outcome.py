@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import ParamSpec
 
 import click
 
+from chatdev.config.environ import environ
 from chatdev.errors import ChatDevError
 from chatdev.runner.harmless import harmless
 
@@ -48,5 +50,7 @@ def _failed(error: BaseException, text: str, status: int) -> int:
 
 
 def show_error(text: str) -> None:
-    """Print an error for a person."""
+    """Print an error for a person. It may have come before anybody looked at the environment, and name a key in it."""
+    with suppress(ChatDevError):
+        environ()
     click.echo(f"{click.style('error:', fg='red', bold=True)} {harmless(text)}", err=True)

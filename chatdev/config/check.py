@@ -53,12 +53,12 @@ def _models(company: Company) -> Iterator[Finding]:
         *((("phases", name, "model"), phase.model) for name, phase in company.phases.items()),
     ]
     for path, model in places:
-        # what was given is not repeated: it may be a key
+        # what was given is not repeated: it may be a key or hold one
         if model.key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", model.key_env):
             yield Finding((*path, "key_env"), "this is not the name of an environment variable; write the variable's "
                           "name, never the key itself")
         if model.base_url is not None and not model.base_url.startswith(("http://", "https://")):
-            yield Finding((*path, "base_url"), f"{model.base_url!r} is not a URL; it begins with http:// or https://")
+            yield Finding((*path, "base_url"), "this is not a URL; it begins with http:// or https://")
 
 
 def _unused(company: Company) -> Iterator[Finding]:

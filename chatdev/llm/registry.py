@@ -67,9 +67,6 @@ class Models:
                 raise MissingModel("AZURE_OPENAI_ENDPOINT is set, but no key for it; set AZURE_OPENAI_API_KEY")
             return Endpoint(azure, key, api_version=environment.get("OPENAI_API_VERSION", "2024-10-21"))
         url = base_url or environment.get("OPENAI_BASE_URL")
-        if key_env and not key_env.isidentifier():
-            raise ConfigError("a model's `key_env` is not the name of an environment variable (is it the key itself?); "
-                              "put the key into a variable, e.g. MY_KEY, and write `key_env: MY_KEY`")
         key = self._key(key_env or "OPENAI_API_KEY")
         if key_env and not key:
             raise MissingModel(f"the environment variable {key_env} that holds the key of this model is not set")

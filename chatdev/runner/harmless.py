@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from chatdev.events import Event
 from chatdev.secrets import scrubbed
@@ -27,7 +27,7 @@ def harmless(text: str) -> str:
 def harmless_event(event: E) -> E:
     """The event with all its texts harmless."""
     values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
-    changed = {name: clean for name, value in values.items() if (clean := _harmless(value)) != value}
+    changed: dict[str, Any] = {n: clean for n, value in values.items() if (clean := _harmless(value)) != value}
     return dataclasses.replace(event, **changed) if changed else event
 
 

@@ -45,7 +45,7 @@ def refused(folder: Path, changes: str) -> str:
     ("{solution: {as_file: ../x}}", "solution.as_file: the path '../x' leaves the software folder"),
     ("{solution: {only: [/etc/*]}}", "solution.only: the path '/etc/x' is absolute"),
     ("{model: {key_env: sk-secret}}", "model.key_env: this is not the name of an environment variable"),
-    ("{model: {base_url: localhost}}", "model.base_url: 'localhost' is not a URL"),
+    ("{model: {base_url: localhost}}", "model.base_url: this is not a URL"),
     ("{opening: '{{ langauge }}'}", "opening: uses 'langauge', which it is not given; add it to `reads` or mend the "
                                     "name (known: feedback, plan, software, task)"),
     ("{opening: '{% if %}'}", "opening: the template is broken in its line 1"),
