@@ -33,14 +33,17 @@ class Verdict:
     """A tool's judgement, used as feedback and by `success`.
 
     `score` orders failing versions (higher is better, passing ones are above all failing ones); `report` is what the
-    agents read; `evidence` is for machines and the final report.
+    agents read; `evidence` is for machines and the final report. `judged` is False when this machine could not tell,
+    for want of a toolchain: such a verdict passes, so that nobody mends what may be sound, but makes no run a success.
     """
 
     passed: bool
     report: str
     score: float = 0.0
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    judged: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain JSON values, with `passed` and `report` where expressions and templates find them."""
-        return {"passed": self.passed, "report": self.report, "score": self.score, **dict(self.evidence)}
+        return {"passed": self.passed, "report": self.report, "score": self.score, "judged": self.judged,
+                **dict(self.evidence)}

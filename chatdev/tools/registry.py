@@ -16,6 +16,7 @@ _TOOLS = {
     "software.complete": "chatdev.tools.software.complete:complete",
     "software.packages": "chatdev.tools.software.packages:packages",
     "software.run": "chatdev.tools.software.run:run",
+    "software.use": "chatdev.tools.software.use:use",
 }
 ENTRY_POINTS = "chatdev.tools"
 """Entry-point group for the tools of plug-ins and higher layers: `department.verb = "module:tool"`."""

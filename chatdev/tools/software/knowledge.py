@@ -38,6 +38,11 @@ def rules() -> dict[str, dict[str, Any]]:
     return _data("rules.yaml")
 
 
-def report_template() -> str:
-    """The report's template."""
-    return (_HERE / "report.j2").read_text(encoding="utf-8")
+def languages() -> dict[str, Any]:
+    """The languages besides Python: `languages` (name -> row), and `others` that are not judged (name -> suffixes)."""
+    return _data("languages.yaml")
+
+
+def report_template(name: str = "report") -> str:
+    """The template of a tool's report."""
+    return (_HERE / f"{name}.j2").read_text(encoding="utf-8")

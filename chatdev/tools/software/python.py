@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from chatdev.sandbox.bubblewrap import BOX
 from chatdev.tools.base import ToolContext
+from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.policy import missing_module, rule_of
 from chatdev.tools.software.program import Program, lacks, prepare
+from chatdev.tools.software.session import Session
 from chatdev.tools.software.static import data_errors, syntax_errors
 from chatdev.tools.software.trace import last_traceback
 from chatdev.tools.software.verdict import Finding, facts_of
 from chatdev.workspace.entry import find_entry
-from chatdev.workspace.problems import explained
-from chatdev.workspace.tree import write_tree
 
 _SECONDS = 3.0  # a program that runs so long without an error has started
 _SECONDS_WHEN_SLOW = 5.0  # windows have to come up, large modules to be imported
@@ -40,22 +40,33 @@ def examine(context: ToolContext) -> Finding:
     return _start(program, context, evidence)
 
 
+def use(context: ToolContext, sessions: Sequence[Session]) -> list[Finding]:
+    """How each session went, one after the other on one throwaway copy, of software that `examine` found nothing
+    against."""
+    program = prepare(context.software, context.run_folder, context.options.get("install", "auto"))
+    with throwaway(context.scratch, context.software) as folder:
+        return [_tried(program, context, folder, session) for session in sessions]
+
+
 def _start(program: Program, context: ToolContext, evidence: Mapping[str, object]) -> Finding:
+    with throwaway(context.scratch, context.software) as folder:
+        finding = _tried(program, context, folder, Session())
+    return replace(finding, evidence={**evidence, **finding.evidence})
+
+
+def _tried(program: Program, context: ToolContext, folder: Path, session: Session) -> Finding:
     seconds = _SECONDS_WHEN_SLOW if program.windows or program.installed else _SECONDS
-    with explained("make a throwaway copy in", context.scratch):
-        folder = Path(tempfile.mkdtemp(dir=context.scratch))
-    try:
-        write_tree(folder, context.software)
-        waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0
-        execution = context.sandbox.run(program.job(folder, seconds + waiting))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0
+    job = program.job(folder, seconds + waiting, session.arguments)
+    typed = "".join(f"{line}\n" for line in session.typed)
+    execution = context.sandbox.run(replace(job, stdin=typed or None))
     rule = rule_of(execution)
     places = {f"{BOX}/": "", f"{folder.resolve()}/": "", str(program.modules.python.parent.parent): "<modules>"}
     facts = facts_of(execution, context.software, places)
     if name := missing_module(last_traceback(execution.stderr)):
         rule = "crashed" if f"{name}.py" in context.software else rule
         facts["missing"] = [name]
-    return Finding(rule, {**facts, "command": program.command, "seconds": int(seconds), "lacks": "a working display"},
-                   {**evidence, "exit_status": execution.exit_status, "signal": execution.signal,
+    command = shlex.join((*program.command.split(), *session.arguments))
+    return Finding(rule, {**facts, "command": command, "seconds": int(seconds), "lacks": "a working display"},
+                   {"exit_status": execution.exit_status, "signal": execution.signal,
                     "timed_out": execution.timed_out})

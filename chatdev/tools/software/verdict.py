@@ -19,7 +19,8 @@ from chatdev.tools.software.trace import Trace, last_traceback
 
 _FRAMES = 6
 _TAIL_LINES, _TAIL_CHARACTERS = 15, 1500
-_NO_ERROR: Mapping[str, Any] = {"errors": (), "frames": (), "exception": "", "stderr": ""}
+_NO_ERROR: Mapping[str, Any] = {"errors": (), "frames": (), "exception": "", "stderr": "", "compiler": ""}
+_PYTHON: Mapping[str, Any] = {"language": "Python", "expected": "main.py"}  # what a finding speaks of by default
 _CHANGING = ((re.compile(r"0x[0-9a-fA-F]{6,}"), "0x…"), (re.compile(r"/tmp/[\w.-]+"), "/tmp/…"))
 
 
@@ -35,30 +36,34 @@ class Finding:
 def verdict(finding: Finding) -> Verdict:
     """The verdict of the rule in `rules.yaml`, with its report."""
     rule = knowledge.rules()[finding.rule]
-    facts = {"command": "", "stdout": "", **_NO_ERROR, **finding.facts}
+    facts = {"command": "", "stdout": "", **_PYTHON, **_NO_ERROR, **finding.facts}
     if rule["passed"]:
         facts |= _NO_ERROR  # what a passing program says on stderr is no concern of its programmer
-    says = _template(rule["says"]).render(facts).strip()
-    report = _template(knowledge.report_template()).render(facts, says=says).strip()
-    return Verdict(rule["passed"], report, float(rule["score"]), {"rule": finding.rule, **finding.evidence})
+    says = template(rule["says"]).render(facts).strip()
+    report = template(knowledge.report_template()).render(facts, says=says).strip()
+    return Verdict(rule["passed"], report, float(rule["score"]), {"rule": finding.rule, **finding.evidence},
+                   judged=rule.get("judged", True))
 
 
 def facts_of(execution: Execution, files: Mapping[str, bytes], places: Mapping[str, str]) -> dict[str, Any]:
     """What a report says of an execution. `places` maps folders that differ from run to run to what is shown."""
-    def plain(text: str) -> str:
-        for folder, shown in places.items():
-            text = text.replace(folder, shown)
-        for pattern, shown in _CHANGING:
-            text = pattern.sub(shown, text)
-        return text
-
-    trace = last_traceback(plain(execution.stderr))
+    stderr = plainly(execution.stderr, places)
+    trace = last_traceback(stderr)
     return {
         "exit_status": execution.exit_status, "signal": _signal_name(execution.signal),
         "still_running": execution.timed_out,
         "frames": _own_frames(trace, files), "exception": trace.exception if trace else "",
-        "stderr": "" if trace else _tail(plain(execution.stderr)), "stdout": _tail(plain(execution.stdout)),
+        "stderr": "" if trace else _tail(stderr), "stdout": _tail(plainly(execution.stdout, places)),
     }
+
+
+def plainly(text: str, places: Mapping[str, str]) -> str:
+    """What a program wrote, without that which differs from run to run."""
+    for folder, shown in places.items():
+        text = text.replace(folder, shown)
+    for pattern, shown in _CHANGING:
+        text = pattern.sub(shown, text)
+    return text
 
 
 def _signal_name(number: int | None) -> str:
@@ -79,6 +84,7 @@ def _tail(text: str) -> str:
 
 
 @functools.cache
-def _template(source: str) -> Any:
+def template(source: str) -> Any:
+    """A report's template, from its text."""
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(source)

@@ -1,0 +1,47 @@
+"""`software.use`: does the software do what its users type, without crashing?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.function import tool
+from chatdev.tools.software import knowledge, python
+from chatdev.tools.software.run import run
+from chatdev.tools.software.session import Session, sessions
+from chatdev.tools.software.verdict import Finding, template
+
+_MISTAKES = {"crashed", "missing_module", "killed"}
+"""Rules that a user's command must not meet. An exit status is none: a program may refuse what was typed."""
+_SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
+_TAIL_LINES, _TAIL_CHARACTERS = 5, 300  # of what one command says
+
+
+@tool(reads=("software", "commands?"))
+def use(context: ToolContext) -> Verdict:
+    """Start the software as `software.run` does, then type each of the `commands` as a user would.
+
+    `commands` is a list of lines (see `sessions`); all run one after the other on one throwaway copy, so that what one
+    keeps the next one finds. Without any, or for software that is not in Python, the verdict is that of `software.run`.
+    """
+    started: Verdict = run.call(context, {})
+    plan = sessions(context.values.get("commands") or ())
+    if not started.passed or not plan or not any(path.endswith(".py") for path in context.software):
+        return started
+    lines = [_line(*pair) for pair in zip(plan, python.use(context, plan), strict=True)]
+    failed = sum(line["failed"] for line in lines)
+    report = template(knowledge.report_template("use")).render(sessions=lines, failed=failed).strip()
+    evidence = {**started.evidence, "commands": [{"command": line["command"], "typed": line["typed"],
+                                                  "failed": line["failed"]} for line in lines]}
+    if failed:
+        return Verdict(False, report, _SCORE_OF_A_START + 4 * (1 - failed / len(lines)), evidence)
+    return Verdict(True, report, started.score, evidence)
+
+
+def _line(session: Session, finding: Finding) -> dict[str, Any]:
+    """One session as the report shows it."""
+    facts, failed = finding.facts, finding.rule in _MISTAKES
+    said = facts["stdout"] or ("" if failed else facts["stderr"])
+    return {"command": facts["command"], "typed": list(session.typed), "failed": failed,
+            "said": "\n".join(said.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:],
+            "frames": facts["frames"], "error": facts["exception"] or f"ended by {facts['signal']}"}

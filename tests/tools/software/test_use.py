@@ -1,0 +1,121 @@
+"""`software.use`: the software in the hands of its users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatdev.sandbox.choose import choose
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.registry import registry
+from chatdev.tools.software.session import MOST_SESSIONS, Session, sessions
+
+pytestmark = pytest.mark.tool
+
+TODO = """\
+import json, sys
+def load():
+    with open("todo.json") as file:
+        return json.load(file)
+if sys.argv[1:2] == ["add"]:
+    tasks = load()
+    json.dump([*tasks, sys.argv[2]], open("todo.json", "w"))
+    print("added", sys.argv[2])
+elif sys.argv[1:2] == ["list"]:
+    print(*load(), sep="\\n")
+else:
+    sys.exit("usage: main.py add TASK | list")
+"""
+MENDED = TODO.replace("import json, sys", "import json, os, sys").replace(
+    "    with open", "    if not os.path.exists('todo.json'): return []\n    with open")
+GAME = """\
+place = "hall"
+while place != "out":
+    word = input("> ")
+    if word == "north": place = "library"
+    elif word == "win" and place == "library": print("You win!"); break
+    elif word == "dig": print({}["spade"])
+"""
+PLAN = ['python main.py add "Buy milk"', "python main.py list", "python main.py dance"]
+
+
+def used(software: str | dict[str, str], plan: list[str] | None, folder: Path) -> Verdict:
+    texts = {"main.py": software} if isinstance(software, str) else software
+    files = {path: text.encode() for path, text in texts.items()}
+    values = {} if plan is None else {"commands": plan}
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    verdict = registry()["software.use"].call(ToolContext(files, values, {}, choose(), folder, scratch), {})
+    assert isinstance(verdict, Verdict)
+    assert list(scratch.iterdir()) == []
+    return verdict
+
+
+def test_a_crash_on_a_users_command_is_found_with_its_place(tmp_path: Path) -> None:
+    verdict = used(TODO, PLAN, tmp_path)
+    assert not verdict.passed
+    assert verdict.score == pytest.approx(5 + 4 / 3)
+    assert "2 of these 3 commands end with an error" in verdict.report
+    assert "$ python main.py add 'Buy milk'\n  main.py:6 in <module>" in verdict.report
+    assert "FileNotFoundError: [Errno 2] No such file or directory: 'todo.json'" in verdict.report
+    assert [command["failed"] for command in verdict.evidence["commands"]] == [True, True, False]
+
+
+def test_what_one_command_keeps_the_next_one_finds(tmp_path: Path) -> None:
+    verdict = used(MENDED, PLAN, tmp_path)
+    assert (verdict.passed, verdict.score, verdict.evidence["rule"]) == (True, 10, "wants_arguments")
+    assert "$ python main.py list\nBuy milk\n" in verdict.report
+    assert "$ python main.py dance\nusage: main.py add TASK | list" in verdict.report
+
+
+def test_lines_are_typed_into_a_game_until_they_end(tmp_path: Path) -> None:
+    verdict = used(GAME, ["python main.py", "north", "win"], tmp_path)
+    assert verdict.passed
+    assert "$ python main.py\n(typed) north\n(typed) win\n> > You win!" in verdict.report
+
+
+def test_a_game_that_asks_for_more_than_was_typed_is_no_mistake(tmp_path: Path) -> None:
+    assert used(GAME, ["python main.py", "north"], tmp_path).passed
+
+
+def test_a_game_that_crashes_on_a_word_fails(tmp_path: Path) -> None:
+    verdict = used(GAME, ["north", "dig"], tmp_path)
+    assert not verdict.passed
+    assert "KeyError: 'spade'" in verdict.report
+
+
+@pytest.mark.parametrize("plan", [None, [], ["", "  "]])
+def test_without_commands_it_judges_as_software_run_does(tmp_path: Path, plan: list[str] | None) -> None:
+    verdict = used("print('hi')", plan, tmp_path)
+    assert (verdict.passed, verdict.evidence["rule"]) == (True, "clean_exit")
+    assert "exit status 0" in verdict.report
+
+
+def test_what_does_not_start_is_not_used(tmp_path: Path) -> None:
+    verdict = used("1 / 0", PLAN, tmp_path)
+    assert (verdict.passed, verdict.score) == (False, 3)
+    assert "ZeroDivisionError" in verdict.report
+
+
+@pytest.mark.parametrize(("lines", "expected"), [
+    (["python main.py add \"Buy milk\""], [Session(("add", "Buy milk"))]),
+    (["`$ python3 todo.py list`"], [Session(("list",))]),
+    (["python -m app x"], [Session(("x",))]),
+    (["python main.py 3 | sort", "python main.py 4 > out.txt", "python main.py 5; rm -r /"],
+     [Session(("3",)), Session(("4",)), Session(("5",))]),
+    (["python main.py 3 # three"], [Session(("3",))]),
+    (["python main.py (2+3)*4", "python main.py it's"], [Session(("(2+3)*4",)), Session(("it's",))]),
+    (["python main.py", "north", "> look"], [Session((), ("north", "look"))]),
+    (["north", "python is fun", "python main.py 1"], [Session((), ("north", "python is fun")), Session(("1",))]),
+    (["python main.py"] * 99, [Session()] * MOST_SESSIONS),
+])
+def test_a_plan_is_read_as_sessions(lines: list[str], expected: list[Session]) -> None:
+    assert sessions(lines) == expected
+
+
+@given(st.lists(st.text()))
+def test_any_plan_can_be_read(lines: list[str]) -> None:
+    assert len(sessions(lines)) <= MOST_SESSIONS
