@@ -48,9 +48,16 @@ class ExpressionError(ChatDevError):
 
 
 class ModelError(ChatDevError):
-    """A model call failed for good; the run stops with what it has on disk."""
+    """A model call failed for good; the run stops with what it has on disk.
+
+    `prompt_tokens` and `completion_tokens` are what its attempts are known to have cost.
+    """
 
     exit_status = 3
+
+    def __init__(self, text: str = "", prompt_tokens: int = 0, completion_tokens: int = 0) -> None:
+        super().__init__(text)
+        self.prompt_tokens, self.completion_tokens = prompt_tokens, completion_tokens
 
 
 class MissingModel(ModelError):

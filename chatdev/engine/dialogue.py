@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chatdev.config.schema import Phase
+from chatdev.engine.agent import Agent
+from chatdev.engine.call import PhaseSpent
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.delivery import Deliveries, Received
 from chatdev.engine.memory import Utterance
 from chatdev.engine.office import Office
 from chatdev.engine.solution import read_marker
 from chatdev.engine.stuck import Stuck
-from chatdev.engine.turn import Agent, PhaseSpent, Turns
+from chatdev.engine.turn import Turns
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 

@@ -9,7 +9,9 @@ from typing import Any
 from chatdev.config.inception import form_text, readable, system_prompt
 from chatdev.config.prompts import render
 from chatdev.config.schema import OnNoSolution, Phase
+from chatdev.engine.agent import Agent
 from chatdev.engine.budget import Budget
+from chatdev.engine.call import Calls
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Dialogue
@@ -19,7 +21,7 @@ from chatdev.engine.solution import example_part, read_marker
 from chatdev.engine.state import State
 from chatdev.engine.stuck import Stuck
 from chatdev.engine.tool_use import ToolUse
-from chatdev.engine.turn import Agent, Turns
+from chatdev.engine.turn import Turns
 from chatdev.errors import PhaseFailed
 from chatdev.events import DeliveryApplied, PhaseFinished, PhaseStarted, Speaker, Uttered
 
@@ -60,7 +62,7 @@ class Room:
             self.state.values[phase.writes] = deliveries.value
         if self.state.software != versions:
             await self.state.history.commit(self.state.software, f"{self.place}: {ending}")
-        self._emit_finished(ending, dialogue.round, dialogue.turns.calls)
+        self._emit_finished(ending, dialogue.round, dialogue.turns.calls.made)
 
     def _accepted_as_it_was(self, ending: str) -> bool:
         """Whether the pair agreed on the value from before the phase (a reviewer with nothing to say)."""
@@ -76,8 +78,9 @@ class Room:
         instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
         profile = assistant.seat.profile
         stuck = Stuck(phase.stuck)
-        turns = Turns(office, self.name, ShortTermMemory(opening, images), phase.memory.window or profile.window,
-                      ToolUse(office, self.state, phase.tool_calls, stuck), Budget(phase.budget))
+        turns = Turns(office, ShortTermMemory(opening, images), phase.memory.window or profile.window,
+                      ToolUse(office, self.state, phase.tool_calls, stuck),
+                      Calls(office, self.name, Budget(phase.budget)))
         office.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
         rounds = min(phase.rounds, profile.rounds or phase.rounds)
         if not instructor and not phase.feedback:
@@ -125,7 +128,7 @@ class Room:
         question = self.office.say("reflection", dialogue=memory.transcript(names), form_text=dialogue.form_text,
                                    phase={"name": self.name, "about": self.phase.about})
         dialogue.turns.memory = ShortTermMemory(question, memory.images)
-        dialogue.turns.budget = Budget()  # a phase that has spent its own still owes its solution
+        dialogue.turns.calls.budget = Budget()  # a phase that has spent its own still owes its solution
         constraint = constraint_for(self.phase.solution, agent.seat.profile, concludes=False)
         for n in range(1, REFLECTIONS + 1):
             place = f"{self.place}/reflection-{n}"

@@ -86,10 +86,15 @@ class Usage:
     completion_tokens: int = 0
     estimated: bool = False
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens,
+                     self.estimated or other.estimated)
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `finish` is `stop`, `length` or `tool_calls`; `retries` counts failed attempts before it."""
+    """What came back. `finish` is `stop`, `length` or `tool_calls`; `retries` counts failed attempts before it, and
+    `usage` has the tokens of those that the server counted."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatdev.errors import ContextOverflow, ModelRejected
+from chatdev.llm.base import Usage
 
 SHOWN = 300  # characters of what a server says
 _OVERFLOW = ("context_length_exceeded", "exceed_context_size", "context length", "context size", "context window",
@@ -26,7 +27,9 @@ class Transient(Exception):
 
 
 class Unusable(Transient):
-    """A reply came, but there is nothing to use in it."""
+    """A reply came, but there is nothing to use in it. It is paid for all the same: `usage`, where it is known."""
+
+    usage = Usage()
 
 
 class Refused(Unusable):

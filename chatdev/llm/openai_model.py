@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.adapt import Adaptations
-from chatdev.llm.base import Reply, Request
+from chatdev.llm.base import Reply, Request, Usage
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.failures import SHOWN, Complaint, Transient, Unusable, said, status_in
 from chatdev.llm.retry import Sleep, retrying, seconds_of
 from chatdev.llm.streaming import Collected
-from chatdev.llm.wire import body_of, reply_of
+from chatdev.llm.wire import body_of, counted, reply_of
 from chatdev.secrets import scrubbed
 
 if TYPE_CHECKING:
@@ -38,19 +38,26 @@ class OpenAIModel:
     async def complete(self, request: Request) -> Reply:
         """The reply to `request`. Raises ModelRejected, ModelUnavailable, UnusableReply or ContextOverflow."""
         body = body_of(request, grammar=self.endpoint.grammar)
-        failed = 0
+        failed, wasted = 0, Usage()
         async with self._free:
             try:
                 async for attempt in retrying(self._sleep):
                     with attempt:
                         failed = attempt.retry_state.attempt_number - 1
-                        return replace(await self._attempt(request, body), retries=failed)
+                        try:
+                            reply = await self._attempt(request, body)
+                        except Unusable as problem:
+                            wasted += problem.usage
+                            raise
+                        return replace(reply, usage=wasted + reply.usage, retries=failed)
             except Unusable as problem:
                 raise UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {failed + 1} "
-                                    f"attempts: {scrubbed(str(problem))[:SHOWN]}") from None
+                                    f"attempts: {scrubbed(str(problem))[:SHOWN]}",
+                                    wasted.prompt_tokens, wasted.completion_tokens) from None
             except Transient as problem:
                 raise ModelUnavailable(f"{self.endpoint.shown} could not be used in {failed + 1} attempts: "
-                                       f"{scrubbed(str(problem))[:SHOWN]}; try again later") from None
+                                       f"{scrubbed(str(problem))[:SHOWN]}; try again later",
+                                       wasted.prompt_tokens, wasted.completion_tokens) from None
         raise AssertionError("tenacity either returns or raises")
 
     async def close(self) -> None:
@@ -66,7 +73,7 @@ class OpenAIModel:
         while True:
             adapted = self._adaptations.apply(body)
             try:
-                return reply_of(self._unless_error(await self._post(request, adapted), request), request)
+                return _read(self._unless_error(await self._post(request, adapted), request), request)
             except openai.APIStatusError as error:
                 problem = self._failure(error.status_code, error.body, error.message, request,
                                         error.response.headers.get("retry-after"))
@@ -127,6 +134,14 @@ class OpenAIModel:
         if self._client is None:
             self._client = _client(self.endpoint)
         return self._client
+
+
+def _read(data: Any, request: Request) -> Reply:
+    try:
+        return reply_of(data, request)
+    except Unusable as problem:
+        problem.usage = counted(data) or problem.usage
+        raise
 
 
 def _json(content: bytes) -> Any:

@@ -80,7 +80,7 @@ def reply_of(data: Any, request: Request) -> Reply:
     if not text.strip() and not calls:
         raise Unusable("the reply is empty")
     ending = "length" if finish in _LENGTH else "tool_calls" if calls else "stop"
-    return Reply(text, calls, _usage(data.get("usage"), request, text), ending, str(data.get("model") or ""))
+    return Reply(text, calls, counted(data) or _estimated(request, text), ending, str(data.get("model") or ""))
 
 
 def text_of(content: Any) -> str:
@@ -108,12 +108,15 @@ def _calls(calls: Any) -> tuple[ToolCall, ...]:
     return tuple(found)
 
 
-def _usage(usage: Any, request: Request, text: str) -> Usage:
-    """The server's count, else an estimate."""
+def counted(data: Any) -> Usage | None:
+    """The server's count in a completion, whatever else is in it."""
+    usage = data.get("usage") if isinstance(data, Mapping) else None
     prompt, completion = (usage.get(f"{kind}_tokens") if isinstance(usage, Mapping) else None
                           for kind in ("prompt", "completion"))
-    if _is_count(prompt) and _is_count(completion):
-        return Usage(prompt, completion)
+    return Usage(prompt, completion) if _is_count(prompt) and _is_count(completion) else None
+
+
+def _estimated(request: Request, text: str) -> Usage:
     asked = sum(count(message.content, request.sampling.model) + 4 for message in request.messages)
     return Usage(asked, count(text, request.sampling.model), estimated=True)
 
