@@ -19,8 +19,11 @@ def rule_of(execution: Execution) -> str:
     with a usage text wants arguments.
     """
     trace = last_traceback(execution.stderr)
-    if trace:
-        return _rule_of_trace(trace)
+    return _rule_of_trace(trace) if trace else rule_of_ending(execution)
+
+
+def rule_of_ending(execution: Execution) -> str:
+    """The rule for a program, in any language, that wrote of no error."""
     if execution.timed_out:
         return "started"
     if execution.signal is not None:
@@ -48,5 +51,5 @@ def _rule_of_trace(trace: Trace) -> str:
 def _rule_of_status(execution: Execution) -> str:
     if execution.exit_status == NO_DISPLAY and execution.stderr.endswith("no display\n"):
         return "no_display"
-    usage = re.search(r"^\s*usage\b", execution.stdout + "\n" + execution.stderr, re.IGNORECASE | re.MULTILINE)
+    usage = re.search(r"^[ \t]*usage\b", execution.stdout + "\n" + execution.stderr, re.IGNORECASE | re.MULTILINE)
     return "wants_arguments" if usage else "failed_status"

@@ -35,7 +35,7 @@ def test_what_works_passes(judge: Judge, files: str | dict[str, str], rule: str,
 @pytest.mark.parametrize(("files", "rule", "score", "report"), [
     ({}, "nothing_to_run", 0, "no Python program"),
     ({"a.py": "x = 1", "b.py": "y = 2"}, "nothing_to_run", 0, "(a.py, b.py) and none is called main.py"),
-    ({"index.html": "<p>"}, "unsupported_language", 0, "index.html"),
+    ({"notes.txt": "x"}, "nothing_to_run", 0, "no Python program"),
     ({"main.py": "print(1)", "lib/a.py": "x = (\ny"}, "does_not_compile", 1, "lib/a.py:1: SyntaxError"),
     ({"main.py": "print(1)", "todo.json": '[\n  {"done": False}\n]'}, "does_not_compile", 1,
      'todo.json:2: not valid JSON: Expecting value\n    {"done": False}'),

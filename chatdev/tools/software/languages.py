@@ -1,0 +1,115 @@
+"""The languages of `languages.yaml`: which one software is in, and which of its files start it."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from pydantic import BaseModel, ConfigDict
+
+from chatdev.tools.software import knowledge
+from chatdev.workspace.entry import Entry, is_test
+
+_TEST = re.compile(r"(?:^|[._-])(?:test|spec)s?[._-]|[a-z]Tests?\.\w+$")
+
+
+class Declared(BaseModel):
+    """A file that may name the start, and the pattern of which one group finds it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    file: str
+    pattern: str
+
+
+class Language(BaseModel):
+    """One row of `languages.yaml`, where the fields are explained."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    suffixes: tuple[str, ...]
+    also: tuple[str, ...] = ()
+    unless: frozenset[str] = frozenset()
+    needs: tuple[str, ...]
+    install: str
+    shows: tuple[str, ...] = ()
+    starts: str = ""
+    named: tuple[str, ...] = ()
+    declared: Declared | None = None
+    links: Mapping[str, str] = {}
+    adds: Mapping[str, str] = {}
+    build: tuple[tuple[str, ...], ...] = ()
+    run: tuple[str, ...]
+    memory: int
+    seconds: float = 3.0
+    env: Mapping[str, str] = {}
+    windows: str = ""
+    missing: str = ""
+    crash: str = ""
+    no_display: str = ""
+    noise: str = ""
+    page: str = ""
+
+    def sources(self, files: Mapping[str, bytes]) -> list[str]:
+        """Its source files without tests, those nearest to the top first."""
+        suffixes = {*self.suffixes, *self.also}
+        return sorted((path for path in files if PurePosixPath(path).suffix in suffixes and not _is_test(path)),
+                      key=lambda path: (path.count("/"), path))
+
+    def entry(self, files: Mapping[str, bytes]) -> Entry:
+        """The source that starts the program: the declared one, else the first that bears a known name, else the only
+        one that could."""
+        sources = self.sources(files)
+        if (path := self._declared(files)) in sources:
+            return Entry(path)
+        candidates = [path for path in sources if self.may_start(files[path])]
+        for name in self.named:
+            if named := [path for path in candidates if PurePosixPath(path).name == name]:
+                return Entry(named[0])
+        return Entry(candidates[0]) if len(candidates) == 1 else Entry(None, tuple(candidates))
+
+    def may_start(self, source: bytes) -> bool:
+        """Whether a program may start in this source."""
+        return found(self.starts, source.decode("utf-8", errors="replace"))
+
+    def _declared(self, files: Mapping[str, bytes]) -> str | None:
+        if self.declared is None:
+            return None
+        text = files.get(self.declared.file, b"").decode("utf-8", errors="replace")
+        return next(named(self.declared.pattern, text), None)
+
+
+@functools.cache
+def languages() -> tuple[Language, ...]:
+    """All rows, in the order in which they are tried."""
+    return tuple(Language(name=name, **row) for name, row in knowledge.languages()["languages"].items())
+
+
+def language_of(files: Mapping[str, bytes]) -> Language | None:
+    """The language the software is in, or None when it is none of the table (Python is not in it)."""
+    suffixes = {PurePosixPath(path).suffix for path in files if not _is_test(path)}
+    return next((language for language in languages()
+                 if not suffixes.isdisjoint(language.suffixes) and language.unless.isdisjoint(files)), None)
+
+
+def unjudged(files: Mapping[str, bytes]) -> list[str]:
+    """The names of languages in which there are files, but no judge for them."""
+    suffixes = {PurePosixPath(path).suffix for path in files}
+    return [name for name, own in knowledge.languages()["others"].items() if not suffixes.isdisjoint(own)]
+
+
+def found(pattern: str, text: str) -> bool:
+    """Whether `pattern` occurs in `text`; `^` is the start of a line. The empty pattern occurs everywhere."""
+    return re.search(pattern, text, re.MULTILINE) is not None
+
+
+def named(pattern: str, text: str) -> Iterator[str]:
+    """What the groups of `pattern` caught in `text`, in order."""
+    return (name for match in re.finditer(pattern, text, re.MULTILINE) for name in match.groups() if name)
+
+
+def _is_test(path: str) -> bool:
+    return is_test(path) or _TEST.search(PurePosixPath(path).name) is not None

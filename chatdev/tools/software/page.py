@@ -1,0 +1,82 @@
+"""Judging a page that a browser opened, by what it wrote to its console and what its document holds."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from chatdev.sandbox.base import Execution
+from chatdev.tools.software.static import SourceError
+from chatdev.tools.software.verdict import Finding
+
+_DOCTYPE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!doctype[^>]*>)?", re.IGNORECASE)
+_LOADED = re.compile(r"""<(?:script\b[^>]{0,999}?\bsrc|link\b(?=[^>]{0,999}\bstylesheet\b)[^>]{0,999}?\bhref)"""
+                     r"""\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+_FOREIGN = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_QUERY = re.compile(r"[?#].*")
+_CONSOLE = re.compile(r':CONSOLE:(?P<line>\d+)\] "(?P<message>.{0,2000}?)", source: (?P<source>\S*) \(\d+\)$',
+                      re.MULTILINE | re.DOTALL)
+_ERROR = re.compile(r"Uncaught|Access to .* blocked by CORS policy", re.DOTALL)
+_UNSEEN = re.compile(r"<(script|style|template|noscript)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_BODY = re.compile(r"<body\b[^>]*>(.*)</body>", re.IGNORECASE | re.DOTALL)
+_MOST_ERRORS = 5
+
+
+def prepared(document: bytes, preamble: str) -> bytes:
+    """The document with `preamble` in its first line, behind the doctype, so that all lines keep their numbers."""
+    end = _DOCTYPE.match(document)
+    place = end.end() if end else 0
+    return document[:place] + preamble.strip().encode() + document[place:]
+
+
+def absent(files: Mapping[str, bytes], path: str) -> list[str]:
+    """The scripts and style sheets that the page at `path` loads from the software, which has no such files."""
+    folder = posixpath.dirname(path)
+    local = [unquote(_QUERY.sub("", url)) for url in _loaded(files, path) if not _FOREIGN.match(url)]
+    return [name for name in local if posixpath.normpath(posixpath.join(folder, name)) not in files]
+
+
+def judged(execution: Execution, stderr: str, files: Mapping[str, bytes], path: str) -> Finding:
+    """The finding on the page at `path`; `stderr` is the browser's log with paths of the software relative to it."""
+    errors = _errors(stderr, files)
+    if errors:
+        return _failed(errors, [url for url in _loaded(files, path) if _FOREIGN.match(url)])
+    if execution.timed_out:
+        return Finding("never_loaded")
+    if execution.exit_status != 0:
+        return Finding("browser_failed", {"ending": execution.exit_status or execution.signal})
+    return Finding("empty_page" if _is_empty(execution) else "page_opened")
+
+
+def _failed(errors: list[SourceError], foreign: list[str]) -> Finding:
+    if "asks for input" in errors[0].message:
+        return Finding("asks_for_input")
+    if foreign and "is not defined" in errors[0].message:
+        return Finding("missing_module", {"missing": foreign, "errors": errors})
+    return Finding("script_failed", {"errors": errors})
+
+
+def _loaded(files: Mapping[str, bytes], path: str) -> list[str]:
+    return _LOADED.findall(files[path].decode("utf-8", errors="replace"))
+
+
+def _errors(stderr: str, files: Mapping[str, bytes]) -> list[SourceError]:
+    """The first uncaught errors on the console."""
+    said: list[Mapping[str, Any]] = [match.groupdict() for match in _CONSOLE.finditer(stderr)]
+    return [_placed(entry, files) for entry in said if _ERROR.match(entry["message"])][:_MOST_ERRORS]
+
+
+def _placed(entry: Mapping[str, str], files: Mapping[str, bytes]) -> SourceError:
+    path, line = unquote(entry["source"]), int(entry["line"])
+    lines = files.get(path, b"").decode("utf-8", errors="replace").splitlines()
+    source = lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""
+    return SourceError(path, line, entry["message"], source)
+
+
+def _is_empty(execution: Execution) -> bool:
+    """Whether the document shows nothing; one that was too long to be kept whole surely shows something."""
+    body = _BODY.search(_UNSEEN.sub("", execution.stdout))
+    return not execution.truncated and not (body and body[1].strip())

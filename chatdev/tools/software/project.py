@@ -1,0 +1,134 @@
+"""A program in a language of the table made ready to build and start: its entry, its tools, and the jobs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from chatdev.sandbox.base import Binding, Job, Limits
+from chatdev.tools.software.languages import Language, found
+from chatdev.workspace.entry import Entry
+
+_BUILD_SECONDS = 120.0
+_OPEN_FILES = 1024
+_DISPLAY = Path(__file__).with_name("display.sh")
+_SILENCE = 'mkfifo "$HOME/.silence" && exec "$@" 0<>"$HOME/.silence"'
+"""A shell line that gives a program an input on which nothing is ever typed, and which never ends either."""
+_HEADERS = (".h", ".hh", ".hpp", ".hxx")
+_SEEN = "/usr"  # what every sandbox shows of this machine
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Software in `language`. `programs` has the path of each program it needs, None for one this machine lacks."""
+
+    language: Language
+    files: Mapping[str, bytes]
+    entry: Entry
+    programs: Mapping[str, str | None]
+
+    @property
+    def lacking(self) -> list[str]:
+        """The programs it needs that are not there."""
+        return [name for name, path in self.programs.items() if path is None]
+
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows on an X display."""
+        pattern = self.language.windows
+        return bool(pattern) and any(found(pattern, self._text(path)) for path in self._sources())
+
+    @property
+    def command(self) -> str:
+        """How a person starts it once it is built."""
+        return " ".join(self._words(self.language.run))
+
+    @property
+    def additions(self) -> dict[str, bytes]:
+        """Files the build needs and the software lacks."""
+        return {path: text.encode() for path, text in self.language.adds.items() if path not in self.files}
+
+    def builds(self, folder: Path) -> Iterator[Job]:
+        """The jobs that check and build it in `folder`, in order."""
+        for words in self.language.build:
+            each = self._sources() if "{each}" in words else [""]
+            for path in each:
+                yield self._job(self._words(words, each=path), folder, _BUILD_SECONDS)
+
+    def job(self, folder: Path, seconds: float, arguments: Sequence[str] = ()) -> Job:
+        """The job that starts it in `folder`, where it is built, without anybody looking: nothing is typed, windows
+        are drawn to nowhere."""
+        argv = [*self._found(self._words(self.language.run)), *arguments]
+        if self.windows:
+            argv = _in_shell(_DISPLAY.read_text(encoding="utf-8"), argv)
+        job = self._job(argv, folder, seconds)
+        return job if self.language.page else replace(job, argv=_in_shell(_SILENCE, argv))
+
+    def interactive(self, folder: Path, arguments: Sequence[str] = ()) -> Job:
+        """The job that starts it in `folder` for a person."""
+        return replace(self._job([*self._words(self.language.run), *arguments], folder, 0), interactive=True)
+
+    def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> Job:
+        limits = Limits(seconds=seconds, memory=self.language.memory << 30, open_files=_OPEN_FILES)
+        shown = [path for pattern in self.language.shows for path in Path("/").glob(pattern.lstrip("/"))]
+        return Job(self._found(argv), folder, limits, env=self.language.env, bindings=[Binding(path) for path in shown])
+
+    def _found(self, argv: Sequence[str]) -> list[str]:
+        """The command line with the path of the program."""
+        return [self.programs.get(argv[0]) or argv[0], *argv[1:]]
+
+    def _words(self, words: Sequence[str], each: str = "") -> list[str]:
+        """A command line of the table, filled in."""
+        entry = PurePosixPath(self.entry.path or "")
+        one = {"entry": str(entry), "folder": str(entry.parent), "class": self._class(), "each": each}
+        several = {"{sources}": self._sources, "{program}": self._program,
+                   "{headers}": self._headers, "{libraries}": self._libraries}
+        return [filled for word in words
+                for filled in (several[word]() if word in several else [word.format_map(one)])]
+
+    def _sources(self) -> list[str]:
+        return self.language.sources(self.files)
+
+    def _program(self) -> list[str]:
+        """The sources of one program: without those where another one starts."""
+        return [path for path in self._sources()
+                if path == self.entry.path or not self.language.may_start(self.files[path])]
+
+    def _headers(self) -> list[str]:
+        folders = {str(PurePosixPath(path).parent) for path in self.files if path.endswith(_HEADERS)}
+        return [f"-I{folder}" for folder in sorted(folders)]
+
+    def _libraries(self) -> list[str]:
+        text = "\n".join(self._text(path) for path in self._sources())
+        return [f"-l{library}" for pattern, library in self.language.links.items() if found(pattern, text)]
+
+    def _class(self) -> str:
+        """The entry's full class name, by its package."""
+        path = self.entry.path
+        if path is None:
+            return ""
+        package = re.search(r"^[ \t]*package\s+([\w.]+)\s*;", self._text(path), re.MULTILINE)
+        return ".".join([*(package.groups() if package else ()), PurePosixPath(path).stem])
+
+    def _text(self, path: str) -> str:
+        return self.files[path].decode("utf-8", errors="replace")
+
+
+def prepare(language: Language, files: Mapping[str, bytes]) -> Project:
+    """Find the entry of software in `language`, and what this machine has to build and start it."""
+    programs = {need.split("|")[0]: _path_of(need.split("|"), (_SEEN, *language.shows)) for need in language.needs}
+    return Project(language, files, language.entry(files), programs)
+
+
+def _path_of(names: Sequence[str], seen: Sequence[str]) -> str | None:
+    """Where the first of these programs lies that a sandbox which shows `seen` can start."""
+    paths = (shutil.which(name) for name in names)
+    return next((path for path in paths if path and any(Path(path).resolve().is_relative_to(place) for place in seen)),
+                None)
+
+
+def _in_shell(script: str, argv: Sequence[str]) -> list[str]:
+    return ["/bin/sh", "-c", script, "sh", *argv]
