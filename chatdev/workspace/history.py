@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from chatdev.errors import WorkspaceError
+from chatdev.workspace.problems import explained
 
 _SETTINGS = {
     "user.name": "ChatDev", "user.email": "chatdev@localhost", "core.hooksPath": "/dev/null",
@@ -17,6 +18,8 @@ _SETTINGS = {
 }
 _ENVIRONMENT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0",
                 "GIT_OPTIONAL_LOCKS": "0", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+_ATTRIBUTES = "* -text !eol -ident -filter !working-tree-encoding\n"
+"""Files are kept as they are; stands above any `.gitattributes` in the software, which may ask for anything else."""
 _TIMEOUT = 60.0  # seconds
 
 
@@ -36,6 +39,9 @@ class History:
             raise WorkspaceError(f"{metadata} leads somewhere else; move it away")
         if not self._started:
             self._run("init", "--quiet", "--template=")
+            with explained("write", metadata):
+                (metadata / "info").mkdir(exist_ok=True)
+                (metadata / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
         return True
 
     def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
