@@ -18,6 +18,7 @@ REPLIES = {
     "demand_analysis": "<SOLUTION> Command-line application",
     "language_choice": "<SOLUTION> Python",
     "coding": "main.py\n```python\nprint('nothing to do')\n```\n",
+    "test_plan": "- python main.py",
     "code_review": "<SOLUTION>",
     "environment_doc": "<SOLUTION>\n# none\n",
     "manual": "<SOLUTION>\n# To-do list\n\nRun `python main.py`.\n",

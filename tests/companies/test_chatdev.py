@@ -18,7 +18,8 @@ GOOD = "def add(a, b):\n    return a + b\n\nprint(add(1, 2))"
 
 HAPPY: dict[str, Any] = {
     "demand_analysis": "<SOLUTION> Command-line application", "language_choice": "<SOLUTION> Python",
-    "coding": f"<SOLUTION>\nmain.py\n```python\n{GOOD}\n```", "code_review": "<SOLUTION>",
+    "coding": f"<SOLUTION>\nmain.py\n```python\n{GOOD}\n```", "test_plan": "- python main.py\n- python main.py x",
+    "code_review": "<SOLUTION>",
     "environment_doc": "<SOLUTION>\n# nothing but Python itself", "manual": "<SOLUTION>\n# Adder\nRun it.",
 }
 
@@ -50,9 +51,9 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
     assert run.values["test"]["passed"]
     endings = {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}
     assert endings == {"demand_analysis": "consensus", "language_choice": "consensus", "coding": "feedback",
-                       "code_completion": "feedback", "code_review": "consensus", "system_test": "feedback",
+                       "code_completion": "feedback", "test_plan": "rounds", "code_review": "consensus", "system_test": "feedback",
                        "manual": "consensus"}
-    assert len(chat_server.requests) == 5
+    assert len(chat_server.requests) == 6
     assert [e.place for e in events if isinstance(e, StepSkipped)] == [
         "interface_design#1", "parallel#1/branch-1/environment_doc#1"]
 
@@ -111,6 +112,19 @@ def test_a_program_that_does_not_compile_is_mended_before_anybody_reviews_it(cha
 
 
 @pytest.mark.tool
+def test_a_command_of_the_users_that_crashes_is_seen_by_the_reviewer_and_repaired_by_the_tester(
+        chat_server: ChatServer, tmp_path: Path) -> None:
+    run, _ = build(chat_server, tmp_path, {
+        **HAPPY, "coding": "<SOLUTION>\nmain.py\n```python\nimport sys\nprint(int('0' + ''.join(sys.argv[1:])))\n```",
+        "system_test#1/round-1/instructor": "Print 0 for what is no number.",
+        "system_test": f"main.py\n```python whole\n{GOOD}\n```"})
+    assert run.success, run.reason
+    for place in ("code_review#1/round-1/instructor", "system_test#1/round-1/instructor"):
+        asked = chat_server.requests[places(chat_server).index(place)]
+        assert "ValueError: invalid literal for int() with base 10: '0x'" in asked.body["messages"][1]["content"]
+
+
+@pytest.mark.tool
 def test_a_review_cannot_break_a_running_program(chat_server: ChatServer, tmp_path: Path) -> None:
     run, _ = build(chat_server, tmp_path, {
         **HAPPY, "code_review#1/round-1/instructor": "Use c.", "code_review": f"main.py\n```python\n{BROKEN}\n```",
@@ -130,7 +144,7 @@ def test_a_program_that_never_runs_is_no_success(chat_server: ChatServer, tmp_pa
 
 
 @pytest.mark.tool
-@pytest.mark.parametrize("phase", ["code_completion", "code_review", "system_test", "manual"])
+@pytest.mark.parametrize("phase", ["code_completion", "test_plan", "code_review", "system_test", "manual"])
 def test_phases_can_be_left_out_without_changing_what_success_means(chat_server: ChatServer, tmp_path: Path,
                                                                     phase: str) -> None:
     run, events = build(chat_server, tmp_path, HAPPY, without=[phase])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from chatdev.tools.base import ToolContext, Verdict
@@ -26,8 +27,8 @@ def use(context: ToolContext) -> Verdict:
     """
     started: Verdict = run.call(context, {})
     plan = sessions(context.values.get("commands") or ())
-    if not started.passed or not plan or not any(path.endswith(".py") for path in context.software):
-        return started
+    if not (started.passed and started.judged and plan) or not any(path.endswith(".py") for path in context.software):
+        return replace(started, evidence={**started.evidence, "commands": []})
     lines = [_line(*pair) for pair in zip(plan, python.use(context, plan), strict=True)]
     failed = sum(line["failed"] for line in lines)
     report = template(knowledge.report_template("use")).render(sessions=lines, failed=failed).strip()
