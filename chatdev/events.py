@@ -40,7 +40,7 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class RunFinished(Event):
-    status: str  # success · failure · stopped · error · interrupted
+    status: str  # success · failure · unjudged · stopped · error · interrupted
     reason: str
     seconds: float
 

@@ -16,7 +16,7 @@ Exit codes:
   1    the run is finished, but its success expression does not hold, or a phase ended without its solution
   2    wrong input: company, setting, task, or no model configured
   3    a model call failed for good; what was made is kept
-  4    a tool or the sandbox is missing or failed
+  4    a tool or the sandbox is missing or failed, or what judging the software takes
   5    the disk or the journal failed
   6    a budget (--max-…) is used up; `chatdev resume` goes on
   70   an error in chatdev itself

@@ -14,6 +14,7 @@ from chatdev.runner.report import counted, spent
 from chatdev.runner.result import Run
 
 _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
+         "unjudged": ("yellow", "finished"),
          "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted"),
          "stopped": ("yellow", "stopped by its budget; what was made so far is kept")}
 

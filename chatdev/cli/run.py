@@ -17,7 +17,7 @@ from chatdev.cli.dry_run import show_plan
 from chatdev.cli.ending import show_ending
 from chatdev.cli.jsonlines import json_lines
 from chatdev.cli.outcome import INTERRUPTED, reported
-from chatdev.errors import ConfigError
+from chatdev.errors import ConfigError, ToolError
 
 if TYPE_CHECKING:
     from chatdev.runner.company import Company
@@ -80,7 +80,7 @@ def _run(company: Company, task: str, show: Show, options: dict[str, Any]) -> in
         _outliving(show_ending)(run)
     if run.error:
         raise run.error
-    return {"success": 0, "interrupted": INTERRUPTED}.get(run.status, 1)
+    return {"success": 0, "interrupted": INTERRUPTED, "unjudged": ToolError.exit_status}.get(run.status, 1)
 
 
 def _outliving(show: Callable[[T], None]) -> Callable[[T], None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from chatdev.config.expressions import compile_expression
@@ -101,10 +101,13 @@ class Execution:
 
     def _judge(self, state: State) -> None:
         names = {**self.inputs.visible, **state.names(), "inputs": self.inputs.visible}
-        if compile_expression(self.company.success).evaluate(names):
-            self._end("success", f"{self.company.success} holds")
+        success = compile_expression(self.company.success)
+        if not success.evaluate(names):
+            self._end("failure", f"the chain is done, but {success.text} does not hold")
+        elif report := "".join(_unjudged(names.get(name)) for name in sorted(success.names)):
+            self._end("unjudged", report)
         else:
-            self._end("failure", f"the chain is done, but {self.company.success} does not hold")
+            self._end("success", f"{success.text} holds")
 
     def _stop(self, stop: BudgetExhausted) -> None:
         mend = f"chatdev resume {shlex.quote(str(self.folder.path))} --max-{stop.limit} N"
@@ -141,5 +144,10 @@ class Execution:
             self._journal.close()
 
     def _unwritten(self, error: WorkspaceError) -> None:
-        if self.run.status in ("success", "failure"):
+        if self.run.status in ("success", "failure", "unjudged"):
             self._end("error", str(error), error)
+
+
+def _unjudged(value: object) -> str:
+    """The report of a verdict that passes only because this machine could not judge (`tools.base.Verdict`)."""
+    return str(value["report"]) if isinstance(value, Mapping) and value.get("judged") is False else ""

@@ -13,8 +13,9 @@ from chatdev.errors import ChatDevError
 from chatdev.events import Event, ModelCalled
 from chatdev.workspace.snapshot import Software
 
-Status = Literal["running", "success", "failure", "stopped", "error", "interrupted"]
-"""`stopped`: a budget is used up, and `resume` goes on."""
+Status = Literal["running", "success", "failure", "unjudged", "stopped", "error", "interrupted"]
+"""`unjudged`: the success expression holds, but only because this machine lacks what judging
+takes. `stopped`: a budget is used up, and `resume` goes on."""
 
 
 @dataclass(slots=True)

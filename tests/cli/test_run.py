@@ -12,7 +12,7 @@ import pytest
 
 from chatdev.events import RunFinished, from_dict
 from chatdev.journal import read_journal
-from tests.engine.studio import program
+from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.shop import BETTER, FIRST, HELLO, KEY, SECOND, Shop
 
 ESCAPE = "\x1b"
@@ -106,6 +106,19 @@ def test_a_run_that_does_not_hold_its_success_exits_with_one(shop: Shop) -> None
     assert "finished, but not successful: the chain is done, but test.passed does not hold" in outcome.out
     assert "✗ software.complete" in outcome.out
     assert "**failure**" in outcome.report
+
+
+def test_a_run_whose_software_cannot_be_judged_here_is_neither_success_nor_failure(shop: Shop) -> None:
+    feedback = {**CHANGE, "feedback": "software.run"}
+    shop.company = Studio(shop.folder, shop.server).company(
+        {"write": WRITE, "change": feedback}, [{"phase": "write"}, {"phase": "change"},
+                                               {"tool": "software.run", "writes": "test"}], success="test.passed")
+    shop.route({FIRST: "<SOLUTION>\nmain.rs\n```rust\nfn main() {}\n```\n"})
+    outcome = shop.run()
+    assert outcome.status == 4, outcome.out + outcome.err
+    assert "finished: Not judged: nothing here can run software in Rust" in outcome.out
+    assert "**unjudged**" in outcome.report
+    assert len(shop.server.requests) == 1  # nobody mends what may be sound
 
 
 def test_a_field_can_be_set_and_a_phase_left_out(shop: Shop) -> None:
