@@ -11,9 +11,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-_ROOT = Path(__file__).resolve().parents[2]
-RESULTS = _ROOT / "benchmarks" / "results" / "first_runs.json"
-PAGE = _ROOT / "docs" / "first-runs.md"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "benchmarks" / "results" / "first_runs.json"
+PAGE = ROOT / "docs" / "first-runs.md"
 BEGIN, END = "<!-- first runs: written by benchmarks/first_runs/run_all.py -->", "<!-- end of first runs -->"
 _COLUMNS = ("Task", "Calls", "Tokens read", "Tokens written", "Minutes", "Files", "Lines", "Starts", "Accepted",
             "What failed")

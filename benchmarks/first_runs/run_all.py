@@ -1,4 +1,4 @@
-"""Build the five programs with the `chatdev` company, try them, and write the results down.
+"""Build the five programs by `make run`, try them, and write the results down.
 
     python -m benchmarks.first_runs.run_all [--model local] [--only Primes] [--accept FOLDER]
 
@@ -8,19 +8,21 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from benchmarks.first_runs.program import Check, copied
-from benchmarks.first_runs.record import Row, save, write_page
-from chatdev import Company, Run
+from benchmarks.first_runs.record import ROOT, Row, save, write_page
+from chatdev.journal import read_journal
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.choose import choose
+from chatdev.workspace.tree import read_tree
 
+_WAREHOUSE = ROOT / "warehouse"
 _DOCUMENTS = {".md", ".txt", ".json"}
 
 
@@ -40,12 +42,15 @@ def main() -> int:
 
 
 def build_and_try(task: dict[str, str], options: argparse.Namespace, sandbox: Sandbox) -> Row:
-    """One program, from the request to the verdict."""
+    """One program, from the request typed at `make run` to the verdict."""
     print(f"{task['name']}: building …", flush=True)
-    run = Company.load("chatdev", sets=options.set).run(
-        task["task"], name=task["name"], model=options.model, warehouse=options.warehouse)
-    checks = _shown(try_out(task, run.software_folder, sandbox))
-    return _row(task["name"], run, checks)
+    before = set(_WAREHOUSE.glob("*/"))
+    subprocess.run(["make", "run", f"TASK={task['task']}", f"NAME={task['name']}", f"MODEL={options.model}"], cwd=ROOT,
+                   check=False)  # what came of it stands in the run's folder
+    if not (made := set(_WAREHOUSE.glob("*/")) - before):
+        sys.exit(f"make run ended before it made anything for {task['name']}; its message stands above")
+    folder = made.pop()
+    return _row(task["name"], folder, _shown(try_out(task, folder / "software", sandbox)))
 
 
 def try_out(task: dict[str, str], software: Path, sandbox: Sandbox) -> list[Check]:
@@ -58,16 +63,20 @@ def try_out(task: dict[str, str], software: Path, sandbox: Sandbox) -> list[Chec
         return [Check("there is a program", passed=False, detail=str(error))]
 
 
-def _row(name: str, run: Run, checks: list[Check]) -> Row:
-    lines = sum(len(content.splitlines()) for path, content in run.software.items()
-                if Path(path).suffix not in _DOCUMENTS)
+def _row(name: str, folder: Path, checks: list[Check]) -> Row:
+    software = read_tree(folder / "software")
+    events = list(read_journal(folder / "run" / "journal.jsonl"))
+    calls = [event for event in events if event["kind"] == "ModelCalled"]
+    end = next(event for event in events if event["kind"] == "RunFinished")
+    verdicts = [event for event in events if event["kind"] == "ToolCalled" and event["tool"] == "software.use"]
     failed = [check.name for check in checks if not check.passed]
-    accepted = run.success and not failed
-    reason = "" if accepted else "; ".join(failed) or run.reason
-    verdict: Any = run.values.get("test") or {}
-    return Row(name, run.usage.calls, run.usage.prompt_tokens, run.usage.completion_tokens,
-               round(run.usage.seconds / 60, 1), len(run.software), lines,
-               bool(verdict.get("passed")), accepted, len(checks) - len(failed), len(checks), reason)
+    accepted = end["status"] == "success" and not failed
+    return Row(name, len(calls), sum(call["prompt_tokens"] for call in calls),
+               sum(call["completion_tokens"] for call in calls), round(end["seconds"] / 60, 1), len(software),
+               sum(len(content.splitlines()) for path, content in software.items()
+                   if Path(path).suffix not in _DOCUMENTS),
+               bool(verdicts and verdicts[-1]["passed"]), accepted, len(checks) - len(failed), len(checks),
+               "" if accepted else "; ".join(failed) or end["reason"])
 
 
 def _shown(checks: list[Check]) -> list[Check]:
@@ -81,9 +90,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", default="local", help="model that builds the programs")
     parser.add_argument("--only", help="name of one task")
     parser.add_argument("--accept", type=Path, metavar="FOLDER", help="try this software, build nothing")
-    parser.add_argument("--warehouse", default="warehouse")
-    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
-                        help="change the company, e.g. for an ablation")
     return parser.parse_args()
 
 
