@@ -11,6 +11,7 @@ import click
 
 from chatdev.cli.layout import first_line, laid_out
 from chatdev.cli.progress import Progress
+from chatdev.engine.wording import counted
 from chatdev.events import (
     DeliveryApplied,
     DeliveryRefused,
@@ -26,7 +27,6 @@ from chatdev.events import (
     Uttered,
 )
 from chatdev.runner.harmless import harmless_event
-from chatdev.runner.report import counted
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
 _PARTS_OF_A_TURN = re.compile(r"(/(act|trim|more)-\d+)+$")

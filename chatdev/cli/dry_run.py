@@ -10,7 +10,7 @@ import click
 from chatdev.config.estimate import Load, estimate
 from chatdev.config.preview import preview
 from chatdev.config.settings import default_model, user_settings
-from chatdev.engine.budget import money
+from chatdev.engine.wording import money
 from chatdev.runner.company import Company
 from chatdev.runner.inputs import gather
 from chatdev.runner.toolbox import described_tools

@@ -8,9 +8,10 @@ import sys
 
 import click
 
+from chatdev.engine.wording import counted
 from chatdev.runner.budget import of_the_budget
 from chatdev.runner.harmless import harmless
-from chatdev.runner.report import counted, spent
+from chatdev.runner.report import spent
 from chatdev.runner.result import Run
 
 _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),

@@ -10,7 +10,7 @@ from itertools import islice
 
 import click
 
-from chatdev.runner.report import counted
+from chatdev.engine.wording import counted
 
 INDENT = "    "
 CODE_LINES = 8  # of one code block, unless everything is shown

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self, TextIO
 
-from chatdev.engine.budget import money
+from chatdev.engine.wording import counted, money
 from chatdev.events import Event, ModelCalled, PhaseStarted, Uttered
-from chatdev.runner.report import counted
 from chatdev.runner.result import Usage
 
 _CLEAR = "\r\x1b[K"

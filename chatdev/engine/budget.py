@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from chatdev.config.limits import Limits
 from chatdev.config.profiles import ModelProfile
+from chatdev.engine.wording import counted, money
 from chatdev.llm.base import Message, Request
 from chatdev.llm.tokens import count
 
@@ -125,7 +126,7 @@ class Budget:
     def _reached(self, limit: str, estimate: Spending) -> Reached:
         limits = self.limits
         texts = {
-            "calls": f"the budget of {limits.calls} calls is used up",
+            "calls": f"the budget of {counted(limits.calls or 0, 'call')} is used up",
             "tokens": f"the next call, estimated at {estimate.tokens} tokens, does not fit the budget of "
                       f"{limits.tokens} tokens",
             "cost": f"the next call, estimated at {money(estimate.cost)}, does not fit the budget of "
@@ -133,13 +134,8 @@ class Budget:
             "minutes": f"the budget of {limits.minutes:g} minutes is used up" if limits.minutes else "",
         }
         spent = self.spent
-        return Reached(f"{texts[limit]} (spent so far: {spent.calls} calls, {spent.tokens} tokens, "
+        return Reached(f"{texts[limit]} (spent so far: {counted(spent.calls, 'call')}, {spent.tokens} tokens, "
                        f"{money(spent.cost)}, {spent.seconds:.0f} s)", limit)
-
-
-def money(cost: float | None) -> str:
-    """A cost in words: unknown is not zero."""
-    return "cost unknown" if cost is None else f"${cost:.4f}"
 
 
 def estimated(request: Request, profile: ModelProfile) -> Spending:

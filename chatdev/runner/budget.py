@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from chatdev.config.limits import Limits
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import Company
-from chatdev.engine.budget import Spending, money
+from chatdev.engine.budget import Spending
 from chatdev.engine.office import Seat
+from chatdev.engine.wording import money
 from chatdev.errors import ConfigError
 from chatdev.paths import settings_file
 from chatdev.runner.options import RunOptions

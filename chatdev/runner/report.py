@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.engine.budget import money
+from chatdev.engine.wording import counted, money
 from chatdev.events import (
     DeliveryRefused,
     Event,
@@ -60,11 +60,6 @@ def _phase_place(place: str) -> str:
     parts = place.split("/")
     last = max((n for n, part in enumerate(parts) if "#" in part), default=0)
     return "/".join(parts[:last + 1])
-
-
-def counted(number: int, what: str) -> str:
-    """`1 round`, `2 rounds`."""
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def spent(usage: Usage) -> str:
