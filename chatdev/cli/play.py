@@ -17,13 +17,17 @@ from chatdev.cli.outcome import reported, show_error
 @reported
 def command(folder: Path, arguments: tuple[str, ...], sandbox: str) -> int:
     """Start finished software in the sandbox. FOLDER is a run of the warehouse; what stands behind it, options too,
-    goes to the program. It works on a copy: what it writes is gone afterwards."""
+    goes to the program. It works on a copy: what it writes is gone afterwards. Of a page, its
+    address for a browser is shown."""
     from chatdev.sandbox.choose import choose
-    from chatdev.tools.software.play import play
+    from chatdev.tools.software.play import page_of, play
 
     if not folder.is_dir():
         show_error(f"there is no folder {folder}; give a folder of the warehouse")
         return 2
+    if page := page_of(folder):
+        click.echo(f"open it in a browser: {page.as_uri()}")
+        return 0
     execution = play(folder, choose(sandbox), arguments)
     if execution.exit_status is None:
         return 128 + (execution.signal or 0)

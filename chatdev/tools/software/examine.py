@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.sandbox.base import Execution
+from chatdev.errors import ToolError
+from chatdev.sandbox.base import Execution, Sandbox
 from chatdev.sandbox.bubblewrap import BOX
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import page
@@ -16,6 +19,7 @@ from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.languages import Language, found, named
 from chatdev.tools.software.policy import rule_of_ending
 from chatdev.tools.software.project import Project, prepare
+from chatdev.tools.software.session import Session
 from chatdev.tools.software.static import data_errors
 from chatdev.tools.software.verdict import Finding, facts_of, plainly
 
@@ -28,16 +32,25 @@ def examine(context: ToolContext, language: Language) -> Finding:
     if errors := data_errors(context.software):
         return Finding("does_not_compile", {"errors": errors})
     project = prepare(language, context.software)
-    finding = _cannot_start(project) or _started(project, context)
+    finding = _obstacle(project) or _started(project, context)
     return replace(finding, evidence={"language": language.name, "command": project.command, **finding.evidence})
 
 
-def _cannot_start(project: Project) -> Finding | None:
-    """What is known before anything runs."""
+def use(context: ToolContext, language: Language, sessions: Sequence[Session]) -> list[Finding]:
+    """How each session went, one after the other on one throwaway copy, of software that `examine` found nothing
+    against."""
+    project = prepare(language, context.software)
+    with throwaway(context.scratch, context.software) as folder:
+        if built(project, context.sandbox, folder):
+            raise ToolError(f"the software could be built a moment ago, and now it cannot: {project.command}")
+        return [_tried(project, context.sandbox, folder, session) for session in sessions]
+
+
+def _obstacle(project: Project) -> Finding | None:
+    """Why it cannot be built or started here, as far as that is known before anything runs."""
     language, entry = project.language, project.entry
     if entry.path is None:
-        return Finding("nothing_to_run", {"candidates": entry.candidates, "language": language.name,
-                                          "expected": language.named[0]})
+        return no_entry(project)
     if language.page and (absent := page.absent(project.files, entry.path)):
         return Finding("missing_file", {"missing": absent})
     if project.lacking:
@@ -48,21 +61,41 @@ def _cannot_start(project: Project) -> Finding | None:
     return None
 
 
+def no_entry(project: Project) -> Finding:
+    """The finding on a project of which nothing says where it starts."""
+    language = project.language
+    return Finding("nothing_to_run", {"candidates": project.entry.candidates, "language": language.name,
+                                      "expected": language.named[0]})
+
+
+def built(project: Project, sandbox: Sandbox, folder: Path) -> Finding | None:
+    """Check and build it in `folder`, a copy of it; what stands in the way."""
+    project.complete(folder)
+    for job in project.builds(folder):
+        execution = sandbox.run(job)
+        if execution.exit_status != 0:
+            return _Reading(project, folder).of_build(execution)
+    return None
+
+
 def _started(project: Project, context: ToolContext) -> Finding:
-    with throwaway(context.scratch, {**project.files, **project.additions}) as folder:
-        trial = _Trial(project, folder)
-        for job in project.builds(folder):
-            if finding := trial.of_build(context.sandbox.run(job)):
-                return finding
-        if project.language.page:
-            trial.prepare_page()
-        seconds = project.language.seconds + (_SECONDS_FOR_WINDOWS if project.windows else 0)
-        return trial.of_start(context.sandbox.run(project.job(folder, seconds)))
+    with throwaway(context.scratch, context.software) as folder:
+        return built(project, context.sandbox, folder) or _tried(project, context.sandbox, folder, Session())
+
+
+def _tried(project: Project, sandbox: Sandbox, folder: Path, session: Session) -> Finding:
+    seconds = project.language.seconds + (_SECONDS_FOR_WINDOWS if project.windows else 0)
+    execution = sandbox.run(project.job(folder, seconds, session))
+    finding = _Reading(project, folder).of_start(execution)
+    command = "" if project.language.page else shlex.join((*project.command.split(), *session.arguments))
+    return replace(finding, facts={"command": command, "seconds": int(seconds), **finding.facts},
+                   evidence={"exit_status": execution.exit_status, "signal": execution.signal,
+                             "timed_out": execution.timed_out})
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
-    """Reads how the jobs of one project, carried out in `folder`, ended."""
+class _Reading:
+    """Reads how the jobs of a project, carried out in `folder`, ended."""
 
     project: Project
     folder: Path
@@ -73,10 +106,8 @@ class _Trial:
         here = self.folder.resolve()
         return {f"file://{BOX}/": "", f"file://{here}/": "", f"{BOX}/": "", f"{here}/": ""}
 
-    def of_build(self, execution: Execution) -> Finding | None:
-        """None when it went well."""
-        if execution.exit_status == 0:
-            return None
+    def of_build(self, execution: Execution) -> Finding:
+        """The rule for a build that failed, with the first lines of what was said."""
         said = plainly(self._without_noise(execution.stderr + execution.stdout), self._places)
         if execution.timed_out:
             said = f"(stopped after {execution.seconds:.0f} seconds)\n{said}"
@@ -85,22 +116,14 @@ class _Trial:
         return Finding("missing_module" if missing else "does_not_compile", {"missing": missing, "compiler": lines})
 
     def of_start(self, execution: Execution) -> Finding:
-        """The rule for how it went, with what it wrote."""
-        evidence = {"exit_status": execution.exit_status, "signal": execution.signal, "timed_out": execution.timed_out}
-        entry, language = self.project.entry.path or "", self.project.language
-        facts: dict[str, Any] = {"command": self.project.command, "seconds": int(language.seconds)}
-        if language.page:
-            finding = page.judged(execution, plainly(execution.stderr, self._places), self.project.files, entry)
-            return replace(finding, facts={**facts, "command": "", **finding.facts}, evidence=evidence)
+        """The rule for how a start went, with what was written."""
+        if self.project.language.page:
+            log = plainly(execution.stderr, self._places)
+            return page.judged(execution, log, self.project.files, self.project.entry.path or "")
         quiet = replace(execution, stderr=self._without_noise(execution.stderr))
-        facts |= {**facts_of(quiet, self.project.files, self._places), "missing": self._missing(execution.stderr),
-                  "lacks": "a working display"}
-        return Finding(self._rule(execution), facts, evidence)
-
-    def prepare_page(self) -> None:
-        """Put what replaces its dialogs in front of the page."""
-        document = self.folder / (self.project.entry.path or "")
-        document.write_bytes(page.prepared(document.read_bytes(), self.project.language.page))
+        facts: dict[str, Any] = facts_of(quiet, self.project.files, self._places)
+        return Finding(self._rule(execution), {**facts, "missing": self._missing(execution.stderr),
+                                               "lacks": "a working display"})
 
     def _rule(self, execution: Execution) -> str:
         language, stderr = self.project.language, execution.stderr
@@ -119,4 +142,3 @@ class _Trial:
     def _without_noise(self, stderr: str) -> str:
         noise = self.project.language.noise
         return "\n".join(line for line in stderr.splitlines() if not noise or not re.search(noise, line))
-

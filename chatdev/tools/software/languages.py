@@ -43,6 +43,7 @@ class Language(BaseModel):
     adds: Mapping[str, str] = {}
     build: tuple[tuple[str, ...], ...] = ()
     run: tuple[str, ...]
+    command: str = ""
     memory: int
     seconds: float = 3.0
     env: Mapping[str, str] = {}
@@ -82,6 +83,11 @@ class Language(BaseModel):
         return next(named(self.declared.pattern, text), None)
 
 
+def is_python(files: Mapping[str, bytes]) -> bool:
+    """Whether there is Python in the software; then that is its language, whatever else there is."""
+    return any(path.endswith(".py") for path in files)
+
+
 @functools.cache
 def languages() -> tuple[Language, ...]:
     """All rows, in the order in which they are tried."""
@@ -89,7 +95,7 @@ def languages() -> tuple[Language, ...]:
 
 
 def language_of(files: Mapping[str, bytes]) -> Language | None:
-    """The language the software is in, or None when it is none of the table (Python is not in it)."""
+    """The language the software is in, or None when it is none of the table (Python is none of it)."""
     suffixes = {PurePosixPath(path).suffix for path in files if not _is_test(path)}
     return next((language for language in languages()
                  if not suffixes.isdisjoint(language.suffixes) and language.unless.isdisjoint(files)), None)

@@ -9,14 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from chatdev.sandbox.base import Binding, Job, Limits
+from chatdev.tools.software import page
 from chatdev.tools.software.languages import Language, found
+from chatdev.tools.software.session import Session
 from chatdev.workspace.entry import Entry
+from chatdev.workspace.tree import write_tree
 
 _BUILD_SECONDS = 120.0
 _OPEN_FILES = 1024
 _DISPLAY = Path(__file__).with_name("display.sh")
-_SILENCE = 'mkfifo "$HOME/.silence" && exec "$@" 0<>"$HOME/.silence"'
-"""A shell line that gives a program an input on which nothing is ever typed, and which never ends either."""
+_TYPING = 'mkfifo "$HOME/.typed" && exec 0<>"$HOME/.typed" && printf %s "$0" >&0 && exec "$@"'
+"""A shell line that types $0 into a program and then waits, as a person would: the input does not end."""
+_NOBODY = Session()
+_MOST_TYPED = 16_000  # characters: what is typed waits in a pipe, and a pipe holds 64 KiB
 _HEADERS = (".h", ".hh", ".hpp", ".hxx")
 _SEEN = "/usr"  # what every sandbox shows of this machine
 
@@ -46,10 +51,13 @@ class Project:
         """How a person starts it once it is built."""
         return " ".join(self._words(self.language.run))
 
-    @property
-    def additions(self) -> dict[str, bytes]:
-        """Files the build needs and the software lacks."""
-        return {path: text.encode() for path, text in self.language.adds.items() if path not in self.files}
+    def complete(self, folder: Path) -> None:
+        """Write into the copy in `folder` what the build needs and the software lacks, and what a page needs that
+        nobody looks at."""
+        additions = {path: text.encode() for path, text in self.language.adds.items() if path not in self.files}
+        if self.language.page and self.entry.path:
+            additions[self.entry.path] = page.prepared(self.files[self.entry.path], self.language.page)
+        write_tree(folder, additions)
 
     def builds(self, folder: Path) -> Iterator[Job]:
         """The jobs that check and build it in `folder`, in order."""
@@ -58,27 +66,25 @@ class Project:
             for path in each:
                 yield self._job(self._words(words, each=path), folder, _BUILD_SECONDS)
 
-    def job(self, folder: Path, seconds: float, arguments: Sequence[str] = ()) -> Job:
-        """The job that starts it in `folder`, where it is built, without anybody looking: nothing is typed, windows
-        are drawn to nowhere."""
-        argv = [*self._found(self._words(self.language.run)), *arguments]
-        if self.windows:
-            argv = _in_shell(_DISPLAY.read_text(encoding="utf-8"), argv)
-        job = self._job(argv, folder, seconds)
-        return job if self.language.page else replace(job, argv=_in_shell(_SILENCE, argv))
+    def job(self, folder: Path, seconds: float, session: Session = _NOBODY) -> Job:
+        """The job that starts it in `folder`, where it is built, without anybody looking: only the session is typed,
+        windows are drawn to nowhere."""
+        job = self._job([*self._words(self.language.run), *session.arguments], folder, seconds)
+        if self.language.page:
+            return job
+        argv = _in_shell(_DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
+        typed = "".join(f"{line}\n" for line in session.typed)[:_MOST_TYPED]
+        return replace(job, argv=_in_shell(_TYPING, argv, typed))
 
-    def interactive(self, folder: Path, arguments: Sequence[str] = ()) -> Job:
-        """The job that starts it in `folder` for a person."""
-        return replace(self._job([*self._words(self.language.run), *arguments], folder, 0), interactive=True)
+    def start(self, folder: Path) -> Job:
+        """The job that starts it in `folder`, where it is built, for a person."""
+        return self._job(self._words(self.language.run), folder, 0)
 
     def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> Job:
         limits = Limits(seconds=seconds, memory=self.language.memory << 30, open_files=_OPEN_FILES)
         shown = [path for pattern in self.language.shows for path in Path("/").glob(pattern.lstrip("/"))]
-        return Job(self._found(argv), folder, limits, env=self.language.env, bindings=[Binding(path) for path in shown])
-
-    def _found(self, argv: Sequence[str]) -> list[str]:
-        """The command line with the path of the program."""
-        return [self.programs.get(argv[0]) or argv[0], *argv[1:]]
+        program = self.programs.get(argv[0]) or argv[0]
+        return Job([program, *argv[1:]], folder, limits, env=self.language.env, bindings=[*map(Binding, shown)])
 
     def _words(self, words: Sequence[str], each: str = "") -> list[str]:
         """A command line of the table, filled in."""
@@ -130,5 +136,5 @@ def _path_of(names: Sequence[str], seen: Sequence[str]) -> str | None:
                 None)
 
 
-def _in_shell(script: str, argv: Sequence[str]) -> list[str]:
-    return ["/bin/sh", "-c", script, "sh", *argv]
+def _in_shell(script: str, argv: Sequence[str], name: str = "sh") -> list[str]:
+    return ["/bin/sh", "-c", script, name, *argv]

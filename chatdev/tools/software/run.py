@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
 from chatdev.tools.software import examine, python
-from chatdev.tools.software.languages import language_of, languages, unjudged
+from chatdev.tools.software.languages import is_python, language_of, languages, unjudged
 from chatdev.tools.software.verdict import Finding, verdict
 
 
@@ -23,7 +21,7 @@ def run(context: ToolContext) -> Verdict:
 
 
 def _finding(context: ToolContext) -> Finding:
-    if any(PurePosixPath(path).suffix == ".py" for path in context.software):
+    if is_python(context.software):
         return python.examine(context)
     if language := language_of(context.software):
         return examine.examine(context, language)

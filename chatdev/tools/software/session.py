@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 MOST_SESSIONS = 20  # a plan that goes on for ever must not hold up the run
-_START = re.compile(r"(?:\$\s*)?(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)(?=\s|$)(?P<rest>.*)", re.DOTALL)
+PYTHON = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"
+"""How a person starts a Python program, as a pattern."""
 _OPERATOR = re.compile(r"[|&;<>]+")
 
 
@@ -20,15 +21,17 @@ class Session:
     typed: tuple[str, ...] = ()
 
 
-def sessions(lines: Iterable[str]) -> list[Session]:
+def sessions(lines: Iterable[str], command: str = PYTHON) -> list[Session]:
     """The sessions of a plan. A line such as `python main.py add "Buy milk"` starts the program, whatever its file is
-    called; each other line is typed into the program started last, or into a start without arguments before any.
+    called (`command` is the pattern of what stands before the arguments); each other line is typed into the program
+    started last, or into a start without arguments before any.
 
     What a shell would do with a command (pipes, redirections, a second command) is left out: no shell runs it.
     """
+    pattern = re.compile(rf"(?:\$\s*)?(?:{command})(?=\s|$)(?P<rest>.*)", re.DOTALL)
     found: list[Session] = []
     for line in (line.strip().strip("`").strip() for line in lines):
-        start = _START.fullmatch(line)
+        start = pattern.fullmatch(line)
         if start:
             found.append(Session(_arguments(start["rest"])))
         elif line:

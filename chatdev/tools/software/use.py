@@ -7,7 +7,8 @@ from typing import Any
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software import knowledge, python
+from chatdev.tools.software import examine, knowledge, python
+from chatdev.tools.software.languages import is_python, language_of
 from chatdev.tools.software.run import run
 from chatdev.tools.software.session import Session, sessions
 from chatdev.tools.software.verdict import Finding, template
@@ -23,13 +24,13 @@ def use(context: ToolContext) -> Verdict:
     """Start the software as `software.run` does, then type each of the `commands` as a user would.
 
     `commands` is a list of lines (see `sessions`); all run one after the other on one throwaway copy, so that what one
-    keeps the next one finds. Without any, or for software that is not in Python, the verdict is that of `software.run`.
+    keeps the next one finds. Without any, and for pages, the verdict is that of `software.run`.
     """
     started: Verdict = run.call(context, {})
-    plan = sessions(context.values.get("commands") or ())
-    if not (started.passed and started.judged and plan) or not any(path.endswith(".py") for path in context.software):
+    plan, findings = _carried_out(context) if started.passed and started.judged else ([], [])
+    if not plan:
         return replace(started, evidence={**started.evidence, "commands": []})
-    lines = [_line(*pair) for pair in zip(plan, python.use(context, plan), strict=True)]
+    lines = [_line(*pair) for pair in zip(plan, findings, strict=True)]
     failed = sum(line["failed"] for line in lines)
     report = template(knowledge.report_template("use")).render(sessions=lines, failed=failed).strip()
     evidence = {**started.evidence, "commands": [{"command": line["command"], "typed": line["typed"],
@@ -39,10 +40,26 @@ def use(context: ToolContext) -> Verdict:
     return Verdict(True, report, started.score, evidence)
 
 
+def _carried_out(context: ToolContext) -> tuple[list[Session], list[Finding]]:
+    """The sessions of the plan, and how each of them went."""
+    lines = context.values.get("commands") or ()
+    if is_python(context.software):
+        plan = sessions(lines)
+        return plan, python.use(context, plan) if plan else []
+    language = language_of(context.software)
+    plan = sessions(lines, language.command) if language and not language.page else []
+    return plan, examine.use(context, language, plan) if language and plan else []
+
+
 def _line(session: Session, finding: Finding) -> dict[str, Any]:
     """One session as the report shows it."""
     facts, failed = finding.facts, finding.rule in _MISTAKES
     said = facts["stdout"] or ("" if failed else facts["stderr"])
     return {"command": facts["command"], "typed": list(session.typed), "failed": failed,
             "said": "\n".join(said.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:],
-            "frames": facts["frames"], "error": facts["exception"] or f"ended by {facts['signal']}"}
+            "frames": facts["frames"], "error": facts["exception"] or _last_words(finding)}
+
+
+def _last_words(finding: Finding) -> str:
+    """What is known of an end without a traceback of Python."""
+    return f"ended by {finding.facts['signal']}" if finding.rule == "killed" else str(finding.facts["stderr"])

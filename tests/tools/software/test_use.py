@@ -67,7 +67,7 @@ def test_a_crash_on_a_users_command_is_found_with_its_place(tmp_path: Path) -> N
 def test_what_one_command_keeps_the_next_one_finds(tmp_path: Path) -> None:
     verdict = used(MENDED, PLAN, tmp_path)
     assert (verdict.passed, verdict.score, verdict.evidence["rule"]) == (True, 10, "wants_arguments")
-    assert "$ python main.py list\nBuy milk\n" in verdict.report
+    assert "$ python main.py list\nBuy milk" in verdict.report
     assert "$ python main.py dance\nusage: main.py add TASK | list" in verdict.report
 
 
@@ -119,3 +119,48 @@ def test_a_plan_is_read_as_sessions(lines: list[str], expected: list[Session]) -
 @given(st.lists(st.text()))
 def test_any_plan_can_be_read(lines: list[str]) -> None:
     assert len(sessions(lines)) <= MOST_SESSIONS
+
+
+JS = """\
+const fs = require("fs"), [verb, task] = process.argv.slice(2);
+if (verb === "add") fs.appendFileSync("todo.txt", task + "\\n");
+else if (verb === "list") console.log(fs.readFileSync("todo.txt", "utf8"));
+else console.log("usage: main.js add TASK | list");
+"""
+GUESS = """\
+#include <stdio.h>
+int main(void) {
+    int n, left = 3;
+    while (left-- && scanf("%d", &n) == 1) {
+        if (n == 7) { puts("You win!"); return 0; }
+        printf("%d\\n", 100 / n);
+    }
+    puts("You lose.");
+}
+"""
+
+
+def test_other_languages_are_used_like_python(tmp_path: Path) -> None:
+    plan = ['$ node main.js add "Buy milk"', "node main.js list"]
+    verdict = used({"main.js": JS}, plan, tmp_path)
+    assert verdict.passed, verdict.report
+    assert "$ node main.js list\nBuy milk" in verdict.report
+
+
+def test_a_crash_of_another_language_is_told_with_its_place(tmp_path: Path) -> None:
+    verdict = used({"main.js": JS.replace('"list")', '"list" && {}.x.y)')}, ["npm start -- list"], tmp_path)
+    assert not verdict.passed
+    assert "at Object.<anonymous> (main.js:3:34)" in verdict.report
+
+
+@pytest.mark.parametrize(("typed", "passed", "shown"), [
+    (["3", "7"], True, "33\nYou win!"), (["5", "x"], True, "20\nYou lose."), (["0"], False, "ended by SIGFPE")])
+def test_lines_are_typed_into_a_built_program(tmp_path: Path, typed: list[str], passed: bool, shown: str) -> None:
+    verdict = used({"guess.c": GUESS}, ["./guess", *typed], tmp_path)
+    assert verdict.passed == passed
+    assert shown in verdict.report
+
+
+def test_a_page_is_only_opened(tmp_path: Path) -> None:
+    verdict = used({"index.html": "<p>Hi"}, ["./x", "y"], tmp_path)
+    assert (verdict.passed, verdict.evidence["rule"], verdict.evidence["commands"]) == (True, "page_opened", [])
