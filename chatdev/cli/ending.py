@@ -13,6 +13,7 @@ from chatdev.runner.budget import of_the_budget
 from chatdev.runner.harmless import harmless
 from chatdev.runner.report import spent
 from chatdev.runner.result import Run
+from chatdev.tools.software.languages import startable
 
 _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
          "unjudged": ("yellow", "finished"),
@@ -27,7 +28,7 @@ def show_ending(run: Run) -> None:
     click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
     size = f"{counted(len(run.software), 'file')}, {counted(run.software.lines, 'line')}"
     click.echo(f"  software  {run.software_folder}  ({size})")
-    if run.software.main:
+    if startable(run.software):
         click.echo(f"  start it  {_command()} play {shlex.quote(str(run.folder))}")
     click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
     click.echo(f"  cost      {spent(run.usage)}")

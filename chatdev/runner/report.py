@@ -20,6 +20,7 @@ from chatdev.events import (
 )
 from chatdev.runner.budget import of_the_budget
 from chatdev.runner.result import Run, Usage
+from chatdev.tools.software.languages import startable
 
 _SHOWN = 600  # characters of one long-term value or report
 
@@ -75,7 +76,7 @@ def _head(started: RunStarted | None, run: Run) -> str:
     if started:
         lines += [f"Company: {started.company}", "", _quoted(started.inputs.get("task", "")), ""]
     lines.append(f"**{run.status}**: {_line(run.reason)}")
-    if run.software.main:
+    if startable(run.software):
         lines += ["", f"Start it with `chatdev play {run.folder}` (in the sandbox)."]
     return "\n".join(lines)
 

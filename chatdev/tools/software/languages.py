@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from pydantic import BaseModel, ConfigDict
 
 from chatdev.tools.software import knowledge
-from chatdev.workspace.entry import Entry, is_test
+from chatdev.workspace.entry import Entry, find_entry, is_test
 
 _TEST = re.compile(r"(?:^|[._-])(?:test|spec)s?[._-]|[a-z]Tests?\.\w+$")
 
@@ -99,6 +99,14 @@ def language_of(files: Mapping[str, bytes]) -> Language | None:
     suffixes = {PurePosixPath(path).suffix for path in files if not _is_test(path)}
     return next((language for language in languages()
                  if not suffixes.isdisjoint(language.suffixes) and language.unless.isdisjoint(files)), None)
+
+
+def startable(files: Mapping[str, bytes]) -> bool:
+    """Whether `chatdev play` knows what to start or to show."""
+    if is_python(files):
+        return find_entry(files).path is not None
+    language = language_of(files)
+    return language is not None and language.entry(files).path is not None
 
 
 def unjudged(files: Mapping[str, bytes]) -> list[str]:

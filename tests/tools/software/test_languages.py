@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.tools.software.languages import languages
+from chatdev.tools.software.languages import languages, startable
 from tests.tools.software.conftest import Judge
 
 pytestmark = pytest.mark.tool
@@ -17,14 +17,6 @@ JAVA = "public class Main {{ public static void main(String[] args) {{ {} }} }}"
 GO = "package main\n{}\nfunc main() {{ {} }}\n"
 C = "#include <stdio.h>\nint main(void) {{ {} }}\n"
 CPP = "#include <iostream>\nint main() {{ {} }}\n"
-
-
-@pytest.fixture(autouse=True)
-def toolchains() -> None:
-    """Every program of the table is there, whichever of two ways it may have."""
-    absent = {language.install for language in languages()
-              if not all(any(map(shutil.which, need.split("|"))) for need in language.needs)}
-    assert not absent, f"install the toolchains: apt-get install {' '.join(sorted(absent))}"
 
 
 @pytest.mark.parametrize(("files", "rule", "shown"), [
@@ -169,3 +161,10 @@ def test_the_table_works_without_a_sandbox(judge: Judge, files: dict[str, str]) 
 @pytest.mark.parametrize("files", [{"main.js": "null.x"}, {"index.html": "<p><script>null.x</script>"}])
 def test_the_report_is_the_same_every_time(judge: Judge, files: dict[str, str]) -> None:
     assert judge(files).report == judge(files).report
+
+
+@pytest.mark.parametrize(("files", "can"), [
+    ({"main.py": b""}, True), ({"a.py": b"", "b.py": b"", "index.html": b""}, False), ({"index.html": b""}, True),
+    ({"a.js": b"", "b.js": b""}, False), ({"main.rs": b""}, False), ({}, False)])
+def test_what_can_be_started_is_known(files: dict[str, bytes], can: bool) -> None:
+    assert startable(files) == can
