@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,8 @@ from chatdev.errors import ToolError
 from chatdev.events import ToolCalled
 from chatdev.llm.base import Message, Reply, ToolCall, ToolSpec
 
-_JSON_BLOCK = re.compile(r"```(?:json|tool)?[ \t]*\n(\{.*?\})\s*```", re.DOTALL)
+_BLOCK_OPENS = re.compile(r"```(?:json|tool)?[ \t]*\n(?=\{)")
+_BLOCK_CLOSES = re.compile(r"(?<=\})\s*```")
 
 
 def wanted_calls(reply: Reply, text: str) -> tuple[ToolCall, ...]:
@@ -25,15 +26,23 @@ def wanted_calls(reply: Reply, text: str) -> tuple[ToolCall, ...]:
     write `name` for `tool`, or answer so although native calls were offered."""
     if reply.tool_calls:
         return reply.tool_calls
-    candidates = _JSON_BLOCK.findall(text) or ([text] if text.lstrip().startswith("{") else [])
+    candidates = list(_json_blocks(text)) or ([text] if text.lstrip().startswith("{") else [])
     found = [call for block in candidates if (call := _block_call(block))]
     return tuple(found[:1])  # one action, then its observation
+
+
+def _json_blocks(text: str) -> Iterator[str]:
+    """Fenced JSON objects, in a time that grows with the text only (one pattern for all of it would not do)."""
+    start = _BLOCK_OPENS.search(text)
+    while start and (end := _BLOCK_CLOSES.search(text, start.end())):
+        yield text[start.end():end.start()]
+        start = _BLOCK_OPENS.search(text, end.end())
 
 
 def _block_call(block: str) -> ToolCall | None:
     try:
         value = json.loads(block)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     name = value.get("tool") or value.get("name") if isinstance(value, dict) else None
     arguments = value.get("arguments", {}) if name else None
@@ -73,7 +82,7 @@ class ToolUse:
             return f"There is no tool {call.name!r} for you. You may use: {', '.join(allowed)}."
         try:
             arguments = json.loads(call.arguments or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return f"The arguments are not a JSON object: {error}."
         if not isinstance(arguments, dict):
             return "The arguments must be a JSON object."

@@ -14,6 +14,7 @@ MAX_LEVELS = 16
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, invisible marks, lone surrogates, line separators
 _REFUSED = '<>:"|?*'  # not allowed on Windows; a colon also names drives and alternate data streams
+_LIKE_SLASHES = set("/\\\u2044\u2215\u29f5\u29f8\u29f9\u2571\u2572")  # after NFKC, which turns others into real ones
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 _ELSEWHERE = (
     (re.compile(r"^/|^[A-Za-z]:"), "is absolute"),
@@ -55,18 +56,20 @@ def _check_characters(name: str) -> None:
 def _check_component(name: str, component: str) -> None:
     """Raise UnsafePath when one component of `name` is refused."""
     plain = unicodedata.normalize("NFKC", component).casefold().rstrip(". ")
-    if component == "..":
-        raise _unsafe(name, "leaves the software folder by '..'")
-    if _GIT.fullmatch(plain):
-        raise _unsafe(name, "touches git metadata")
-    if component != component.strip() or component.endswith("."):
-        raise _unsafe(name, "has a part that begins or ends with a blank or ends with a dot")
-    if refused := sorted(set(component) & set(_REFUSED)):
-        raise _unsafe(name, f"contains {' '.join(refused)}")
-    if _DEVICE.fullmatch(component.split(".")[0].rstrip()):
-        raise _unsafe(name, "is a device name on Windows")
-    if len(component.encode()) > MAX_COMPONENT:
-        raise _unsafe(name, f"has a part longer than {MAX_COMPONENT} bytes")
+    refused = " ".join(sorted(set(component) & set(_REFUSED)))
+    faults = (
+        (component == "..", "leaves the software folder by '..'"),
+        (_GIT.fullmatch(plain), "touches git metadata"),
+        (component != component.strip() or component.endswith("."),
+         "has a part that begins or ends with a blank or ends with a dot"),
+        (component.startswith("-"), "has a part that begins like an option, with '-'"),
+        (not plain or set(plain) & _LIKE_SLASHES, "has a part that looks like several"),
+        (refused, f"contains {refused}"),
+        (_DEVICE.fullmatch(component.split(".")[0].rstrip()), "is a device name on Windows"),
+        (len(component.encode()) > MAX_COMPONENT, f"has a part longer than {MAX_COMPONENT} bytes"),
+    )
+    if why := next((why for found, why in faults if found), None):
+        raise _unsafe(name, why)
 
 
 def _unsafe(name: str, why: str) -> UnsafePath:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from chatdev.workspace.python_source import parse
+
 _LINES = range(2, 41)  # the shortest is taken; without any example a small model loses the form
 
 
@@ -25,8 +27,8 @@ def _functions(software: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
             continue
         text = data.decode("utf-8", "replace")
         try:
-            body = ast.parse(text).body
-        except (SyntaxError, ValueError, RecursionError):
+            body = parse(text).body
+        except SyntaxError:
             continue
         for node in body:
             if isinstance(node, ast.FunctionDef) and not node.decorator_list:

@@ -14,6 +14,8 @@ from chatdev.engine.solution.python_room import Room, class_room, module_room
 from chatdev.engine.solution.python_source import Code, Function, Unit, without_docstring
 from chatdev.engine.solution.search_replace import indentation
 
+_MOST_UNITS = 1000  # statements that one part may bring; each takes a walk through the file
+
 
 def merge(path: str, old: Code, part: Code) -> str:
     """The text of `old` with `part` in it.
@@ -21,6 +23,9 @@ def merge(path: str, old: Code, part: Code) -> str:
     Same-named functions, classes and constants are replaced, methods also inside their class; what is new goes where
     it belongs. Raises Unreadable when it is not clear what is meant.
     """
+    if len(part.units) > _MOST_UNITS:
+        raise Unreadable(f"{path}: {len(part.units)} statements to put into the file; give the whole file instead, "
+                         "marked `whole` behind the fence")
     merging = _Merging(path, old, part, Edits(old))
     merging.body(part.units, module_room(old))
     if not merging.problems and not merging.applied:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from chatdev.engine.solution.elision import is_elision
 from chatdev.engine.solution.search_replace import indentation
+from chatdev.workspace import python_source
 
 Kind = Literal["doc", "import", "function", "class", "assign", "guard", "ellipsis", "other"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -85,12 +85,7 @@ class Code:
 
 def parse(text: str) -> ast.Module:
     """The syntax tree of `text`. Raises SyntaxError for whatever Python cannot parse."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in what a model wrote is not our caller's business
-            return ast.parse(text)
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise SyntaxError(str(error) or "too deeply nested") from error
+    return python_source.parse(text)
 
 
 def fault(text: str) -> str | None:

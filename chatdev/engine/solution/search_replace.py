@@ -13,6 +13,7 @@ _SEARCH = re.compile(r"\s*<{5,9}\s*SEARCH\s*:?\s*", re.IGNORECASE)
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _REPLACE = re.compile(r"\s*>{5,9}\s*REPLACE\s*", re.IGNORECASE)
 _COUNTED = 20  # matches are counted up to here
+_MOST_CHANGES = 300  # of one file; each takes a walk through it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ def read_changes(content: str, path: str) -> list[Change]:
 
 def apply_changes(text: str, changes: list[Change], path: str) -> str:
     """`text` with every change made, in order. Raises Unreadable when old lines are not found exactly once."""
+    if len(changes) > _MOST_CHANGES:
+        raise Unreadable(f"{path}: {len(changes)} SEARCH blocks; give the whole file instead")
     problems: list[str] = []
     for change in changes:
         try:

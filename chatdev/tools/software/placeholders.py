@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from chatdev.workspace.python_source import parse
+
 # `TODO` counts in capitals only: a to-do list may be spoken of
 _MARKERS = re.compile(r"\b(TODO|FIXME|XXX)\b")
 _WORDS = re.compile(r"\b(not (yet )?implemented|implement(ation)? (me|here|goes here)|placeholder|"
@@ -54,8 +56,8 @@ def placeholders(software: Mapping[str, bytes]) -> list[Placeholder]:
 
 def _python(path: str, text: str) -> Iterator[Placeholder]:
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+        tree = parse(text, path)
+    except SyntaxError:
         yield from _comments(path, text)
         return
     yield from (Placeholder(path, f.lineno, f"`{f.name}` has no body yet") for f in _empty_functions(tree))
@@ -64,11 +66,12 @@ def _python(path: str, text: str) -> Iterator[Placeholder]:
             yield Placeholder(path, token.start[0], token.string.strip())
 
 
-def _empty_functions(node: ast.AST, exempt: bool = False) -> Iterator[_Function]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, _Function) and not exempt and not _may_be_empty(child) and _is_empty(child.body):
-            yield child
-        yield from _empty_functions(child, isinstance(child, ast.ClassDef) and _is_protocol(child))
+def _empty_functions(tree: ast.Module) -> Iterator[_Function]:
+    exempt = {child for cls in ast.walk(tree) if isinstance(cls, ast.ClassDef) and _is_protocol(cls)
+              for child in cls.body}
+    found = [node for node in ast.walk(tree) if isinstance(node, _Function) and node not in exempt
+             and not _may_be_empty(node) and _is_empty(node.body)]
+    yield from sorted(found, key=lambda function: function.lineno)
 
 
 def _is_empty(body: list[ast.stmt]) -> bool:

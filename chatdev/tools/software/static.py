@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -63,7 +63,7 @@ def data_errors(files: Mapping[str, bytes]) -> list[SourceError]:
         text = source.decode("utf-8", errors="replace")
         try:
             json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
             errors.append(SourceError(path, line, f"not valid JSON: {getattr(error, 'msg', error)}",
                                       (text.splitlines() or [""])[line - 1].strip()))
@@ -72,13 +72,14 @@ def data_errors(files: Mapping[str, bytes]) -> list[SourceError]:
 
 def imports(files: Mapping[str, bytes]) -> Imports:
     """The imports of all Python files that are not tests; the files must compile."""
-    finder = _Finder()
+    every: dict[bool, set[str]] = {True: set(), False: set()}
     own = _own_modules(files)
     for path, source in files.items():
         if path.endswith(".py") and not is_test(path):
-            finder.visit(parse(source, path))
-    required = frozenset(finder.required - own)
-    return Imports(required, frozenset(finder.optional - own - required))
+            for name, may_fail in _imported(parse(source, path)):
+                every[may_fail].add(name)
+    required = frozenset(every[False] - own)
+    return Imports(required, frozenset(every[True] - own - required))
 
 
 def third_party(names: frozenset[str]) -> frozenset[str]:
@@ -108,31 +109,23 @@ def _own_modules(files: Mapping[str, bytes]) -> set[str]:
     return own
 
 
-class _Finder(ast.NodeVisitor):
-    """Collects imports, with those that may fail apart."""
+def _imported(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Top-level names of the modules that are imported, and whether that may fail (it stands in a `try` that catches
+    it). Without recursion: what a model wrote may be nested beyond reason."""
+    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while waiting:
+        node, may_fail = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.split(".")[0], may_fail) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0], may_fail
+        elif not (isinstance(node, ast.If) and _is_type_checking(node.test)):
+            may_fail = may_fail or (isinstance(node, ast.Try) and any(map(_catches_import_error, node.handlers)))
+            waiting += [(child, may_fail) for child in ast.iter_child_nodes(node)]
 
-    def __init__(self) -> None:
-        self.required: set[str] = set()
-        self.optional: set[str] = set()
-        self._found = self.required
 
-    def visit_Import(self, node: ast.Import) -> None:
-        self._found |= {alias.name.split(".")[0] for alias in node.names}
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if node.module and not node.level:
-            self._found.add(node.module.split(".")[0])
-
-    def visit_Try(self, node: ast.Try) -> None:
-        outer = self._found
-        if any(_catches_import_error(handler) for handler in node.handlers):
-            self._found = self.optional
-        self.generic_visit(node)
-        self._found = outer
-
-    def visit_If(self, node: ast.If) -> None:
-        if not ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            self.generic_visit(node)
+def _is_type_checking(test: ast.expr) -> bool:
+    return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
 
 
 def _catches_import_error(handler: ast.ExceptHandler) -> bool:
