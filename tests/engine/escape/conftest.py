@@ -1,0 +1,17 @@
+"""The world of the escape suite."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.engine.escape.world import World
+from tests.engine.studio import Studio
+
+
+@pytest.fixture
+def world(studio: Studio) -> World:
+    """A studio among decoys and traps."""
+    return World(studio, Path(os.environ["HOME"]))
