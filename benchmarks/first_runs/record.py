@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "benchmarks" / "results" / "first_runs.json"
+from benchmarks.study import (
+    RESULTS_FOLDER,
+    ROOT,
+    machine,
+    markdown_table,
+    read_results,
+    write_between,
+    write_results,
+)
+
+RESULTS = RESULTS_FOLDER / "first_runs.json"
 PAGE = ROOT / "docs" / "first-runs.md"
 BEGIN, END = "<!-- first runs: written by benchmarks/first_runs/run_all.py -->", "<!-- end of first runs -->"
 _COLUMNS = ("Task", "Calls", "Tokens read", "Tokens written", "Minutes", "Files", "Lines", "Starts", "Accepted",
@@ -39,49 +45,29 @@ class Row:
 
 def save(rows: Sequence[Row], model: str, path: Path = RESULTS) -> dict[str, Any]:
     """Write the rows, keeping those of other tasks from before; returns what the file holds."""
-    kept = {row["name"]: row for row in _read(path).get("tasks", [])}
+    kept = {row["name"]: row for row in read_results(path).get("tasks", [])}
     kept |= {row.name: {**asdict(row), "date": date.today().isoformat()} for row in rows}  # noqa: DTZ011 - the user's day
     study = {"machine": machine(), "model": model, "tasks": list(kept.values())}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(study, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_results(path, study)
     return study
-
-
-def machine() -> str:
-    """The machine in words: system, processor, cores."""
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
 
 
 def write_page(study: Mapping[str, Any], page: Path = PAGE) -> None:
     """Put the study's table between the markers of the page; raises ValueError when they are missing."""
-    text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} lacks the lines {BEGIN!r} and {END!r}; add them where the table belongs")
-    page.write_text(f"{before}{BEGIN}\n{table(study)}\n{END}{after}", encoding="utf-8")
+    write_between(page, BEGIN, END, table(study))
 
 
 def table(study: Mapping[str, Any]) -> str:
     """The study as a Markdown table."""
-    lines = [_line(_COLUMNS), _line("---" for _ in _COLUMNS), *(_line(_cells(task)) for task in study["tasks"])]
     accepted = sum(task["accepted"] for task in study["tasks"])
     dates = sorted({task["date"] for task in study["tasks"]})
     facts = [f"{accepted} of {len(study['tasks'])} accepted", f"model: {study['model']}",
              f"machine: {study['machine']}", f"date: {' to '.join(dict.fromkeys((dates[0], dates[-1])))}"]
-    return "\n".join([*lines, "", f"{'; '.join(facts)}."])
+    return f"{markdown_table(_COLUMNS, map(_cells, study['tasks']))}\n\n{'; '.join(facts)}."
 
 
 def _cells(task: Mapping[str, Any]) -> list[str]:
     yes = {True: "yes", False: "no"}
     return [task["name"], str(task["calls"]), str(task["prompt_tokens"]), str(task["completion_tokens"]),
             f"{task['minutes']:.1f}", str(task["files"]), str(task["lines"]), yes[task["starts"]],
-            f"{yes[task['accepted']]} ({task['passed_checks']}/{task['checks']})", task["reason"].replace("|", "/")]
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+            f"{yes[task['accepted']]} ({task['passed_checks']}/{task['checks']})", task["reason"]]

@@ -1,0 +1,45 @@
+"""What every study writes down: a JSON file below benchmarks/results/, and tables between the markers of a page."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS_FOLDER = ROOT / "benchmarks" / "results"
+
+
+def machine() -> str:
+    """The machine in words: system, processor, cores."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+
+
+def read_results(path: Path) -> dict[str, Any]:
+    """What a study wrote down before; empty when there is nothing yet."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write_results(path: Path, study: Mapping[str, Any]) -> None:
+    """Write a study's results, readable for people too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(study, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Put `text` between two marker lines of the page; raises ValueError when they are missing."""
+    content = page.read_text(encoding="utf-8")
+    before, found_begin, rest = content.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found_begin or not found_end:
+        raise ValueError(f"{page} lacks the lines {begin!r} and {end!r}; add them where the table belongs")
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A table in Markdown; bars within cells become slashes."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(str(cell).replace('|', '/') for cell in line)} |" for line in lines)
