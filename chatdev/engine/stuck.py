@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from chatdev.engine.solution.json_text import load_json
 from chatdev.llm.base import ToolCall
 
 SAME_CALLS = 3  # so many equal tool calls in a row are a loop; the last of them is not performed any more
@@ -97,6 +98,6 @@ def _plain(text: str) -> str:
 def _arguments(call: ToolCall) -> str:
     """The arguments in one spelling, if they can be read."""
     try:
-        return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
+        return json.dumps(load_json(call.arguments or "{}"), sort_keys=True)
     except ValueError:
         return call.arguments

@@ -11,6 +11,7 @@ from typing import Any
 
 from chatdev.engine.activity import digest
 from chatdev.engine.office import Office
+from chatdev.engine.solution.json_text import load_json
 from chatdev.engine.state import State
 from chatdev.engine.stuck import SAME_CALLS, Stuck
 from chatdev.errors import ToolError
@@ -41,8 +42,8 @@ def _json_blocks(text: str) -> Iterator[str]:
 
 def _block_call(block: str) -> ToolCall | None:
     try:
-        value = json.loads(block)
-    except (ValueError, RecursionError):
+        value = load_json(block)
+    except ValueError:
         return None
     name = value.get("tool") or value.get("name") if isinstance(value, dict) else None
     arguments = value.get("arguments", {}) if name else None
@@ -81,8 +82,8 @@ class ToolUse:
         if call.name not in allowed:
             return f"There is no tool {call.name!r} for you. You may use: {', '.join(allowed)}."
         try:
-            arguments = json.loads(call.arguments or "{}")
-        except (ValueError, RecursionError) as error:
+            arguments = load_json(call.arguments or "{}")
+        except ValueError as error:
             return f"The arguments are not a JSON object: {error}."
         if not isinstance(arguments, dict):
             return "The arguments must be a JSON object."

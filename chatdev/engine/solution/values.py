@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chatdev.engine.solution.fences import scan
+from chatdev.engine.solution.json_text import load_json
 from chatdev.engine.solution.problem import Unreadable
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
@@ -75,11 +76,9 @@ def _value(text: str) -> Any:
 
 def _strict(text: str) -> Any:
     try:
-        return json.loads(text, strict=False, parse_constant=_refuse)
+        return load_json(text, strict=False, constant=_refuse)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno} column {error.colno}: {error.msg}") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
 
 
 def _refuse(word: str) -> Any:
@@ -96,7 +95,7 @@ def _literal(text: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = ast.literal_eval(text.strip())
-    return json.loads(json.dumps(value, allow_nan=False))
+    return load_json(json.dumps(value, allow_nan=False))
 
 
 def _violations(value: Any, schema: Mapping[str, Any]) -> list[str]:
