@@ -108,7 +108,8 @@ def _writes(company: Company, phase: Phase, items: set[str], path: KeyPath) -> I
 
 def _form(solution: Solution, path: KeyPath) -> Iterator[Finding]:
     belongs = {"options": ("choice", solution.options), "schema": ("json", solution.schema_),
-               "as_file": ("files", solution.as_file), "only": ("files", solution.only)}
+               "most": ("list", solution.most), "as_file": ("files", solution.as_file),
+               "only": ("files", solution.only)}
     for key, (form, value) in belongs.items():
         if value and solution.form != form:
             yield Finding((*path, key), f"this belongs to the form `{form}`, not {solution.form!r}; change one of them")

@@ -70,7 +70,7 @@ def system_prompt(  # noqa: PLR0913 - each argument is one thing that an incepti
 
 def form_text(company: Company, phase: Phase, *, has_software: bool, example: str = "") -> str:
     """How the solution of `phase` is to be written: the protocol's entry for its form, with options, schema (JSON
-    schema as a mapping), file, only, writes, marker, example (a part of the software as a delivery brings it, or
+    schema as a mapping), most, file, only, writes, marker, example (a part of the software as a delivery brings it, or
     empty). Files are changed by `files_partial` once there is software."""
     solution = phase.solution
     name: str = solution.form
@@ -80,8 +80,8 @@ def form_text(company: Company, phase: Phase, *, has_software: bool, example: st
         name = "files_partial"
     template = getattr(company.protocol, {"json": "json_", "list": "list_"}.get(name, name))
     return render(template, {
-        "options": solution.options, "schema": solution.schema_, "file": solution.as_file, "only": solution.only,
-        "writes": phase.writes, "marker": MARKER, "example": example,
+        "options": solution.options, "schema": solution.schema_, "most": solution.most, "file": solution.as_file,
+        "only": solution.only, "writes": phase.writes, "marker": MARKER, "example": example,
     }, f"protocol.{name}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_FORM = frozenset({"options", "schema", "file", "only", "writes", "example", "marker"})
+_FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker"})
 
 PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "system": frozenset({

@@ -58,6 +58,8 @@ class Solution(Strict):
     """json: a JSON schema."""
     as_file: str | None = None
     """files: the whole solution is the content of this one file."""
+    most: int | None = Field(None, ge=1)
+    """list: so many items at most; more are cut off."""
     only: list[str] = Field([])
     """files: glob patterns of the paths that may be written; empty means any."""
     retries: int = Field(2, ge=0)

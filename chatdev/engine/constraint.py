@@ -9,6 +9,8 @@ from chatdev.config.schema import Solution
 from chatdev.engine.solution import SOLUTION
 from chatdev.llm.base import Constraint
 
+_LONGEST_LINE = 200  # characters
+
 
 def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool) -> Constraint | None:
     """What a reply in this form must look like, for models whose profile asks for it; None leaves it free."""
@@ -18,6 +20,15 @@ def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool) -
         options = " | ".join(json.dumps(option, ensure_ascii=False) for option in solution.options)
         marker = json.dumps(f"{SOLUTION} ") + " " if concludes else ""
         return Constraint(grammar=f"root ::= {marker}( {options} )")
+    if solution.form == "list":
+        return Constraint(grammar=_list_grammar(solution.most, concludes=concludes))
     if solution.form == "json" and solution.schema_:
         return Constraint(schema=solution.schema_)
     return None
+
+
+def _list_grammar(most: int | None, *, concludes: bool) -> str:
+    """Lines with bullets; a list of bounded length has lines of bounded length, too."""
+    marker = f'("{SOLUTION}\\n")? ' if concludes else ""
+    more, line = (f"{{0,{most - 1}}}", f"{{1,{_LONGEST_LINE}}}") if most else ("*", "+")
+    return f'root ::= {marker}item ("\\n" item){more}\nitem ::= "- " [^\\n]{line}'

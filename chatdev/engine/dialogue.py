@@ -126,7 +126,8 @@ class Dialogue:
                 self._said("question", self.assistant, asked, place)
                 await self._speak(self.instructor, "answer", f"{self.place}/round-{self.round}/instructor/answer-{n}")
             self._tell("assistant", self.office.say("must_deliver", form_text=self.form_text))
-        return await self._speak(self.assistant, "response", place)
+        bounded = self.phase.solution.most is not None  # a small model does not find the end of a list
+        return await self._speak(self.assistant, "response", place, self._constraint() if bounded else None)
 
     def _after_delivery(self, received: Received, concludes: bool) -> Ending | None:
         if self.deliveries.passed:
@@ -182,7 +183,7 @@ class Dialogue:
         self.office.emit(Noted(self.place, text, "warning"))
 
     def _constraint(self) -> Constraint | None:
-        """For a second attempt only: it mends the form, but a constrained small model judges worse."""
+        """For a second attempt and for bounds: it mends the form, but a constrained small model judges worse."""
         return constraint_for(self.phase.solution, self.assistant.seat.profile, self.may_conclude("assistant"))
 
 

@@ -51,8 +51,8 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
     assert run.values["test"]["passed"]
     endings = {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}
     assert endings == {"demand_analysis": "consensus", "language_choice": "consensus", "coding": "feedback",
-                       "code_completion": "feedback", "test_plan": "rounds", "code_review": "consensus", "system_test": "feedback",
-                       "manual": "consensus"}
+                       "code_completion": "feedback", "test_plan": "rounds", "code_review": "consensus",
+                       "system_test": "feedback", "manual": "consensus"}
     assert len(chat_server.requests) == 6
     assert [e.place for e in events if isinstance(e, StepSkipped)] == [
         "interface_design#1", "parallel#1/branch-1/environment_doc#1"]

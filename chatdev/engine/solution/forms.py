@@ -99,8 +99,8 @@ def _json(solution: Solution, text: str, _software: Mapping[str, bytes]) -> Any:
     return read_json(text, solution.schema_)
 
 
-def _list(_solution: Solution, text: str, _software: Mapping[str, bytes]) -> list[Any]:
-    return read_list(text)
+def _list(solution: Solution, text: str, _software: Mapping[str, bytes]) -> list[Any]:
+    return read_list(text)[:solution.most]
 
 
 _READERS: dict[Form, Callable[[Solution, str, Mapping[str, bytes]], Any]] = {

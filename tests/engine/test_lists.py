@@ -1,0 +1,40 @@
+"""A list of bounded length: what is said of it, what is kept of it, and how a small model is held to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatdev.config.inception import form_text
+from chatdev.config.load import load_company
+from chatdev.config.profiles import ModelProfile
+from chatdev.config.schema import Solution
+from chatdev.engine.constraint import constraint_for
+from chatdev.engine.solution import parse_solution
+
+SMALL = ModelProfile(match=["x"], constrained=True)
+
+
+def test_what_goes_beyond_the_bound_is_cut_off() -> None:
+    assert parse_solution(Solution(form="list", most=2), "- a\n- b\n- c", {}) == ["a", "b"]
+    assert parse_solution(Solution(form="list"), "- a\n- b\n- c", {}) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(("solution", "concludes", "expected"), [
+    (Solution(form="list", most=12), True,
+     'root ::= ("<SOLUTION>\\n")? item ("\\n" item){0,11}\nitem ::= "- " [^\\n]{1,200}'),
+    (Solution(form="list"), False, 'root ::= item ("\\n" item)*\nitem ::= "- " [^\\n]+'),
+])
+def test_a_small_model_is_held_to_the_form(solution: Solution, concludes: bool, expected: str) -> None:
+    constraint = constraint_for(solution, SMALL, concludes)
+    assert constraint
+    assert constraint.grammar == expected
+
+
+def test_a_larger_model_is_left_free() -> None:
+    assert constraint_for(Solution(form="list", most=12), ModelProfile(match=["y"]), concludes=True) is None
+
+
+def test_the_bound_is_said_to_the_assistant() -> None:
+    company = load_company("chatdev")
+    assert "of at most 12 items, one item per line" in form_text(company, company.phases["test_plan"],
+                                                                 has_software=False)
