@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from chatdev.errors import ConfigError
 from chatdev.secrets import keep, keep_address
 
+LONGEST_REPLY = 3600.0  # seconds; a small model may write for half an hour
 _OPENAI = "https://api.openai.com/v1"
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -16,8 +17,8 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where and how to ask. `api_version` makes it an Azure endpoint. `grammar`: the server is llama.cpp.
-    `concurrency`: requests under way at a time. `timeout`: seconds without a byte. Raises ConfigError when the
-    address or the key can be none."""
+    `concurrency`: requests under way at a time. `timeout`: seconds without a byte. `longest`: seconds for a whole
+    reply, however it trickles in. Raises ConfigError when the address or the key can be none."""
 
     url: str | None
     key: str = field(repr=False)
@@ -25,6 +26,7 @@ class Endpoint:
     grammar: bool = False
     concurrency: int = 64
     timeout: float = 600.0
+    longest: float = LONGEST_REPLY
 
     def __post_init__(self) -> None:
         keep(self.key)

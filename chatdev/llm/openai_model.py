@@ -73,7 +73,11 @@ class OpenAIModel:
         while True:
             adapted = self._adaptations.apply(body)
             try:
-                return _read(self._unless_error(await self._post(request, adapted), request), request)
+                async with asyncio.timeout(self.endpoint.longest):
+                    data = await self._post(request, adapted)
+                return _read(self._unless_error(data, request), request)
+            except TimeoutError:
+                raise Transient(f"no whole reply in {self.endpoint.longest:g} seconds") from None
             except openai.APIStatusError as error:
                 problem = self._failure(error.status_code, error.body, error.message, request,
                                         error.response.headers.get("retry-after"))

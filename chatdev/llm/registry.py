@@ -8,12 +8,13 @@ from pathlib import Path
 
 from chatdev.errors import ConfigError, MissingModel
 from chatdev.llm.base import Model
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.endpoint import LONGEST_REPLY, Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.retry import LONGEST_WAIT, Sleep
 
 LOCAL = "local"
 RETRY_VARIABLE = "CHATDEV_RETRY_SECONDS"
+REPLY_VARIABLE = "CHATDEV_REPLY_SECONDS"
 DEFAULT_NAME = "gpt-4o-mini"
 
 NO_MODEL = """no model can be reached. Do one of these:
@@ -65,14 +66,15 @@ class Models:
             key = self._key("AZURE_OPENAI_API_KEY") or self._key("OPENAI_API_KEY")
             if not key:
                 raise MissingModel("AZURE_OPENAI_ENDPOINT is set, but no key for it; set AZURE_OPENAI_API_KEY")
-            return Endpoint(azure, key, api_version=environment.get("OPENAI_API_VERSION", "2024-10-21"))
+            return Endpoint(azure, key, api_version=environment.get("OPENAI_API_VERSION", "2024-10-21"),
+                            longest=self._longest_reply())
         url = base_url or environment.get("OPENAI_BASE_URL")
         key = self._key(key_env or "OPENAI_API_KEY")
         if key_env and not key:
             raise MissingModel(f"the environment variable {key_env} that holds the key of this model is not set")
         if not key and not url:
             raise MissingModel(NO_MODEL)
-        return Endpoint(url, key)
+        return Endpoint(url, key, longest=self._longest_reply())
 
     def _key(self, variable: str) -> str:
         """The key in a variable, without the line end that comes with copying it."""
@@ -80,15 +82,22 @@ class Models:
 
     def _sleep(self) -> Sleep:
         """How to wait before a request is repeated: at most as long as CHATDEV_RETRY_SECONDS says."""
-        given = self._environment.get(RETRY_VARIABLE, LONGEST_WAIT)
-        try:
-            longest = float(given)
-        except ValueError:
-            longest = -1.0
-        if not longest >= 0:
-            raise ConfigError(f"{RETRY_VARIABLE}={given}: give the longest wait before a request is repeated, in "
-                              "seconds, e.g. 10")
+        longest = self._seconds(RETRY_VARIABLE, LONGEST_WAIT, "the longest wait before a request is repeated")
         return lambda seconds: asyncio.sleep(min(seconds, longest))
+
+    def _longest_reply(self) -> float:
+        """Seconds for a whole reply."""
+        return self._seconds(REPLY_VARIABLE, LONGEST_REPLY, "the longest time that a reply may take")
+
+    def _seconds(self, variable: str, default: float, meaning: str) -> float:
+        given = self._environment.get(variable, default)
+        try:
+            seconds = float(given)
+        except ValueError:
+            seconds = -1.0
+        if not seconds >= 0:
+            raise ConfigError(f"{variable}={given}: give {meaning}, in seconds, e.g. 10")
+        return seconds
 
     def _local(self, path: str) -> Model:
         from chatdev.llm.local.model import LocalModel

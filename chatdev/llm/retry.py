@@ -20,17 +20,23 @@ _backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
 
 
 def retrying(sleep: Sleep) -> AsyncRetrying:
-    """Attempts of one call: transient failures up to six times, unusable replies up to three."""
-    return AsyncRetrying(retry=retry_if_exception_type(Transient), stop=_stop, wait=_wait, sleep=sleep, reraise=True)
+    """Attempts of one call: six at most, of which three may bring an unusable reply."""
+    return AsyncRetrying(retry=retry_if_exception_type(Transient), stop=_Stop(), wait=_wait, sleep=sleep, reraise=True)
+
+
+class _Stop:
+    """Counts the unusable replies of a call by themselves: they are paid for, an outage is not."""
+
+    def __init__(self) -> None:
+        self._unusable = 0
+
+    def __call__(self, state: RetryCallState) -> bool:
+        self._unusable += isinstance(_failure(state), Unusable)
+        return self._unusable >= UNUSABLE_ATTEMPTS or state.attempt_number >= ATTEMPTS
 
 
 def _failure(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome else None
-
-
-def _stop(state: RetryCallState) -> bool:
-    limit = UNUSABLE_ATTEMPTS if isinstance(_failure(state), Unusable) else ATTEMPTS
-    return state.attempt_number >= limit
 
 
 def _wait(state: RetryCallState) -> float:

@@ -1,5 +1,6 @@
 """Servers that fail: what is tried again, how long it waits, and what a failure for good says."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -51,6 +52,19 @@ def test_a_server_that_is_not_there(chat_server: ChatServer) -> None:
 def test_a_server_that_never_answers_times_out(chat_server: ChatServer) -> None:
     chat_server.route(lambda _: Scripted("late", delay=2))
     assert isinstance(failure(chat_server, timeout=0.05), ModelUnavailable)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_reply_that_trickles_in_for_ever_is_asked_for_again(chat_server: ChatServer, streamed: bool) -> None:
+    chat_server.script(Scripted("drop by drop " * 20, drip=0.05), "whole")
+    asked = replace(ASK, on_text=(lambda _: None) if streamed else None)
+    reply = complete(chat_server, asked, timeout=5, longest=0.5)
+    assert (reply.text, reply.retries) == ("whole", 1)
+
+
+def test_an_outage_does_not_use_up_the_attempts_of_an_unusable_reply(chat_server: ChatServer) -> None:
+    chat_server.script(error(503), error(503), Scripted(body=b"garbage"), error(503), Scripted(""), "fine")
+    assert complete(chat_server).retries == 5
 
 
 @pytest.mark.parametrize("reply", [Scripted(""), Scripted(None, message={"refusal": "I must not"}),

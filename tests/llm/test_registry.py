@@ -11,7 +11,7 @@ from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from tests.llm.asking import ASK, KEY, error
-from tests.support.chat_server import ChatServer
+from tests.support.chat_server import ChatServer, Scripted
 
 
 def endpoint(model: Model) -> Endpoint:
@@ -98,7 +98,22 @@ def test_waits_between_attempts_can_be_cut_short(chat_server: ChatServer) -> Non
     assert asyncio.run(run()) == 2
 
 
+def test_the_time_for_a_reply_can_be_cut_short(chat_server: ChatServer) -> None:
+    chat_server.script(Scripted("late", delay=5), "fine")
+
+    async def run() -> int:
+        models = Models({"OPENAI_BASE_URL": chat_server.url, "CHATDEV_REPLY_SECONDS": "0.5",
+                         "CHATDEV_RETRY_SECONDS": "0"})
+        try:
+            return (await models.get("m")[0].complete(ASK)).retries
+        finally:
+            await models.close()
+
+    assert asyncio.run(run()) == 1
+
+
+@pytest.mark.parametrize("variable", ["CHATDEV_RETRY_SECONDS", "CHATDEV_REPLY_SECONDS"])
 @pytest.mark.parametrize("given", ["soon", "-1", "nan"])
-def test_a_wait_that_is_no_number_is_refused(given: str) -> None:
-    with pytest.raises(ConfigError, match="CHATDEV_RETRY_SECONDS"):
-        Models({"OPENAI_API_KEY": KEY, "CHATDEV_RETRY_SECONDS": given}).get("m")
+def test_a_time_that_is_no_number_is_refused(variable: str, given: str) -> None:
+    with pytest.raises(ConfigError, match=variable):
+        Models({"OPENAI_API_KEY": KEY, variable: given}).get("m")

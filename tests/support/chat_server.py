@@ -37,7 +37,7 @@ class Scripted:
     """One answer. `text` makes a completion; `body` replaces it (JSON value, or bytes as they are).
 
     `usage=None` leaves the counts out; `cut` sends only so many bytes of the answer and closes the connection;
-    `reset` closes it without an answer; `drip` pauses so many seconds between stream chunks.
+    `reset` closes it without an answer; `drip` pauses so many seconds between stream chunks, or every 16 bytes.
     """
 
     text: str | None = ""
@@ -145,8 +145,8 @@ class ChatServer:
         content = _content(reply, request)
         head = {"Content-Type": JSON, "Content-Length": str(len(content)), **reply.headers}
         lines = [f"HTTP/1.1 {reply.status} Scripted", *(f"{k}: {v}" for k, v in head.items()), "", ""]
-        writer.write("\r\n".join(lines).encode() + content[:reply.cut])
-        await writer.drain()
+        writer.write("\r\n".join(lines).encode())
+        await _write(content[:reply.cut], reply.drip, writer)
         return reply.cut is None
 
     def _next(self, request: Received) -> Scripted:
@@ -168,6 +168,14 @@ async def _read(reader: asyncio.StreamReader) -> Received | None:
     headers = Headers({k.strip().lower(): v.strip() for k, _, v in (line.partition(":") for line in head[1:] if line)})
     raw = await reader.readexactly(int(headers.get("content-length", 0)))
     return Received(method, path, headers, json.loads(raw) if raw else {})
+
+
+async def _write(content: bytes, drip: float, writer: asyncio.StreamWriter) -> None:
+    step = 16 if drip else len(content) or 1
+    for start in range(0, len(content), step):
+        writer.write(content[start:start + step])
+        await writer.drain()
+        await asyncio.sleep(drip)
 
 
 def _content(reply: Scripted, request: Received) -> bytes:
