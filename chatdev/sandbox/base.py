@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
+
+BOX = "/box"
+"""Where a confined program sees the folder of its job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may use. Sizes in bytes, times in seconds."""
+    """What one program may use. Sizes in bytes, times in seconds.
+
+    The kernel refuses more than `address_space`, `file_size`, `processes` and `open_files`; a program that goes over
+    `memory`, `disk` or `written` is ended (`Execution.exceeded`).
+    """
 
     seconds: float = 10.0
-    memory: int = 2 << 30
+    memory: int = 2 << 30  # all its processes together
+    address_space: int | None = None  # of one process; None: as `memory`. Some runtimes reserve much and use little
     file_size: int = 50 << 20
+    disk: int = 512 << 20  # the job's folder, what was there before included; an entry takes at least 4 KiB
     processes: int = 256
     open_files: int = 256
     output: int = 64 << 10  # kept of each stream: half from the head, half from the tail
+    written: int = 100 << 20  # to both streams together
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +38,14 @@ class Binding:
     target: str | None = None
 
 
+Exceeded = Literal["memory", "disk", "output"]
+"""Which of `Limits.memory`, `disk` and `written` ended a program."""
+
+
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How a program ended. `exit_status` is None when a signal ended it; `timed_out` when we did."""
+    """How a program ended. `exit_status` is None when a signal ended it, also one of ours: `timed_out` says that its
+    time was up, `exceeded` that it took more than it may."""
 
     exit_status: int | None
     signal: int | None
@@ -39,6 +54,7 @@ class Execution:
     seconds: float
     timed_out: bool = False
     truncated: bool = False
+    exceeded: Exceeded | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,31 +11,19 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from chatdev.errors import SandboxError
-from chatdev.sandbox.base import Binding, Execution, Job
+from chatdev.sandbox import cgroup
+from chatdev.sandbox.base import Execution, Job, Limits
+from chatdev.sandbox.cgroup import Group
 from chatdev.sandbox.children import Children
-from chatdev.sandbox.environment import environment, limited
+from chatdev.sandbox.confinement import command_line
+from chatdev.sandbox.seccomp import refused_calls
 from chatdev.sandbox.terminal import run_interactively
-
-BOX = "/box"
-"""Where the program sees `job.folder`."""
-HOME = "/home/user"
 
 _NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
 _SPARE_USERS = range(65000, 65534)  # reserved in Debian's policy, so nobody's; inside the 65536 ids of a container
-_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
-               "--hostname", "sandbox")
-_SYSTEM = ("--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
-           "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/sbin", "/sbin",
-           "--perms", "0755", "--dir", "/etc",  # or bwrap makes it unreadable to others
-           "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache",
-           "--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try", "/etc/fonts", "/etc/fonts",
-           "--proc", "/proc", "--dev", "/dev")
-_NETWORK = tuple(word for path in ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl")
-                 for word in ("--ro-bind-try", path, path))
-_SCRATCH = {"/dev/shm": 64 << 20, "/tmp": 256 << 20, HOME: 64 << 20}  # bytes of memory each may take
 
 
 class Bubblewrap:
@@ -58,13 +46,22 @@ class Bubblewrap:
         user = random.choice(_SPARE_USERS) if _root_works() else None  # apart, so that their processes count apart
         if user is not None:
             _hand_over(job.folder, user)
-        if job.interactive:
-            return run_interactively(_command(job, user), env={})
-        with _status_pipe() as (reader, writer):
-            command = _command(job, user, "--json-status-fd", str(writer))
-            execution = self._children.run(command, job, env={}, pass_fds=(writer,))
+        with _filter() as (options, descriptors):
+            if job.interactive:
+                command = command_line(job, user, *options)
+                return run_interactively(command, env={}, pass_fds=descriptors)
+            return self._run(job, user, options, descriptors)
+
+    def _run(self, job: Job, user: int | None, options: Sequence[str], descriptors: Sequence[int]) -> Execution:
+        with _group(job.limits) as group, _pipe() as (reader, writer):
+            enter = group.enter if group else ()
+            command = [*enter, *command_line(job, user, *options, "--json-status-fd", str(writer))]
+            execution = self._children.run(command, job, env={}, pass_fds=(*descriptors, writer))
+            if group and group.out_of_memory:
+                execution = dataclasses.replace(execution, exit_status=None, signal=int(signal.SIGKILL),
+                                                exceeded="memory")
             started = b"exit-code" in _read_now(reader)
-        if not started and not execution.timed_out:
+        if not (started or execution.timed_out or execution.exceeded):
             raise SandboxError(f"bubblewrap could not start {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
         return _with_signal(execution)
 
@@ -100,75 +97,58 @@ def _probe(user: int | None) -> str | None:
     """None when `true` runs, else what bwrap says."""
     job = Job(argv=["true"], folder=Path("/usr/share"))
     try:
-        done = subprocess.run(_command(job, user), env={}, capture_output=True, timeout=20,
-                              check=False, stdin=subprocess.DEVNULL)
+        with _filter() as (options, descriptors):
+            done = subprocess.run(command_line(job, user, *options), env={}, capture_output=True, timeout=20,
+                                  check=False, stdin=subprocess.DEVNULL, pass_fds=descriptors)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip() or f"exit {done.returncode}"
 
 
-def _command(job: Job, user: int | None, *options: str) -> list[str]:
-    """The whole command line. Binds under /tmp must follow its tmpfs; --setenv must follow --clearenv; only the
-    program's own user may enter its folder, so `env` does."""
-    variables = environment(job, HOME) | {"PWD": BOX}
-    bwrap = shutil.which("bwrap") or "bwrap"
-    return [
-        bwrap, *_NAMESPACES, *options, *_identity(user), *(_NETWORK if job.network else ("--unshare-net",)),
-        *_SYSTEM, "--remount-ro", "/dev", *_scratch(), *_bound(job.bindings), "--bind", str(job.folder.resolve()), BOX,
-        "--remount-ro", "/", "--chdir", "/",
-        "--clearenv", *(word for name, value in variables.items() for word in ("--setenv", name, value)),
-        "--", *_drop(user), "env", f"--chdir={BOX}", *limited(job.limits, count_processes=True), *job.argv,
-    ]
-
-
-def _identity(user: int | None) -> Sequence[str]:
-    if user is None:
-        return ("--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL")
-    return ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")  # for setpriv, which ends them
-
-
-def _drop(user: int | None) -> Sequence[str]:
-    if user is None:
-        return ()
-    return ("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs", "--inh-caps=-all")
-
-
-def _scratch() -> Iterator[str]:
-    for folder, size in _SCRATCH.items():
-        yield from ("--perms", "1777", "--size", str(size), "--tmpfs", folder)
-
-
-def _bound(bindings: Sequence[Binding]) -> Iterator[str]:
-    """Read-only binds; the folders above them are made first, or bwrap makes them unreadable to others."""
-    for binding in bindings:
-        source = str(binding.source.absolute())
-        target = binding.target or source
-        if target.startswith("/usr/"):
-            continue  # already there
-        for parent in reversed(PurePosixPath(target).parents):
-            if str(parent) not in ("/", "/tmp", "/home", HOME):
-                yield from ("--perms", "0755", "--dir", str(parent))
-        yield from ("--ro-bind", source, target)
-
-
 def _hand_over(folder: Path, user: int) -> None:
-    """Give the throwaway copy to the user the program will run as."""
-    try:
-        for path in (folder, *folder.rglob("*")):
-            os.chown(path, user, user, follow_symlinks=False)
-    except OSError as error:
-        raise SandboxError(f"cannot hand {folder} over to the program: {error}") from error
+    """Give the throwaway copy to the user the program will run as. (By chown, since an earlier program may have left
+    folders in it that are deeper than Python follows.)"""
+    done = subprocess.run(["chown", "-hR", f"{user}:{user}", "--", str(folder)], capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise SandboxError(f"cannot hand {folder} over to the program: {done.stderr.decode(errors='replace').strip()}")
 
 
 @contextlib.contextmanager
-def _status_pipe() -> Iterator[tuple[int, int]]:
-    """A pipe on which bwrap reports that the program started and ended (the program itself does not inherit it)."""
+def _group(limits: Limits) -> Iterator[Group | None]:
+    """A control group for the program, where we may make one."""
+    parent = cgroup.parent()
+    if parent is None:
+        yield None
+        return
+    with cgroup.group(parent, limits) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def _filter() -> Iterator[tuple[Sequence[str], Sequence[int]]]:
+    """Options and descriptors by which bwrap gets the filter of system calls; none where there is no filter."""
+    calls = refused_calls()
+    if calls is None:
+        yield (), ()
+        return
+    with _pipe(calls) as (reader, _):
+        yield ("--seccomp", str(reader)), (reader,)
+
+
+@contextlib.contextmanager
+def _pipe(content: bytes | None = None) -> Iterator[tuple[int, int]]:
+    """A pipe, reader and writer; holding `content` (which must be less than a pipe takes) and nothing else."""
     reader, writer = os.pipe()
     try:
+        if content is not None:
+            os.write(writer, content)
+            os.close(writer)
         yield reader, writer
     finally:
         os.close(reader)
-        os.close(writer)
+        if content is None:
+            os.close(writer)
 
 
 def _read_now(reader: int) -> bytes:

@@ -24,6 +24,11 @@ class Capture:
             self._left_out += excess
 
     @property
+    def total(self) -> int:
+        """How many bytes came, kept or not."""
+        return len(self._head) + len(self._tail) + self._left_out
+
+    @property
     def truncated(self) -> bool:
         """Whether bytes were left out."""
         return self._left_out > 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import signal
 import subprocess
 import tempfile
@@ -16,10 +15,9 @@ from typing import IO
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox.base import Execution, Job
-from chatdev.sandbox.capture import Capture
+from chatdev.sandbox.streams import Streams
+from chatdev.sandbox.watch import Watch
 
-_POLL = 0.05  # seconds between looks at a child that still holds its pipes
-_NAP = 0.005  # seconds between looks at a child that closed them
 _DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
 
 
@@ -37,19 +35,20 @@ class Children:
         or when `stop_all` ended it."""
         started = time.monotonic()
         with _stdin(job.stdin) as stdin, self._child(command, stdin, env, cwd, pass_fds) as child:
-            streams = _Streams(child, job.limits.output)
-            timed_out = not streams.read(child, started + job.limits.seconds)
+            streams, watch = Streams(child, job.limits.output), Watch(child.pid, job.folder, job.limits)
+            reason = streams.read(child, started + job.limits.seconds, watch)
             stopped = self._end(child)
             streams.drain(_DRAIN)
         if stopped:
             raise SandboxError(f"{job.argv[0]} was stopped before it ended")
-        status = child.returncode
+        exceeded = watch.left_behind() if reason is None or reason == "time" else reason
+        killed, status = reason is not None or exceeded is not None, child.returncode
         return Execution(
-            exit_status=None if timed_out or status < 0 else status,
-            signal=int(signal.SIGKILL) if timed_out else -status if status < 0 else None,
+            exit_status=None if killed or status < 0 else status,
+            signal=int(signal.SIGKILL) if killed else -status if status < 0 else None,
             stdout=streams.stdout.text(), stderr=streams.stderr.text(),
-            seconds=time.monotonic() - started, timed_out=timed_out,
-            truncated=streams.stdout.truncated or streams.stderr.truncated,
+            seconds=time.monotonic() - started, timed_out=reason == "time",
+            truncated=streams.stdout.truncated or streams.stderr.truncated, exceeded=exceeded,
         )
 
     def stop_all(self) -> None:
@@ -92,48 +91,6 @@ class Children:
                     pipe.close()
 
 
-class _Streams:
-    """Both output streams of a child, read as they come so that it never blocks on a full pipe."""
-
-    def __init__(self, child: subprocess.Popen[bytes], limit: int) -> None:
-        self.stdout, self.stderr = Capture(limit), Capture(limit)
-        self._selector = selectors.DefaultSelector()
-        for pipe, capture in ((child.stdout, self.stdout), (child.stderr, self.stderr)):
-            if pipe:
-                os.set_blocking(pipe.fileno(), False)
-                self._selector.register(pipe, selectors.EVENT_READ, capture)
-
-    def read(self, child: subprocess.Popen[bytes], deadline: float) -> bool:
-        """Read until the child has ended; False when `deadline` (monotonic) came first."""
-        while not _has_ended(child):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-            if self._selector.get_map():
-                self._read_once(min(_POLL, left))
-            else:
-                time.sleep(_NAP)
-        return True
-
-    def drain(self, seconds: float) -> None:
-        """Take what the ended child left in the pipes; descendants that still hold them are waited for `seconds`."""
-        deadline = time.monotonic() + seconds
-        while self._selector.get_map() and (left := deadline - time.monotonic()) > 0:
-            self._read_once(left)
-        self._selector.close()
-
-    def _read_once(self, timeout: float) -> None:
-        for key, _ in self._selector.select(timeout):
-            try:
-                data = os.read(key.fd, 1 << 16)
-            except BlockingIOError:
-                continue
-            if data:
-                key.data.feed(data)
-            else:
-                self._selector.unregister(key.fileobj)
-
-
 @contextlib.contextmanager
 def _stdin(text: str | None) -> Iterator[IO[bytes] | int]:
     """Input for a child: `text` from a nameless file, so that nobody has to write while others read."""
@@ -144,11 +101,6 @@ def _stdin(text: str | None) -> Iterator[IO[bytes] | int]:
         file.write(text.encode("utf-8", errors="surrogateescape"))
         file.seek(0)
         yield file
-
-
-def _has_ended(child: subprocess.Popen[bytes]) -> bool:
-    """Whether the child ended; it is not reaped yet."""
-    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

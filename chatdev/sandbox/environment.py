@@ -25,7 +25,8 @@ def limited(limits: Limits, *, count_processes: bool) -> list[str]:
 
     `count_processes` only where the user id is the program's own: the kernel counts all processes of a user.
     """
-    options = [f"--as={limits.memory}", f"--fsize={limits.file_size}", f"--nofile={limits.open_files}", "--core=0"]
+    space = limits.memory if limits.address_space is None else limits.address_space
+    options = [f"--as={space}", f"--fsize={limits.file_size}", f"--nofile={limits.open_files}", "--core=0"]
     if count_processes:
         options.append(f"--nproc={limits.processes}")
     return ["prlimit", *options, "--"]

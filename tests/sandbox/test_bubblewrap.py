@@ -15,6 +15,7 @@ import pytest
 from chatdev.errors import SandboxError
 from chatdev.sandbox import bubblewrap as bwrap
 from chatdev.sandbox.base import Binding, Job, Limits, Sandbox
+from chatdev.sandbox.confinement import command_line
 from tests.sandbox.conftest import PYTHON, RunPython, processes_with
 
 pytestmark = pytest.mark.tool
@@ -202,6 +203,6 @@ def test_an_ordinary_user_gets_the_same_by_a_user_namespace(tmp_path: Path) -> N
     """The line for users without root, which root may run as well."""
     job = Job([PYTHON, "-c", "import os; open('x', 'w'); print(os.getuid(), os.environ['HOME'], os.listdir('/home'))"],
               tmp_path)
-    done = subprocess.run(bwrap._command(job, None), capture_output=True, text=True, check=True, env={})
+    done = subprocess.run(command_line(job, None), capture_output=True, text=True, check=True, env={})
     assert done.stdout == "1000 /home/user ['user']\n"
     assert (tmp_path / "x").stat().st_uid == os.getuid()

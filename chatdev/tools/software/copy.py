@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from chatdev.sandbox.folder import remove
 from chatdev.workspace.problems import explained
 from chatdev.workspace.tree import write_tree
 
@@ -21,4 +21,4 @@ def throwaway(scratch: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
         write_tree(folder, files)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)

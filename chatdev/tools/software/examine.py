@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import Execution, Sandbox
-from chatdev.sandbox.bubblewrap import BOX
+from chatdev.sandbox.base import BOX, Execution, Sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import page
 from chatdev.tools.software.copy import throwaway
@@ -108,6 +107,8 @@ class _Reading:
 
     def of_build(self, execution: Execution) -> Finding:
         """The rule for a build that failed, with the first lines of what was said."""
+        if execution.exceeded:
+            return Finding("exceeded", {"exceeded": execution.exceeded})
         said = plainly(self._without_noise(execution.stderr + execution.stdout), self._places)
         if execution.timed_out:
             said = f"(stopped after {execution.seconds:.0f} seconds)\n{said}"

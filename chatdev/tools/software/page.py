@@ -44,6 +44,8 @@ def judged(execution: Execution, stderr: str, files: Mapping[str, bytes], path: 
     errors = _errors(stderr, files)
     if errors:
         return _failed(errors, [url for url in _loaded(files, path) if _FOREIGN.match(url)])
+    if execution.exceeded:
+        return Finding("exceeded", {"exceeded": execution.exceeded})
     if execution.timed_out:
         return Finding("never_loaded")
     if execution.exit_status != 0:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Binding, Execution, Job, Sandbox
+from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.examine import built, no_entry
 from chatdev.tools.software.languages import Language, is_python, language_of
 from chatdev.tools.software.program import Program, prepare
 from chatdev.tools.software.project import prepare as prepare_project
 from chatdev.tools.software.static import syntax_errors
 from chatdev.tools.software.verdict import verdict
-from chatdev.workspace.tree import read_tree, write_tree
+from chatdev.workspace.tree import read_tree
 
 _SCREEN = Path("/tmp/.X11-unix")
 
@@ -32,11 +33,9 @@ def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = ()) -> Execu
     files = read_tree(source)
     if path := page_of(folder):
         raise ToolError(f"the software is a page: open {path} in a browser")
-    with tempfile.TemporaryDirectory(prefix="play-", ignore_cleanup_errors=True) as scratch:
+    with (tempfile.TemporaryDirectory(prefix="play-", ignore_cleanup_errors=True) as scratch,
+          throwaway(Path(scratch), files) as copy):
         run_folder = folder / "run" if (folder / "run").is_dir() else Path(scratch)
-        copy = Path(scratch) / "software"
-        copy.mkdir()
-        write_tree(copy, files)
         language = None if is_python(files) else language_of(files)
         if language:
             job = _built(language, files, copy, sandbox)

@@ -14,16 +14,19 @@ NO_DISPLAY = 97
 def rule_of(execution: Execution) -> str:
     """The name of the rule for a program that was started with no input and no arguments.
 
+    One that took more than it may has failed, whatever it wrote meanwhile.
     A traceback on stderr is a failure even when the program goes on or ends with 0, except for the EOFError of an
     `input()` that found no input. Without one, a program that is alive at its time limit has started; one that ends
     with a usage text wants arguments.
     """
-    trace = last_traceback(execution.stderr)
+    trace = None if execution.exceeded else last_traceback(execution.stderr)
     return _rule_of_trace(trace) if trace else rule_of_ending(execution)
 
 
 def rule_of_ending(execution: Execution) -> str:
     """The rule for a program, in any language, that wrote of no error."""
+    if execution.exceeded:
+        return "exceeded"
     if execution.timed_out:
         return "started"
     if execution.signal is not None:

@@ -81,7 +81,7 @@ class Project:
         return self._job(self._words(self.language.run), folder, 0)
 
     def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> Job:
-        limits = Limits(seconds=seconds, memory=self.language.memory << 30, open_files=_OPEN_FILES)
+        limits = Limits(seconds=seconds, address_space=self.language.memory << 30, open_files=_OPEN_FILES)
         shown = [path for pattern in self.language.shows for path in Path("/").glob(pattern.lstrip("/"))]
         program = self.programs.get(argv[0]) or argv[0]
         return Job([program, *argv[1:]], folder, limits, env=self.language.env, bindings=[*map(Binding, shown)])

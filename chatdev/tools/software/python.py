@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from chatdev.sandbox.bubblewrap import BOX
+from chatdev.sandbox.base import BOX
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.policy import missing_module, rule_of

@@ -13,7 +13,7 @@ from chatdev.tools.software.run import run
 from chatdev.tools.software.session import Session, sessions
 from chatdev.tools.software.verdict import Finding, template
 
-_MISTAKES = {"crashed", "missing_module", "killed"}
+_MISTAKES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that a user's command must not meet. An exit status is none: a program may refuse what was typed."""
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
 _TAIL_LINES, _TAIL_CHARACTERS = 5, 300  # of what one command says
@@ -62,4 +62,6 @@ def _line(session: Session, finding: Finding) -> dict[str, Any]:
 
 def _last_words(finding: Finding) -> str:
     """What is known of an end without a traceback of Python."""
+    if finding.rule == "exceeded":
+        return f"ended for too much {finding.facts['exceeded']}"
     return f"ended by {finding.facts['signal']}" if finding.rule == "killed" else str(finding.facts["stderr"])

@@ -51,7 +51,7 @@ def facts_of(execution: Execution, files: Mapping[str, bytes], places: Mapping[s
     trace = last_traceback(stderr)
     return {
         "exit_status": execution.exit_status, "signal": _signal_name(execution.signal),
-        "still_running": execution.timed_out,
+        "still_running": execution.timed_out, "exceeded": execution.exceeded,
         "frames": _own_frames(trace, files), "exception": trace.exception if trace else "",
         "stderr": "" if trace else _tail(stderr), "stdout": _tail(plainly(execution.stdout, places)),
     }

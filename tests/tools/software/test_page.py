@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chatdev.sandbox.base import Execution
@@ -11,7 +13,7 @@ SHOWN = "<html><head></head><body><p>Hi</p></body></html>"
 LOG = '[2:2:1121/092715.857511:INFO:CONSOLE:2] "{}", source: index.html (2)\n'
 
 
-def browser(stdout: str = SHOWN, status: int | None = 0, **more: bool) -> Execution:
+def browser(stdout: str = SHOWN, status: int | None = 0, **more: Any) -> Execution:
     return Execution(status, None if status is not None else 9, stdout, "", 1.0, **more)
 
 

@@ -1,0 +1,67 @@
+"""Control groups, on folders laid out as the kernel's (few machines let a test make real ones)."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from chatdev.sandbox.base import Limits
+from chatdev.sandbox.cgroup import candidates, group
+
+
+@pytest.fixture
+def hierarchy(tmp_path: Path) -> Path:
+    """A mounted hierarchy with our group `/user/app/shell`; memory limits are handed down in `app` only."""
+    (tmp_path / "fs" / "user" / "app" / "shell").mkdir(parents=True)
+    (tmp_path / "fs" / "user" / "app" / "cgroup.subtree_control").write_text("memory pids\n")
+    (tmp_path / "fs" / "user" / "app" / "shell" / "cgroup.subtree_control").write_text("\n")
+    return tmp_path
+
+
+def process(folder: Path, group: str, root: str = "/") -> Path:
+    """A folder of /proc whose process is in `group`."""
+    (folder / "mountinfo").write_text("22 1 0:20 / /proc rw - proc proc rw\n"
+                                      f"30 22 0:26 {root} {folder}/fs rw,nosuid shared:4 - cgroup2 cgroup2 rw\n")
+    (folder / "cgroup").write_text(f"0::{group}\n")
+    return folder
+
+
+def test_the_group_that_hands_memory_limits_down_is_found(hierarchy: Path) -> None:
+    assert candidates(process(hierarchy, "/user/app/shell")) == [hierarchy / "fs" / "user" / "app"]
+
+
+def test_in_a_container_the_mount_may_begin_below_the_top(hierarchy: Path) -> None:
+    (hierarchy / "fs" / "cgroup.subtree_control").write_text("memory\n")
+    assert candidates(process(hierarchy, "/docker/1/inner", root="/docker/1")) == [hierarchy / "fs"]
+
+
+def test_a_group_outside_the_mount_is_of_no_use(hierarchy: Path) -> None:
+    assert candidates(process(hierarchy, "/elsewhere", root="/docker/1")) == []
+
+
+def test_the_first_version_of_groups_is_of_no_use(hierarchy: Path) -> None:
+    (hierarchy / "mountinfo").write_text("30 22 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n")
+    (hierarchy / "cgroup").write_text("4:memory:/x\n")
+    assert candidates(hierarchy) == []
+
+
+def test_a_program_enters_a_group_with_its_limits_and_the_group_goes(tmp_path: Path) -> None:
+    with group(tmp_path, Limits(memory=1000, processes=10)) as made:
+        assert made.path.parent == tmp_path
+        assert (made.path / "memory.max").read_text() == "1000"
+        done = subprocess.run([*made.enter, "sh", "-c", "echo $$"], capture_output=True, text=True, check=True)
+        assert (made.path / "cgroup.procs").read_text() == done.stdout
+        for file in made.path.iterdir():  # the kernel's files go with their folder
+            file.unlink()
+        (made.path / "cgroup.procs").mkdir()
+        (made.path / "cgroup.procs").rmdir()
+    assert (made.path / "cgroup.kill").exists() or not made.path.exists()
+
+
+def test_what_the_kernel_ended_for_memory_is_told(tmp_path: Path) -> None:
+    with group(tmp_path, Limits()) as made:
+        assert not made.out_of_memory
+        (made.path / "memory.events").write_text("low 0\nmax 12\noom 1\noom_kill 2\n")
+        assert made.out_of_memory

@@ -1,0 +1,123 @@
+"""Folders that a hostile program left behind, seen by an ordinary user (root may do anything anyway)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chatdev.sandbox.folder import remove, used
+
+_NOBODY = 65533
+_PR_SET_DUMPABLE = 4
+_LIMIT = 1 << 30
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of an ordinary user."""
+    path = tmp_path / "box"
+    path.mkdir()
+    if os.geteuid() == 0:
+        for above in (path, *path.parents):
+            if above.name.startswith("pytest-"):
+                above.chmod(0o755)
+        os.chown(tmp_path, _NOBODY, _NOBODY)
+        os.chown(path, _NOBODY, _NOBODY)
+    return path
+
+
+def as_user(action: Callable[[], object]) -> None:
+    """Do it in a process of an ordinary user; fails when it does."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            if os.geteuid() == 0:
+                os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+                os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+                ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1)  # or /proc/self stays root's
+            action()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_folder_of_unreadable_and_unwritable_folders_is_removed(folder: Path) -> None:
+    def leave() -> None:
+        (folder / "a" / "b").mkdir(parents=True)
+        (folder / "a" / "b" / "file").write_text("x")
+        (folder / "a" / "b").chmod(0)
+        (folder / "a").chmod(0o500)
+        folder.chmod(0)
+        remove(folder)
+
+    as_user(leave)
+    assert not folder.exists()
+
+
+def test_removing_leaves_alone_what_links_lead_to(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "precious"
+    target.mkdir(mode=0o750)
+    (target / "file").write_text("x")
+    if os.geteuid() == 0:
+        os.chown(target, _NOBODY, _NOBODY)
+
+    def leave() -> None:
+        (folder / "closed").mkdir()
+        (folder / "closed" / "link").symlink_to(target)
+        (folder / "closed" / "link2").symlink_to(target / "file")
+        (folder / "closed").chmod(0o500)
+        remove(folder)
+
+    as_user(leave)
+    assert not folder.exists()
+    assert (target / "file").read_text() == "x"
+    assert target.stat().st_mode & 0o777 == 0o750
+
+
+def test_a_folder_deeper_than_python_follows_is_removed(folder: Path) -> None:
+    _dig(folder, 3000)
+    remove(folder)
+    assert not folder.exists()
+
+
+def test_what_is_used_is_counted_in_blocks_and_links_are_not_followed(folder: Path) -> None:
+    (folder / "a").mkdir()
+    (folder / "a" / "file").write_bytes(b"x" * 100_000)
+    (folder / "link").symlink_to("/usr")
+    assert 100_000 <= used(folder, _LIMIT) <= 100_000 + 5 * 4096
+
+
+def test_an_unreadable_folder_hides_nothing_and_stays_unreadable(folder: Path) -> None:
+    def hide() -> None:
+        (folder / "closed").mkdir()
+        (folder / "closed" / "file").write_bytes(b"x" * 100_000)
+        (folder / "closed").chmod(0)
+        assert used(folder, _LIMIT) > 100_000
+        assert (folder / "closed").stat().st_mode & 0o777 == 0
+
+    as_user(hide)
+
+
+def test_counting_stops_at_the_limit_and_in_the_depth(folder: Path) -> None:
+    (folder / "file").write_bytes(b"x" * 100_000)
+    assert used(folder, 50_000) > 50_000
+    _dig(folder, 100)
+    assert used(folder, _LIMIT) > _LIMIT
+
+
+def _dig(folder: Path, depth: int) -> None:
+    back = os.open(".", os.O_RDONLY)
+    os.chdir(folder)
+    try:
+        for _ in range(depth):
+            Path("d").mkdir()
+            os.chdir("d")
+    finally:
+        os.fchdir(back)
+        os.close(back)

@@ -1,0 +1,49 @@
+"""The filter of system calls, by what the kernel makes of it."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from chatdev.sandbox.seccomp import refused_calls
+from tests.sandbox.conftest import RunPython
+
+pytestmark = pytest.mark.tool
+
+_NEW_USER = 0x10000000
+
+
+@pytest.mark.parametrize("call", [
+    "os.memfd_create('x')",
+    "raw('shmget', 0, 1 << 30, 0o1600)",
+    f"raw('unshare', {_NEW_USER})",
+    "raw('ptrace', 16, 1, 0, 0)",
+])
+def test_these_calls_seem_not_to_exist(run_python: RunPython, call: str) -> None:
+    done = run_python("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+                      "def raw(name, *arguments):\n"
+                      "  if getattr(libc, name)(*arguments) < 0: raise OSError(ctypes.get_errno(), name)\n" + call)
+    assert "[Errno 38]" in done.stderr
+
+
+def test_a_clone_into_a_namespace_of_its_own_is_refused_and_others_are_not(run_python: RunPython) -> None:
+    done = run_python("import ctypes, os, platform, signal, threading\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+                      "number = {'x86_64': 56, 'aarch64': 220}[platform.machine()]\n"
+                      f"print(libc.syscall(number, {_NEW_USER} | signal.SIGCHLD, 0, 0, 0, 0), ctypes.get_errno())\n"
+                      "thread = threading.Thread(target=print, args=('thread',)); thread.start(); thread.join()\n"
+                      "print(os.system('true'))")
+    assert done.stdout == "-1 38\nthread\n0\n"
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_no_jump_leaves_the_filter(machine: str) -> None:
+    program = list(struct.iter_unpack("=HBBI", refused_calls(machine) or b""))
+    assert len(program) > 40
+    for place, (code, if_true, if_false, _) in enumerate(program):
+        if code & 7 == 5:
+            assert place + 1 + max(if_true, if_false) < len(program)
+
+
+def test_a_kind_of_machine_that_is_not_known_has_no_filter() -> None:
+    assert refused_calls("pdp11") is None
