@@ -1,5 +1,6 @@
 """Metadata, dependencies, and where the data folders go: they lie beside the package here and inside it installed."""
 
+import runpy
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -10,11 +11,13 @@ SUFFIXES = ["yaml", "j2", "md", "csv", "json", "txt", "png", "svg", "v", "sv", "
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "rich"]
 
+HERE = Path(__file__).parent
+
 setup(
     name="chatdev-chain",
-    version="0.1.0",
+    version=runpy.run_path(str(HERE / "chatdev" / "version.py"))["__version__"],
     description="A company of language-model agents that builds software by a chat chain declared in YAML",
-    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     python_requires=">=3.11",

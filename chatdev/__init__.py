@@ -31,6 +31,7 @@ from chatdev.errors import (
     WorkspaceError,
 )
 from chatdev.events import Event
+from chatdev.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from chatdev.runner.company import Company

@@ -20,7 +20,7 @@ LAYERS = [
     "journal",
     "events paths",
     "errors",
-    "secrets",
+    "secrets version",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.version import __version__
 from tests.test_layers import MODULES, ROOT, imported
 
 SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev", "company_config", "srdd"]
@@ -84,7 +85,8 @@ def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Insta
 def test_an_installed_wheel_works_from_any_folder(installed: Install) -> None:
     assert "phases:" in installed.chatdev("companies")
     assert "OK" in installed.chatdev("check", "chatdev")
-    assert "chatdev" in installed.chatdev("--version")
+    assert __version__ in installed.chatdev("--version")
+    assert list(installed.folder.glob(f"lib/python*/site-packages/chatdev_chain-{__version__}.dist-info"))
 
 
 def test_a_wheel_ships_every_data_file(installed: Install) -> None:
@@ -105,6 +107,7 @@ def test_a_plain_checkout_runs_without_being_installed(checkout: Path, tmp_path:
     run = [sys.executable, str(checkout / "run.py")]
     text = call([*run, "--help"], tmp_path)
     assert all(name in text for name in ("--task", "--name", "--org", "--company", "--config", "--model", "--path"))
+    assert call([*run, "--version"], tmp_path) == f"chatdev, version {__version__}\n"
     assert "estimate" in call([*run, "--task", "a clock", "--model", "local", "--dry-run"], tmp_path)
 
 

@@ -10,12 +10,17 @@ import pytest
 
 import chatdev
 from chatdev import errors
+from chatdev.version import __version__
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
     assert chatdev.__all__ == sorted(chatdev.__all__)
     for name in chatdev.__all__:
         assert getattr(chatdev, name).__doc__, f"{name} says what it is"
+
+
+def test_the_package_says_its_version() -> None:
+    assert chatdev.__version__ == __version__
 
 
 def test_every_error_is_public() -> None:

@@ -10,6 +10,9 @@ from io import TextIOWrapper
 import click
 import colorama
 
+from chatdev.cli.debug import debug_option
+from chatdev.version import __version__
+
 EXIT_CODES = """\b
 Exit codes:
   0    success
@@ -26,9 +29,9 @@ Exit codes:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=EXIT_CODES)
-@click.option("--debug", is_flag=True, help="Show where an error comes from (a traceback).")
-@click.version_option(package_name="chatdev-chain", prog_name="chatdev")
-def chatdev(debug: bool) -> None:
+@debug_option
+@click.version_option(__version__, prog_name="chatdev")
+def chatdev() -> None:
     """A company of language-model agents that builds software by a chat chain."""
 
 

@@ -11,6 +11,7 @@ from typing import ParamSpec
 
 import click
 
+from chatdev.cli.debug import debug_option, wants_debug
 from chatdev.config.environ import environ
 from chatdev.errors import ChatDevError
 from chatdev.runner.harmless import harmless
@@ -22,7 +23,9 @@ BUG = 70
 
 
 def reported(command: Callable[P, int]) -> Callable[P, None]:
-    """Turn what a command returns or raises into an exit code and, for errors, a short text."""
+    """Turn what a command returns or raises into an exit code and, for errors, a short text; with `--debug` also where
+    it comes from."""
+    @debug_option
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
@@ -34,7 +37,7 @@ def reported(command: Callable[P, int]) -> Callable[P, None]:
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise  # click's own business
         except Exception as error:  # noqa: BLE001 - a person gets a sentence; --debug shows everything
-            text = f"{type(error).__name__}: {error}; this is an error in chatdev: `chatdev --debug …` shows where"
+            text = f"{type(error).__name__}: {error}; this is an error in chatdev: `--debug` shows where"
             status = _failed(error, text, BUG)
         sys.exit(status)
 
@@ -44,7 +47,7 @@ def reported(command: Callable[P, int]) -> Callable[P, None]:
 def _failed(error: BaseException, text: str, status: int) -> int:
     """Say what went wrong, with `--debug` also where; returns `status`."""
     show_error(text)
-    if click.get_current_context().find_root().params["debug"]:
+    if wants_debug():
         click.echo(harmless("".join(traceback.format_exception(error))), err=True)
     return status
 

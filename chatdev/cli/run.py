@@ -18,6 +18,7 @@ from chatdev.cli.ending import show_ending
 from chatdev.cli.jsonlines import json_lines
 from chatdev.cli.outcome import INTERRUPTED, reported
 from chatdev.errors import ConfigError, ToolError
+from chatdev.version import __version__
 
 if TYPE_CHECKING:
     from chatdev.runner.company import Company
@@ -56,6 +57,7 @@ class Show:
 @click.option("--verbose", is_flag=True, help="Show everything that is said, openings and code included.")
 @click.option("--json", "as_json", is_flag=True, help="Print one event a line, as JSON.")
 @click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call nothing, make nothing.")
+@click.version_option(__version__, prog_name="chatdev", hidden=True)  # `run.py --version`
 @reported
 def command(words: tuple[str, ...], **given: Any) -> int:
     """Let a company build TASK. The result is a folder of the warehouse."""

@@ -157,9 +157,11 @@ def test_a_dry_run_of_the_bundled_company_needs_no_model(shop: Shop) -> None:
     assert "a to-do list" in outcome.out
 
 
-def test_debug_shows_where_the_error_comes_from(shop: Shop) -> None:
+@pytest.mark.parametrize("before", [True, False])
+def test_debug_before_or_behind_the_subcommand_shows_where_the_error_comes_from(shop: Shop, before: bool) -> None:
     shop.route({FIRST: HELLO})
-    outcome = shop.command("--debug", *shop.arguments())
+    arguments = shop.arguments()
+    outcome = shop.command(*(["--debug", *arguments] if before else [*arguments, "--debug"]))
     assert outcome.status == 3
     assert "Traceback" in outcome.err
     assert "ModelRejected" in outcome.err
