@@ -24,6 +24,8 @@ from chatdev.errors import (
     ModelRejected,
     ModelUnavailable,
     PhaseFailed,
+    RecordEnds,
+    RunChanged,
     SandboxError,
     ToolError,
     UnsafePath,
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError",
     "JournalError", "MissingModel", "MissingProgram", "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed",
-    "Run", "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath", "UnusableReply", "WorkspaceError",
-    "arun", "run",
+    "RecordEnds", "Run", "RunChanged", "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath",
+    "UnusableReply", "WorkspaceError", "arun", "run",
 ]
 
 # Loaded when first asked for, so that importing chatdev stays quick.

@@ -15,6 +15,8 @@
     ├── WorkspaceError         the software or run folder cannot be read or written
     │   └── UnsafePath         a path leaves the software folder
     ├── JournalError           the journal is damaged or belongs to another run
+    ├── RunChanged             a run to go on with would not do what it did: its company, prompts or code changed
+    ├── RecordEnds             a replay has come to the end of its record
     ├── BudgetExhausted        a run reached its budget; it can be resumed with a greater one
     └── PhaseFailed            a phase ended without the solution it owes
 
@@ -23,7 +25,13 @@ Texts say what was given, what is allowed and what to do. Only the command line 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from chatdev.secrets import scrubbed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 
 class ChatDevError(Exception):
@@ -112,6 +120,23 @@ class JournalError(ChatDevError):
     """The journal is damaged or belongs to another run."""
 
     exit_status = 5
+
+
+class RunChanged(ChatDevError):
+    """The run would now ask something else at `place` than what is on record there.
+
+    `before` and `now` are the two requests; `before` is empty when nothing was asked there.
+    """
+
+    exit_status = 2
+
+    def __init__(self, place: str, before: Mapping[str, Any], now: Mapping[str, Any], text: str = "") -> None:
+        super().__init__(text or f"{place} is not as it was recorded")
+        self.place, self.before, self.now = place, before, now
+
+
+class RecordEnds(ChatDevError):
+    """A replay has come to the end of its record."""
 
 
 class BudgetExhausted(ChatDevError):

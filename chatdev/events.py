@@ -39,6 +39,14 @@ class RunStarted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RunResumed(Event):
+    """What was on record has been gone through again: from here on the run goes on."""
+
+    activities: int
+    """Results that were on record."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunFinished(Event):
     status: str  # success · failure · unjudged · stopped · error · interrupted
     reason: str

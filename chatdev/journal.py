@@ -1,7 +1,8 @@
 """The one record of a run: an append-only file of JSON lines (design §5).
 
-Three kinds of lines share the file: `Message` (a text that requests refer to by hash, so that a dialogue that grows is
-not written again with every call), `Activity` (a finished model or tool call with its request and result) and events.
+Four kinds of lines share the file: `Order` (what the run is to do, its first line), `Message` (a text that requests
+refer to by hash, so that a dialogue that grows is not written again with every call), `Activity` (a finished model or
+tool call with its request and result), and events.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +25,17 @@ SCHEMA = 1
 
 
 class Journal:
-    """Appends records to `path`; `sync` returns when everything written so far is on the disk."""
+    """Appends records to `path`; `sync` returns when everything written so far is on the disk.
 
-    def __init__(self, path: Path) -> None:
+    A journal that is there is gone on with: a line torn by a crash is cut off. `held`: nothing is written before
+    `release`. Raises WorkspaceError, also when somebody else is writing it.
+    """
+
+    def __init__(self, path: Path, *, held: bool = False) -> None:
         self.path = path
         self._messages: set[str] = set()
-        try:
-            self._file = path.open("ab")
-        except OSError as error:
-            raise WorkspaceError(f"cannot write the journal {path}: {error.strerror}") from error
+        self._file = _opened(path)
+        self._held: list[bytes] | None = [] if held else None
         self._dirty = False
         self._syncing = asyncio.Lock()
 
@@ -39,18 +44,44 @@ class Journal:
         line = json.dumps({"v": SCHEMA, "kind": kind, "place": place, **values}, ensure_ascii=False, default=str)
         if holds(line):
             line = json.dumps(scrubbed_values(json.loads(line)), ensure_ascii=False)
-        try:
-            self._file.write(line.encode("utf-8", "surrogatepass") + b"\n")
-            self._file.flush()
-        except OSError as error:
-            raise _write_error(self.path, error) from error
-        self._dirty = True
+        data = line.encode("utf-8", "surrogatepass") + b"\n"
+        if self._held is None:
+            self._write(data)
+        else:
+            self._held.append(data)
+
+    def release(self) -> None:
+        """Write what was held back; from now on records are written as they come."""
+        held, self._held = self._held, None
+        if held:
+            self._write(b"".join(held))
+
+    def messages(self) -> dict[str, Mapping[str, Any]]:
+        """All messages by their hashes, those that wait for `release` too."""
+        held = (json.loads(line.decode("utf-8", "surrogatepass")) for line in self._held or ())
+        return {record["hash"]: record["message"] for record in (*read_journal(self.path), *held)
+                if record["kind"] == "Message"}
+
+    def know(self, messages: Iterable[str]) -> None:
+        """The hashes of messages that are in the journal already."""
+        self._messages.update(messages)
 
     def message(self, digest: str, message: Mapping[str, Any]) -> None:
         """Write a message once; requests name it by `digest`."""
         if digest not in self._messages:
             self._messages.add(digest)
             self.append("Message", "", {"hash": digest, "message": message})
+
+    def _write(self, data: bytes) -> None:
+        size = self._file.seek(0, os.SEEK_END)
+        try:
+            while data:
+                data = data[self._file.write(data) or 0:]
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._file.truncate(size)  # half a line would spoil what may still be written after it
+            raise _write_error(self.path, error) from error
+        self._dirty = True
 
     async def sync(self) -> None:
         """Wait until the disk has it; calls that come while one is under way share the next."""
@@ -68,24 +99,47 @@ class Journal:
             self._file.close()
 
 
+def _opened(path: Path) -> FileIO:
+    """The file, locked and ending with a whole line."""
+    try:
+        file = path.open("ab", buffering=0)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the file's end lets go of it, however we end
+        file.truncate(path.read_bytes().rfind(b"\n") + 1)
+        folder = os.open(path.parent, os.O_RDONLY)
+        os.fsync(folder)  # a new file must outlive a crash of the machine as its content does
+        os.close(folder)
+    except BlockingIOError as error:
+        raise WorkspaceError(f"the journal {path} is being written: the run is under way in another process; wait for "
+                             "it or stop it") from error
+    except OSError as error:
+        raise WorkspaceError(f"cannot write the journal {path}: {error.strerror}") from error
+    return file
+
+
 def _write_error(path: Path, error: OSError) -> WorkspaceError:
     mend = "free some space" if error.errno == errno.ENOSPC else "check the folder's permissions"
-    return WorkspaceError(f"cannot write the journal {path}: {error.strerror}; {mend} and start again")
+    return WorkspaceError(f"cannot write the journal {path}: {error.strerror}; {mend} and go on with `chatdev resume`")
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """The records in order; a torn last line (a crash while writing) is left out. Raises JournalError for other
-    damage."""
+    """The records in order; a last line without its end (a crash while writing) is left out. Raises JournalError for
+    other damage."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        *lines, _ = path.read_bytes().split(b"\n")
     except OSError as error:
         raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
     for number, line in enumerate(lines, start=1):
-        if not line:
-            continue
         try:
-            yield json.loads(line.decode("utf-8", "surrogatepass"))
+            record = json.loads(line.decode("utf-8", "surrogatepass"))
         except ValueError as error:
-            if number == len(lines):
-                return
             raise JournalError(f"{path}, line {number}: not a JSON record; the journal is damaged") from error
+        yield _checked(record, f"{path}, line {number}")
+
+
+def _checked(record: Any, place: str) -> dict[str, Any]:
+    if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
+        raise JournalError(f"{place}: a record needs a `kind`; this is no journal of chatdev")
+    if record.get("v") != SCHEMA:
+        raise JournalError(f"{place}: written with version {record.get('v')} of the journal's form, and this chatdev "
+                           f"reads version {SCHEMA}; use the chatdev that wrote it")
+    return record

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from chatdev.engine.record import Record
 from chatdev.journal import Journal
 from chatdev.secrets import scrubbed_values
 
@@ -43,24 +44,28 @@ class Performed(NamedTuple):
 
 
 class Activities:
-    """Performs activities and journals them; one that is already journaled is not performed again."""
+    """Performs activities and journals them; one that is already on record is not performed again."""
 
-    def __init__(self, journal: Journal, finished: Mapping[str, tuple[str, Result]] | None = None) -> None:
+    def __init__(self, journal: Journal, record: Record | None = None,
+                 before_live: Callable[[], None] = lambda: None) -> None:
         self.journal = journal
-        self._finished = finished or {}
+        self._record = record or Record({})
+        self._before_live = before_live
 
     async def perform(self, place: str, request: Mapping[str, Any], call: Callable[[], Awaitable[Result]]) -> Performed:
-        """The result of the activity at `place`: from the journal when the same request finished there before,
-        else by `call`, which is then journaled and on the disk before this returns.
+        """The result of the activity at `place`: from the record when it finished there before, else by `call`, which
+        is then journaled and on the disk before this returns. `before_live` is called before every `call`. Raises
+        RunChanged and RecordEnds as `Record.find` does.
 
         A secret that comes back from outside is replaced here, before anybody reads it: so a replay, which knows no
         secrets, goes the same way as the run, and requests made of results have the same fingerprint."""
         if any(halt.raised for halt in HALTS.get()):
             raise Halted
         fingerprint = digest(request)
-        known = self._finished.get(place)
-        if known and known[0] == fingerprint:
-            return Performed(known[1], replayed=True)
+        known = await self._record.find(place, fingerprint, request)
+        if known is not None:
+            return Performed(known, replayed=True)
+        self._before_live()
         result = scrubbed_values(await call())
         self.journal.append("Activity", place, {"digest": fingerprint, "request": request, "result": result})
         await self.journal.sync()

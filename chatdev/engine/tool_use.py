@@ -14,7 +14,7 @@ from chatdev.engine.office import Office
 from chatdev.engine.solution.json_text import load_json
 from chatdev.engine.state import State
 from chatdev.engine.stuck import SAME_CALLS, Stuck
-from chatdev.errors import ToolError
+from chatdev.errors import MissingProgram, ToolError
 from chatdev.events import ToolCalled
 from chatdev.llm.base import Message, Reply, ToolCall, ToolSpec
 
@@ -104,11 +104,17 @@ async def call_tool(office: Office, state: State, name: str, place: str, *, read
 
     async def call() -> dict[str, Any]:
         started = time.monotonic()
-        result = await office.toolbox.call(name, software, values, arguments)
-        return {"value": result, "seconds": round(time.monotonic() - started, 3)}
+        try:
+            result = {"value": await office.toolbox.call(name, software, values, arguments)}
+        except ToolError as error:  # a result like another: a resumed run must go the same way
+            result = {"error": str(error), "lacking": isinstance(error, MissingProgram)}
+        return {**result, "seconds": round(time.monotonic() - started, 3)}
 
     request = {"tool": name, "arguments": arguments, "values": values, "software": fingerprint(software)}
     performed = await office.activities.perform(place, request, call)
+    if "error" in performed.result:
+        kind = MissingProgram if performed.result["lacking"] else ToolError
+        raise kind(performed.result["error"])
     value = performed.result["value"]
     passed = value.get("passed") if isinstance(value, dict) else None
     summary = str(value.get("report", "") if isinstance(value, dict) else value)

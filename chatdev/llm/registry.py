@@ -36,7 +36,7 @@ class Models:
         Without a name it is the endpoint's default when a key or an address is set, else the local model. Raises
         MissingModel when neither is there.
         """
-        name = name or self._default(base_url, key_env)
+        name = name or self.default_name(base_url, key_env)
         if name == LOCAL or name.startswith(f"{LOCAL}:"):
             path = name.removeprefix(LOCAL).removeprefix(":")
             return self._shared((LOCAL, path), lambda: self._local(path)), LOCAL
@@ -54,7 +54,8 @@ class Models:
             self._models[key] = make()
         return self._models[key]
 
-    def _default(self, base_url: str | None, key_env: str | None) -> str:
+    def default_name(self, base_url: str | None, key_env: str | None = None) -> str:
+        """The model that is taken where none is named."""
         if base_url or any(self._environment.get(name) for name in (
                 key_env or "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")):
             return DEFAULT_NAME

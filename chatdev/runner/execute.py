@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from chatdev.config.expressions import compile_expression
 from chatdev.config.limits import Limits
@@ -15,10 +16,12 @@ from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget, Spending
 from chatdev.engine.chain import Chain, Scope
 from chatdev.engine.office import Office, Seat, Toolbox
+from chatdev.engine.record import Record
 from chatdev.engine.state import State
-from chatdev.errors import BudgetExhausted, ChatDevError, WorkspaceError
-from chatdev.events import Event, Noted, RunFinished, RunStarted, TextStreamed
+from chatdev.errors import BudgetExhausted, ChatDevError, RecordEnds, RunChanged, WorkspaceError
+from chatdev.events import Event, Noted, RunFinished, RunResumed, RunStarted, TextStreamed
 from chatdev.journal import Journal
+from chatdev.runner.difference import told
 from chatdev.runner.harmless import harmless
 from chatdev.runner.history import FolderHistory
 from chatdev.runner.inputs import Inputs
@@ -32,75 +35,114 @@ from chatdev.workspace.software import SoftwareFolder
 
 Listener = Callable[[Event], None]
 
+_FROM_THE_START = "the software to start from"
+
 
 @dataclass(slots=True)
 class Execution:
-    """One run under way. `run` is filled as it goes, so that an interrupted one is complete up to the interruption."""
+    """One session of a run. `run` is filled as it goes, so that an interrupted one is complete up to the interruption.
+
+    With a `record` the session goes through what is on record first. Until it goes on live, a journal that is held
+    writes nothing, so that a run which would not do what it did is refused with nothing changed.
+    """
 
     company: Company
+    snapshot: str
+    """The company as one YAML text."""
     inputs: Inputs
     folder: RunFolder
+    journal: Journal
     toolbox: Toolbox
     seat: Callable[[str, str], Seat]
-    start: Software
+    software: Software = field(default_factory=Software)
+    """What there is at the start; likewise `values`, the long-term memory."""
+    values: Mapping[str, Any] = field(default_factory=dict)
     listener: Listener | None = None
     stream: bool = False
     language: str = "English"
     limits: Limits = field(default_factory=Limits)
     spent: Spending = field(default_factory=Spending)
     """What earlier sessions of the run spent."""
+    record: Record | None = None
     run: Run = field(init=False)
     _events: list[Event] = field(default_factory=list)
-    _journal: Journal = field(init=False)
     _started: float = field(default=0.0)
     _budget: Budget = field(init=False)
+    _history: FolderHistory = field(init=False)
+    _state: State = field(init=False)
+    _live: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.run = Run(self.folder.path, limits=self.limits)
         self._budget = Budget(self.limits, self.spent)
-        self._journal = Journal(self.folder.run / "journal.jsonl")
+        self._history = FolderHistory(SoftwareFolder(self.folder.software))
+        self._state = State(dict(self.values), self.software, self._history)
+        self._live = self.record is None
 
     async def execute(self) -> Run:
-        """Run the chain to its end. Errors of the run end up in the result; only cancellation passes through."""
+        """Run the chain to its end. Errors of the run end up in the result; only cancellation passes through, and
+        RunChanged as long as nothing was done."""
         self._started = time.monotonic()
-        software = SoftwareFolder(self.folder.software)
-        state = State({}, self.start, FolderHistory(software, Software({})))
         try:
-            self._emit(RunStarted("", self.company.company, self.folder.path.name, str(self.folder.path),
-                                  {n: str(v) for n, v in self.inputs.visible.items() if v is not None}))
-            self._note(software)
-            if self.start:
-                await state.history.commit(self.start, "the software to start from")
-            await Chain(self._office()).run(self.company.chain, state, Scope())
-            self._judge(state)
+            await self._work()
+        except RunChanged as change:
+            if not self._live:
+                self.journal.close()
+                raise told(change, self.journal.messages()) from None
+            change = told(change, self.journal.messages())
+            self._end("error", str(change), change)
         except BudgetExhausted as stop:
             self._stop(stop)
+        except RecordEnds as end:
+            self._end("interrupted", str(end))
         except ChatDevError as error:
             self._end("error", str(error), error)
         except asyncio.CancelledError:
             self._end("interrupted", "stopped before its end; what was made so far is kept")
+            self._finish()
             raise
         except BaseException as error:
             self._end("error", f"stopped by an unexpected {type(error).__name__}: {error}")
+            self._finish()
             raise
-        finally:
-            self.run.values, self.run.software = state.values, Software(state.software)
-            self._close()
+        self._finish()
         return self.run
 
-    def _note(self, software: SoftwareFolder) -> None:
+    async def _work(self) -> None:
+        if self._live:
+            self._keep_company()
+        self._emit(RunStarted("", self.company.company, self.folder.path.name, str(self.folder.path),
+                              {n: str(v) for n, v in self.inputs.visible.items() if v is not None}))
         if self.folder.note:
             self._emit(Noted("", self.folder.note))
-        if not software.start_history():
+        if not self._history.start():
             self._emit(Noted("", "git is not installed: the software is kept without its history", "warning"))
+        if self.software:
+            await self._history.commit(self.software, _FROM_THE_START)
+        await Chain(self._office()).run(self.company.chain, self._state, Scope())
+        await self._history.settle(self._state.software, "the software as the run has it")
+        self._judge()
 
     def _office(self) -> Office:
         return Office(self.company, self.folder.path.name, self.inputs.visible, self.inputs.images,
-                      Activities(self._journal), self.toolbox, self.seat, self._emit, self.language, self.stream,
-                      self._budget)
+                      Activities(self.journal, self.record, self._go_live), self.toolbox, self.seat, self._emit,
+                      self.language, self.stream, self._budget)
 
-    def _judge(self, state: State) -> None:
-        names = {**self.inputs.visible, **state.names(), "inputs": self.inputs.visible}
+    def _go_live(self) -> None:
+        """Called before every live activity; the first one ends the way through the record."""
+        if not self._live:
+            self._live = True
+            self._history.go_live()
+            self._keep_company()
+            self.journal.release()
+            self._emit(RunResumed("", self.record.found if self.record else 0))
+
+    def _keep_company(self) -> None:
+        with explained("write into", self.folder.run):
+            (self.folder.run / "company.yaml").write_text(self.snapshot, encoding="utf-8")
+
+    def _judge(self) -> None:
+        names = {**self.inputs.visible, **self._state.names(), "inputs": self.inputs.visible}
         success = compile_expression(self.company.success)
         if not success.evaluate(names):
             self._end("failure", f"the chain is done, but {success.text} does not hold")
@@ -123,14 +165,18 @@ class Execution:
             self.run.usage.add(event)
             if isinstance(event, Noted):
                 self.run.notes.append(event.text)
-            self._journal.append(event.kind, event.place, {k: v for k, v in event.to_dict().items() if k != "place"})
+            self.journal.append(event.kind, event.place, {k: v for k, v in event.to_dict().items() if k != "place"})
         if self.listener:
             self.listener(event)
 
-    def _close(self) -> None:
+    def _finish(self) -> None:
         """State how the run ended, wherever that can still be written; what cannot be written is no success."""
+        self.run.values, self.run.software = self._state.values, Software(self._state.software)
         self.run.spent = self._budget.spent
         self.run.usage.seconds = round(time.monotonic() - self._started, 3)
+        if self._history.found:
+            self._emit(Noted("", f"the software had been changed from outside; that is kept in its git history, commit "
+                                 f"{self._history.found}", "warning"))
         try:
             with explained("write the report", path := self.folder.run / "report.md"):
                 path.write_text(harmless(report_markdown(self._events, self.run)), encoding="utf-8", errors="replace")
@@ -138,10 +184,11 @@ class Execution:
             self._unwritten(error)
         try:
             self._emit(RunFinished("", self.run.status, self.run.reason, self.run.usage.seconds))
+            self.journal.release()
         except WorkspaceError as error:
             self._unwritten(error)
         finally:
-            self._journal.close()
+            self.journal.close()
 
     def _unwritten(self, error: WorkspaceError) -> None:
         if self.run.status in ("success", "failure", "unjudged"):

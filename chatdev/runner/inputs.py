@@ -50,7 +50,12 @@ def gather(company: Company, task: str, given: Mapping[str, str | bytes | Path])
             everything[name] = str(value)
         else:
             everything[name] = _text(name, spec, value)
-    hidden = {name for name, spec in declared.items() if spec.hidden}
+    return restored(company, everything, images)
+
+
+def restored(company: Company, everything: Mapping[str, Any], images: Mapping[str, Image]) -> Inputs:
+    """All values, split into what agents and tools may see."""
+    hidden = {name for name, spec in company.inputs.items() if spec.hidden}
     return Inputs({n: v for n, v in everything.items() if n not in hidden},
                   {n: i for n, i in images.items() if n not in hidden}, everything)
 

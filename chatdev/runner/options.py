@@ -26,8 +26,8 @@ class RunOptions:
     """`bubblewrap`, or `none` as explicit consent to run what models write without one."""
     stream: bool = False
     """Emit `TextStreamed` events as replies arrive."""
-    language: str = "English"
-    """Language that the agents write documents in."""
+    language: str | None = None
+    """Language that the agents write documents in; unset: English."""
     software: str | Path | None = None
     """A folder of existing software to start from."""
     max_cost: float | None = None

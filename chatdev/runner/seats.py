@@ -40,6 +40,12 @@ class Seats:
                     self(name, role)
         return self._seats
 
+    @property
+    def profiles_in_use(self) -> list[ModelProfile]:
+        """The profiles of all models that have a seat, by name."""
+        found = {seat.sampling.model: seat.profile for seat in self._seats.values()}
+        return [found[name] for name in sorted(found)]
+
     def _make(self, settings: ModelSettings) -> Seat:
         model, name = self.models.get(settings.name, settings.base_url, settings.key_env)
         profile = profile_for(name, self.profiles)

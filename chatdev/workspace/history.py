@@ -31,18 +31,26 @@ class History:
         self._git = shutil.which("git")
 
     def start(self) -> bool:
-        """Make the repository when there is none; False when git is not installed."""
+        """Make the repository when there is none, and clear away what a killed git left; False when git is not
+        installed."""
         if self._git is None:
             return False
         metadata = self._folder / ".git"
         if metadata.is_symlink() or metadata.is_file():
             raise WorkspaceError(f"{metadata} leads somewhere else; move it away")
-        if not self._started:
-            self._run("init", "--quiet", "--template=")
-            with explained("write", metadata):
-                (metadata / "info").mkdir(exist_ok=True)
-                (metadata / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
+        self._run("init", "--quiet", "--template=")  # mends a half-made one, too
+        with explained("write", metadata):
+            for lock in (*metadata.glob("*.lock"), *metadata.glob("refs/heads/*.lock")):
+                lock.unlink(missing_ok=True)  # nobody else works here: the run's journal is locked
+            (metadata / "info").mkdir(exist_ok=True)
+            (metadata / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
         return True
+
+    def messages(self) -> list[str]:
+        """The messages of all commits, newest first."""
+        if self._git is None or not self._started or self._call("rev-parse", "--verify", "HEAD").returncode != 0:
+            return []
+        return [message.strip() for message in self._run("log", "-z", "--format=%B").split("\0")]
 
     def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
         """Commit everything as it is; the short id, or None without a repository or anything new."""

@@ -22,6 +22,10 @@ class SoftwareFolder:
         """Make it a git repository; False when git is not installed: then everything works, without a history."""
         return self._history.start()
 
+    def versions(self) -> list[str]:
+        """The messages of all commits, newest first; none without git."""
+        return self._history.messages()
+
     def write(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
         """Bring the folder from `before` to `after`, touching only files that differ, each whole or not at all.
 

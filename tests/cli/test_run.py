@@ -78,7 +78,7 @@ def test_json_prints_one_event_a_line_and_nothing_else(shop: Shop) -> None:
     last = events[-1]
     assert isinstance(last, RunFinished)
     assert last.status == "success"
-    assert [record["kind"] for record in outcome.records if record["kind"] not in ("Message", "Activity")] == [
+    assert [record["kind"] for record in outcome.records if record["kind"] not in ("Order", "Message", "Activity")] == [
         event.kind for event in events]
 
 

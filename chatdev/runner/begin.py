@@ -1,0 +1,104 @@
+"""A new run: from a company and a task to a folder of the warehouse and an execution in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chatdev.config import schema
+from chatdev.config.limits import Limits
+from chatdev.config.settings import default_model
+from chatdev.engine.budget import Spending
+from chatdev.engine.record import Record
+from chatdev.errors import ConfigError
+from chatdev.journal import Journal
+from chatdev.runner.budget import limits_of, refuse_unpriced
+from chatdev.runner.execute import Execution
+from chatdev.runner.inputs import gather, restored
+from chatdev.runner.options import RunOptions
+from chatdev.runner.order import Order, kept
+from chatdev.runner.seats import Seats
+from chatdev.runner.session import Means
+from chatdev.runner.toolbox import RunToolbox
+from chatdev.sandbox.base import Sandbox
+from chatdev.secrets import holds, scrubbed, scrubbed_bytes
+from chatdev.workspace.run_folder import RunFolder, slug
+from chatdev.workspace.snapshot import Software
+
+if TYPE_CHECKING:
+    from chatdev.runner.company import Company
+
+
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """Whom and what a company works with."""
+
+    options: RunOptions
+    seats: Seats
+    sandbox: Sandbox
+    limits: Limits
+
+
+async def begin(company: Company, task: str, means: Means) -> Execution:
+    """A new run of `company` on `task`. Raises before anything is made."""
+    staff = hire(company.config, means.options, means)
+    refuse_secrets(company.resolved)  # every key is known now
+    inputs = gather(company.config, task, means.options.inputs)
+    order = Order(company.resolved, company.source, inputs.everything, inputs.images,
+                  _existing(means.options.software))
+    return start(company.config, order, _name(means.options, scrubbed(task)), staff, means)
+
+
+def hire(config: schema.Company, options: RunOptions, means: Means) -> Staff:
+    """The models, sandbox and limits of a run. Raises ConfigError, MissingModel or SandboxError."""
+    sandbox = means.sandbox(options.sandbox)
+    default = default_model(options.model, options.base_url, user=means.user)
+    if not (default.name or config.model.name):
+        default = default.model_copy(update={"name": means.models.default_name(default.base_url)})
+    seats = Seats(config, default, means.models, means.user.models)
+    limits = limits_of(options)
+    refuse_unpriced(seats.check(), limits, config)
+    return Staff(replace(options, model=default.name), seats, sandbox, limits)
+
+
+def start(config: schema.Company, order: Order, name: str, staff: Staff, means: Means) -> Execution:
+    """A new run by an order, in a new folder."""
+    order = replace(order, options=kept(staff.options), profiles=staff.seats.profiles_in_use)
+    folder = RunFolder.create(means.warehouse, name, datetime.now().astimezone())
+    journal = means.journal(folder)
+    journal.append("Order", "", order.to_record())
+    return execution(config, order, folder, journal, staff)
+
+
+def execution(config: schema.Company, order: Order, folder: RunFolder, journal: Journal, staff: Staff, *,
+              record: Record | None = None, spent: Spending | None = None) -> Execution:
+    """The execution of an order."""
+    options, inputs = staff.options, restored(config, order.inputs, order.images)
+    toolbox = RunToolbox(staff.sandbox, folder.run, inputs.everything)
+    return Execution(config, order.company, inputs, folder, journal, toolbox, staff.seats, Software(order.software),
+                     order.values, options.on_event, options.stream, options.language or "English", staff.limits,
+                     spent or Spending(), record)
+
+
+def refuse_secrets(resolved: str) -> None:
+    """Every model reads the company and every run keeps a copy of it: raise ConfigError for a key in it."""
+    if holds(resolved):
+        raise ConfigError("the company's YAML holds a key or a password; take it out: `key_env` names the environment "
+                          "variable of a model's key, and OPENAI_BASE_URL may be an address with a password")
+
+
+def _name(options: RunOptions, task: str) -> str:
+    """The run's name: as given, else the first words of the task."""
+    name = options.name or slug(" ".join(task.split()[:6]))
+    return scrubbed(f"{name}_{options.org}" if options.org else name)
+
+
+def _existing(folder: str | Path | None) -> Mapping[str, bytes]:
+    if folder is None:
+        return {}
+    if not Path(folder).is_dir():
+        raise ConfigError(f"there is no folder {folder} with software to start from")
+    return {path: scrubbed_bytes(data) for path, data in Software.load(Path(folder)).items()}

@@ -1,0 +1,68 @@
+"""What is different where a run would not do what it did, field by field, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
+from typing import Any
+
+from chatdev.errors import RunChanged
+
+_LINES = 12  # of one field's difference
+_WIDTH = 160  # characters of one line
+
+_MENDS = """Do one of these:
+  - undo the change;
+  - `--as-it-was`: go on with the company as it was when the run began;
+  - `--from-here`: accept the change, and go on live from there (what comes after it is paid for again);
+  - `--from ACTIVITY`: do the same in a copy of the run, from an activity of your choice."""
+
+
+def told(change: RunChanged, messages: Mapping[str, Mapping[str, Any]]) -> RunChanged:
+    """The same error with a text that names the fields. `messages` are the texts that requests name by hash."""
+    if change.before:
+        lines = "\n".join(_fields(_open(change.before, messages), _open(change.now, messages), ""))
+        text = f"{change.place} would not be asked what it was asked before:\n{lines}"
+    else:
+        text = f"{change.place} was not in the run before: the company has changed"
+    return RunChanged(change.place, change.before, change.now, f"{text}\n{_MENDS}")
+
+
+def _open(request: Mapping[str, Any], messages: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The request with its messages in place of their hashes."""
+    if "messages" not in request:
+        return dict(request)
+    return {**request, "messages": [messages.get(digest, {"content": digest}) for digest in request["messages"]]}
+
+
+def _fields(before: Any, now: Any, name: str) -> Iterator[str]:
+    """One or more lines for every field that differs."""
+    if before == now:
+        return
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        for key in dict.fromkeys([*before, *now]):
+            yield from _fields(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
+    elif isinstance(before, list) and isinstance(now, list) and any(isinstance(v, Mapping) for v in (*before, *now)):
+        for number in range(max(len(before), len(now))):
+            yield from _fields(dict(enumerate(before)).get(number), dict(enumerate(now)).get(number),
+                               f"{name}[{number}]")
+    elif isinstance(before, str) and isinstance(now, str) and "\n" in before + now:
+        yield f"  {name}:"
+        yield from (f"    {line}" for line in _lines(before, now))
+    else:
+        yield f"  {name}: {_short(before)} → {_short(now)}"
+
+
+def _lines(before: str, now: str) -> list[str]:
+    """The lines that differ, at most so many."""
+    found = [_cut(line) for line in unified_diff(before.splitlines(), now.splitlines(), lineterm="", n=0)
+             if not line.startswith(("---", "+++", "@@"))]
+    return found if len(found) <= _LINES else [*found[:_LINES], f"… and {len(found) - _LINES} more lines"]
+
+
+def _short(value: Any) -> str:
+    return "nothing" if value is None else _cut(repr(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}…"
