@@ -9,6 +9,8 @@ from tqdm import tqdm
 
 from chatdev.cli.outcome import reported
 
+_MEND = "get it with `chatdev model pull`"
+
 
 @click.group("model")
 def command() -> None:
@@ -44,5 +46,18 @@ def status() -> int:
     from chatdev.llm.local import weights
 
     path = weights.installed()
-    click.echo(f"installed: {path}" if path else "not installed; get it with `chatdev model pull`")
+    click.echo(f"installed: {path}" if path else f"not installed; {_MEND}")
     return 0 if path else 1
+
+
+@command.command("path")
+@reported
+def path() -> int:
+    """Print where the local model is or will be kept; exits with 1 while it is not there."""
+    from chatdev.llm.local import weights
+
+    click.echo(str(weights.QWEN.path))
+    if weights.installed():
+        return 0
+    click.echo(f"not there yet; {_MEND}", err=True)
+    return 1

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from chatdev.config.environ import dotenv, process_environ
 from chatdev.config.profiles import ModelProfile
@@ -31,8 +31,8 @@ class UserSettings(Strict):
 
     model: str | None = None
     base_url: str | None = None
-    warehouse: str | None = None
-    """Folder that runs are written to."""
+    warehouse: Annotated[str, AfterValidator(lambda path: str(Path(path).expanduser()))] | None = None
+    """Folder that runs are written to; `~` is the home."""
     sandbox: Literal["bubblewrap", "docker", "none"] | None = None
     models: list[ModelProfile] = Field([])
     """Profiles looked at before the bundled ones."""
