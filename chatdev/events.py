@@ -124,6 +124,9 @@ class ModelCalled(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled(Event):
+    """One finished tool call; `passed` is None where the tool gives no verdict, where this machine cannot tell, or
+    where there was nothing to judge yet."""
+
     tool: str
     seconds: float
     passed: bool | None = None

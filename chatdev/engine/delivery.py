@@ -47,12 +47,13 @@ class Deliveries:
     async def open(self) -> None:
         """Judge the state at entry."""
         self.value = self.state.values.get(self.phase.writes)
+        there = self.state.software if self.phase.writes == "software" else self.phase.writes in self.state.values
         if self.phase.feedback:
-            self.verdict = await self._judge(self.phase.feedback, f"{self.place}/feedback-0")
+            self.verdict = await self._judge(self.phase.feedback, f"{self.place}/feedback-0", judges=bool(there))
             if self.state.software:
                 self._remember()
         if self.phase.guard:
-            self.guard = await self._judge(self.phase.guard, f"{self.place}/guard-0")
+            self.guard = await self._judge(self.phase.guard, f"{self.place}/guard-0", judges=bool(there))
 
     @property
     def passed(self) -> bool:
@@ -121,13 +122,14 @@ class Deliveries:
         self.office.emit(DeliveryRefused(place, reason))
         return Received("refused", reason)
 
-    async def _judge(self, tool: str, place: str, software: Files | None = None) -> Verdict:
+    async def _judge(self, tool: str, place: str, software: Files | None = None, *, judges: bool = True) -> Verdict:
         """A tool's verdict on the state, or on a `software` that is not the state's before it is judged; one and the
-        same software is judged once in a phase."""
+        same software is judged once in a phase. Where nothing is there yet (`judges` is false), the verdict is for
+        the opening only and is not shown as one."""
         state = self.state if software is None else replace(self.state, software=software)
         key = (tool, fingerprint(state.software))
         if self.phase.writes != "software" or key not in self._judged:
-            self._judged[key] = await call_tool(self.office, state, tool, place)
+            self._judged[key] = await call_tool(self.office, state, tool, place, judges=judges)
         return self._judged[key]
 
     def _remember(self) -> None:

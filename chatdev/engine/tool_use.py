@@ -95,8 +95,9 @@ class ToolUse:
 
 
 async def call_tool(office: Office, state: State, name: str, place: str, *, reads: tuple[str, ...] | None = None,
-                    arguments: Mapping[str, Any] | None = None) -> Any:
-    """Call a tool as an activity, with the long-term names it declares to read, and return its result."""
+                    arguments: Mapping[str, Any] | None = None, judges: bool = True) -> Any:
+    """Call a tool as an activity, with the long-term names it declares to read, and return its result. The event shows
+    a verdict unless `judges` is false: then there is nothing to judge yet."""
     names = [r.rstrip("?") for r in (office.toolbox.reads(name) if reads is None else reads)]
     values = {n: state.values[n] for n in names if n in state.values}
     software = state.software if "software" in names else {}
@@ -116,8 +117,9 @@ async def call_tool(office: Office, state: State, name: str, place: str, *, read
         kind = MissingProgram if performed.result["lacking"] else ToolError
         raise kind(performed.result["error"])
     value = performed.result["value"]
-    passed = value.get("passed") if isinstance(value, dict) else None
-    summary = str(value.get("report", "") if isinstance(value, dict) else value)
+    verdict = value if isinstance(value, dict) else {}
+    passed = verdict.get("passed") if judges and verdict.get("judged", True) else None
+    summary = str(verdict.get("report", "") if isinstance(value, dict) else value)
     office.emit(ToolCalled(place, name, performed.result["seconds"], passed, summary, performed.replayed))
     return value
 

@@ -29,6 +29,15 @@ def test_a_run_shows_the_dialogue_and_ends_with_where_the_software_is(shop: Shop
     assert outcome.err == ""
 
 
+def test_what_is_not_there_yet_has_not_failed(shop: Shop) -> None:
+    shop.company = Studio(shop.folder, shop.server).company({"write": {**WRITE, "feedback": "software.compiles"}})
+    shop.route({FIRST: HELLO})
+    outcome = shop.run()
+    assert "· software.compiles  There are no files yet." in outcome.out
+    assert "✓ software.compiles  Every file can be read." in outcome.out
+    assert "✗" not in outcome.out
+
+
 def test_the_task_may_come_from_argument_option_or_file(shop: Shop, tmp_path: Path) -> None:
     (tmp_path / "task.txt").write_text("\ufeffgrüß dich", encoding="utf-8")
     file = f"@{tmp_path / 'task.txt'}"
@@ -117,6 +126,8 @@ def test_a_run_whose_software_cannot_be_judged_here_is_neither_success_nor_failu
     outcome = shop.run()
     assert outcome.status == 4, outcome.out + outcome.err
     assert "finished: Not judged: nothing here can run software in Rust" in outcome.out
+    assert "· software.run  Not judged" in outcome.out
+    assert "✓ software.run" not in outcome.out
     assert "**unjudged**" in outcome.report
     assert len(shop.server.requests) == 1  # nobody mends what may be sound
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from chatdev.events import ToolCalled
 from tests.engine.studio import CHANGE, CHECK, TALK, WRITE, Studio, program
 
 STUB = "def save():\n    pass"
@@ -100,6 +101,15 @@ def test_feedback_runs_before_the_opening_and_after_each_delivery_and_the_instru
     assert studio.endings()["complete#1"] == "feedback"
     assert studio.tool_calls("complete#1") == ["complete#1/feedback-0", "complete#1/round-1/assistant/feedback",
                                                "complete#1/round-2/assistant/feedback"]
+
+
+@pytest.mark.parametrize("role", ["feedback", "guard"])
+def test_a_verdict_on_software_that_is_not_there_yet_is_shown_as_none(studio: Studio, role: str) -> None:
+    phase = {**WRITE, role: "software.compiles", "opening": "WRITE"}
+    studio.run(studio.company({"write": phase}), {"write#1/round-1/assistant": "<SOLUTION>\n" + program(DONE)})
+    verdicts = {e.place: e.passed for e in studio.events if isinstance(e, ToolCalled)}
+    assert verdicts == {f"write#1/{role}-0": None, f"write#1/round-1/assistant/{role}": True,
+                        "software.complete#1": True}
 
 
 def test_without_an_instructor_the_assistant_reads_the_feedback(studio: Studio) -> None:
