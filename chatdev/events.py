@@ -102,9 +102,11 @@ class Uttered(Event):
 
 @dataclass(frozen=True, slots=True)
 class TextStreamed(Event):
-    """A piece of a reply as it arrives; never journaled."""
+    """A piece of a reply as it arrives; never journaled. `again`: the reply is asked for once more, and what came of it
+    until now is void."""
 
     text: str
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

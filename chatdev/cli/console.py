@@ -96,6 +96,9 @@ class Console:
     @_show.register
     def _(self, event: TextStreamed) -> None:
         turn = _PARTS_OF_A_TURN.sub("", event.place)
+        if event.again:
+            self._begin_anew(turn)
+            return
         if self._floor is None:
             speaker = "instructor" if "/instructor" in turn else "assistant"
             titles = next((titles for place, titles in self._titles.items() if turn.startswith(f"{place}/")), {})
@@ -140,6 +143,10 @@ class Console:
     def _say(self, line: str) -> None:
         self._leave_floor()
         click.echo(line)
+
+    def _begin_anew(self, turn: str) -> None:
+        if self._floor == turn:
+            self._say(click.style("  (the connection broke; asking again)", fg="yellow"))
 
     def _leave_floor(self) -> None:
         """End the line of a streamed reply."""

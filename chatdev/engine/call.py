@@ -13,8 +13,9 @@ from chatdev.engine.activity import Result, digest
 from chatdev.engine.agent import Agent
 from chatdev.engine.budget import Bill, Budget, Reached, Spending, estimated
 from chatdev.engine.office import Office, Seat
+from chatdev.engine.streamed import Streamed
 from chatdev.errors import BudgetExhausted, ContextOverflow, ModelError
-from chatdev.events import ModelCalled, TextStreamed
+from chatdev.events import ModelCalled
 from chatdev.llm.base import Constraint, Message, Reply, Request, ToolCall, ToolSpec, Usage
 
 
@@ -39,8 +40,10 @@ class Calls:
         office, seat = self.office, agent.seat
         shown = tools if seat.profile.native_tools else ()
         headers = self._headers(agent, place)
-        on_text = (lambda text: office.emit(TextStreamed(place, text))) if office.stream else None
-        request = Request(messages, seat.sampling, shown, constraint, headers, on_text)
+        request = Request(messages, seat.sampling, shown, constraint, headers)
+        if office.stream:
+            streamed = Streamed(office, place)
+            request = replace(request, on_begin=streamed.begin, on_text=streamed.add)
         performed = await office.activities.perform(place, self._record(request),
                                                     lambda: self._live(agent, place, request))
         result = performed.result

@@ -68,7 +68,11 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model call. `headers` attribute it to its place in the run (design §7) and are not part of its digest."""
+    """One model call. `headers` attribute it to its place in the run (design §7) and are not part of its digest.
+
+    With `on_text` the reply is streamed: `on_text` hears its pieces, `on_begin` every attempt at it, so that what was
+    heard of one that broke off can be forgotten.
+    """
 
     messages: tuple[Message, ...]
     sampling: Sampling = Sampling()
@@ -76,6 +80,7 @@ class Request:
     constraint: Constraint | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     on_text: Callable[[str], None] | None = None
+    on_begin: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,8 @@ class OpenAIModel:
         client = self._open()
         options: Any = {"headers": dict(request.headers)}
         if request.on_text:
+            if request.on_begin:
+                request.on_begin()
             return await self._stream(client, request.on_text, body, options)
         response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body, options=options)
         return _json(response.content)

@@ -50,8 +50,10 @@ def test_streaming_passes_text_on_and_returns_the_same_reply(chat_server: ChatSe
 
 def test_a_stream_that_breaks_off_is_asked_for_again(chat_server: ChatServer) -> None:
     chat_server.script(Scripted("a somewhat longer text", cut=400), "whole")
-    reply = complete(chat_server, Request(ASK.messages, ASK.sampling, on_text=lambda _: None))
+    heard: list[str] = []
+    reply = complete(chat_server, replace(ASK, on_text=heard.append, on_begin=heard.clear))
     assert (reply.text, reply.retries) == ("whole", 1)
+    assert "".join(heard) == "whole", "what came of the broken one was void"
 
 
 def test_tool_calls_come_in_pieces_numbered_or_not(chat_server: ChatServer) -> None:
