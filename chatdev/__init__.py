@@ -36,6 +36,8 @@ from chatdev.events import Event
 from chatdev.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from chatdev.runner.company import Company
     from chatdev.runner.options import RunOptions
     from chatdev.runner.result import Run
@@ -45,7 +47,7 @@ __all__ = [
     "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError",
     "JournalError", "MissingModel", "MissingProgram", "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed",
     "RecordEnds", "Run", "RunChanged", "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath",
-    "UnusableReply", "WorkspaceError", "arun", "run",
+    "UnusableReply", "WorkspaceError", "arun", "replay", "resume", "run",
 ]
 
 # Loaded when first asked for, so that importing chatdev stays quick.
@@ -66,6 +68,21 @@ async def arun(task: str, company: str = "chatdev", **options: Any) -> Run:
     from chatdev.runner.company import Company
 
     return await Company.load(company).arun(task, **options)
+
+
+def resume(folder: str | Path, **options: Any) -> Run:
+    """Go on with a run where it stopped: `chatdev.runner.front.resuming` has the arguments."""
+    from chatdev.runner.front import resuming
+
+    return resuming(folder, **options).run()
+
+
+def replay(path: str | Path, **options: Any) -> Run:
+    """Play a run again from its folder or journal, without any model: `chatdev.runner.front.replaying` has the
+    arguments."""
+    from chatdev.runner.front import replaying
+
+    return replaying(path, **options).run()
 
 
 def __getattr__(name: str) -> Any:

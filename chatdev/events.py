@@ -42,8 +42,8 @@ class RunStarted(Event):
 class RunResumed(Event):
     """What was on record has been gone through again: from here on the run goes on."""
 
-    activities: int
-    """Results that were on record."""
+    calls: int
+    """Calls of models and tools that were on record."""
 
 
 @dataclass(frozen=True, slots=True)

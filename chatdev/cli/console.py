@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from functools import singledispatchmethod
+from pathlib import Path
 from typing import Any, Self
 
 import click
@@ -19,6 +20,8 @@ from chatdev.events import (
     Noted,
     PhaseFinished,
     PhaseStarted,
+    RunFinished,
+    RunResumed,
     RunStarted,
     StepSkipped,
     StepStarted,
@@ -33,12 +36,20 @@ _PARTS_OF_A_TURN = re.compile(r"(/(act|trim|more)-\d+)+$")
 
 
 class Console:
-    """Prints events as they happen; a context around a run. `quiet` prints none of them, `verbose` cuts nothing."""
+    """Prints events as they happen; a context around a run. `quiet` prints none of them, `verbose` cuts nothing.
 
-    def __init__(self, *, verbose: bool = False, quiet: bool = False) -> None:
+    `resumed`: of what is on record only the phase is shown in which the run goes on. `replayed` is the journal that a
+    run is played again from.
+    """
+
+    def __init__(self, *, verbose: bool = False, quiet: bool = False, resumed: bool = False,
+                 replayed: Path | None = None) -> None:
         self._verbose = verbose
         self._quiet = quiet
+        self._replayed = replayed
+        self._waiting: list[Event] | None = [] if resumed else None
         self._progress = Progress(sys.stderr)
+        self._passed_over = False  # the whole run was on record
         self._titles: dict[str, dict[str, str]] = {}  # of the two sides, by the place of their phase
         self._floor: str | None = None  # the turn whose reply is being streamed; others wait until they are uttered
 
@@ -58,8 +69,24 @@ class Console:
             return
         self._progress.follow(event)
         with self._progress.aside():
-            self._show(harmless_event(event))
+            for shown in self._now(event):
+                self._show(harmless_event(shown))
             self._progress.hidden = self._floor is not None
+
+    def _now(self, event: Event) -> list[Event]:
+        """What is to be shown now that `event` has come."""
+        if self._waiting is None:
+            return [event]
+        if isinstance(event, RunResumed | RunFinished):
+            waiting, self._waiting = self._waiting, None
+            self._passed_over = isinstance(event, RunFinished)
+            return [event, *waiting] if isinstance(event, RunResumed) else [event]
+        if isinstance(event, PhaseStarted):
+            self._waiting = []
+        if isinstance(event, RunStarted):
+            return [event]
+        self._waiting.append(event)
+        return []
 
     @singledispatchmethod
     def _show(self, event: Event) -> None:
@@ -67,7 +94,18 @@ class Console:
 
     @_show.register
     def _(self, event: RunStarted) -> None:
-        self._say(f"{click.style(event.company, bold=True)} works in {event.folder}")
+        where = f"plays {self._replayed} again" if self._replayed else f"works in {event.folder}"
+        self._say(f"{click.style(event.company, bold=True)} {where}")
+
+    @_show.register
+    def _(self, _: RunFinished) -> None:
+        if self._passed_over:
+            self._say(click.style("everything was on record; nothing was left to do", fg="blue"))
+
+    @_show.register
+    def _(self, event: RunResumed) -> None:
+        text = f"goes on after {counted(event.calls, 'call')} on record"
+        self._say(click.style(text, fg="blue"))
 
     @_show.register
     def _(self, event: PhaseStarted) -> None:
@@ -129,7 +167,7 @@ class Console:
 
     @_show.register
     def _(self, event: StepSkipped) -> None:
-        self._say(click.style(f"\n━━ {event.place} is skipped: {event.reason} does not hold", dim=True))
+        self._say(click.style(f"\n━━ {event.place} is skipped: {event.reason}", dim=True))
 
     @_show.register
     def _(self, event: Noted) -> None:

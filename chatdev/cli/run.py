@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
 from chatdev.cli.budget import budget_options
-from chatdev.cli.console import Console
 from chatdev.cli.dry_run import show_plan
-from chatdev.cli.ending import show_ending
-from chatdev.cli.jsonlines import json_lines
-from chatdev.cli.outcome import INTERRUPTED, reported
-from chatdev.errors import ConfigError, ToolError
+from chatdev.cli.outcome import reported
+from chatdev.cli.showing import show_options, taken
+from chatdev.errors import ConfigError
 from chatdev.version import __version__
-
-if TYPE_CHECKING:
-    from chatdev.runner.company import Company
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Show:
-    """How much of a run is shown."""
-
-    quiet: bool
-    json: bool
-    verbose: bool
 
 
 @click.command("run")
@@ -53,9 +33,7 @@ class Show:
 @budget_options
 @click.option("--language", default="English", show_default=True, help="Language that documents are written in.")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
-@click.option("--quiet", is_flag=True, help="Show only the end.")
-@click.option("--verbose", is_flag=True, help="Show everything that is said, openings and code included.")
-@click.option("--json", "as_json", is_flag=True, help="Print one event a line, as JSON.")
+@show_options
 @click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call nothing, make nothing.")
 @click.version_option(__version__, prog_name="chatdev", hidden=True)  # `run.py --version`
 @reported
@@ -68,33 +46,11 @@ def command(words: tuple[str, ...], **given: Any) -> int:
     software = given.pop("path")
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"))
-    show = Show(given.pop("quiet"), given.pop("as_json"), given.pop("verbose"))
+    show = taken(given)
     if given.pop("dry_run"):
         show_plan(company, task, inputs, model=given["model"], base_url=given["base_url"])
         return 0
-    return _run(company, task, show, {**given, "inputs": inputs, "software": software})
-
-
-def _run(company: Company, task: str, show: Show, options: dict[str, Any]) -> int:
-    with Console(verbose=show.verbose, quiet=show.quiet or show.json) as console:
-        run = company.run(task, on_event=_outliving(json_lines if show.json else console), **options)
-    if not show.json:
-        _outliving(show_ending)(run)
-    if run.error:
-        raise run.error
-    return {"success": 0, "interrupted": INTERRUPTED, "unjudged": ToolError.exit_status}.get(run.status, 1)
-
-
-def _outliving(show: Callable[[T], None]) -> Callable[[T], None]:
-    """`show`, but when the reader of our output goes away (`| head`) the rest goes nowhere: a run is not stopped by
-    that, and its exit code stands."""
-    def safely(what: T) -> None:
-        try:
-            show(what)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-    return safely
+    return show.follow(lambda listener: company.run(task, on_event=listener, inputs=inputs, software=software, **given))
 
 
 def _task(words: tuple[str, ...], option: str | None) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from chatdev.config.facts import Finding, bare
 from chatdev.config.nearest import known
 from chatdev.config.prompts import entries, variables
-from chatdev.config.protocol import PROTOCOL_VARIABLES
-from chatdev.config.schema import Company, Phase, Protocol
+from chatdev.config.protocol import PROTOCOL_VARIABLES, Protocol
+from chatdev.config.schema import Company, Phase
 from chatdev.config.source import KeyPath
 from chatdev.errors import ConfigError
 

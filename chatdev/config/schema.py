@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from chatdev.config.limits import Limits
+from chatdev.config.protocol import Protocol
 from chatdev.config.strict import Strict
 
 Form = Literal["text", "choice", "files", "json", "list"]
@@ -127,6 +128,8 @@ class Phase(Strict):
     tool_calls: int = Field(8, ge=1)
     """Most tool calls in one turn."""
     on_no_solution: NoSolution = "fail"
+    once: bool = False
+    """Whether a run that adds to a finished one keeps that one's solution and skips the phase."""
     budget: Limits = Limits()
     """What one execution may take; reaching it ends the phase as the last round does."""
     stuck: bool = True
@@ -235,43 +238,6 @@ BranchStep = Annotated[
     Discriminator(_branch_kind, custom_error_type="step",
                   custom_error_message=f"a branch is one of: {', '.join(_BRANCHES)}"),
 ]
-
-
-class Protocol(Strict):
-    """Every text the engine itself says, as templates; `company_config/protocol.yaml` holds the defaults."""
-
-    system: str
-    """Inception prompt of one agent (ChatDev eq. 2)."""
-    text: str
-    choice: str
-    files: str
-    """How to write files when the software is still empty."""
-    files_partial: str
-    """How to change files that exist."""
-    as_file: str
-    json_: str = Field(alias="json")
-    list_: str = Field(alias="list")
-    tools: str
-    """How to call tools, for models without native tool calls."""
-    observation: str
-    """A tool's result, for models without native tool calls."""
-    tool_calls_used_up: str
-    same_call: str
-    """Instead of the result of a tool call that was made again and again."""
-    report: str
-    """A feedback tool's report."""
-    unreadable: str
-    """A response that does not parse; goes back to the assistant."""
-    refused: str
-    """A delivery that was not kept (never worse); goes back to the assistant."""
-    must_deliver: str
-    """After the last question of a round."""
-    same_again: str
-    """After a delivery that changed nothing."""
-    go_on: str
-    """After a reply that was cut by the length limit."""
-    reflection: str
-    """Asks for the conclusion that the pair did not draw."""
 
 
 class Company(Strict):

@@ -61,9 +61,12 @@ class Chain:
         kind, name = _label(step)
         place = scope.enter(name)
         if step.when and not self._holds(step.when, state):
-            self.office.emit(StepSkipped(place, kind, step.when))
+            self.office.emit(StepSkipped(place, kind, f"`{step.when}` does not hold"))
             return
         if isinstance(step, PhaseStep):
+            if known := self._known_from_before(step, state):
+                self.office.emit(StepSkipped(place, kind, f"`{known}` is known from the run before"))
+                return
             await run_phase(self.office, state, step.phase, place)
             return
         self.office.emit(StepStarted(place, kind, _detail(step)))
@@ -146,6 +149,11 @@ class Chain:
         for name in phases:
             await run_phase(self.office, state, name, scope.enter(name))
         return f"{len(phases)} phases"
+
+    def _known_from_before(self, step: PhaseStep, state: State) -> str | None:
+        """The name that a phase writes `once` and that is there."""
+        phase = self.office.company.phases[step.phase]
+        return phase.writes if phase.once and phase.writes in state.values else None
 
     def _unset(self, steps: Sequence[StepFields], state: State) -> None:
         """Forget what an earlier pass, item or run of this body left under the names that only it writes."""

@@ -49,7 +49,8 @@ async def begin(company: Company, task: str, means: Means) -> Execution:
     inputs = gather(company.config, task, means.options.inputs)
     order = Order(company.resolved, company.source, inputs.everything, inputs.images,
                   _existing(means.options.software))
-    return start(company.config, order, _name(means.options, scrubbed(task)), staff, means)
+    warehouse = Path(means.options.warehouse or means.user.warehouse or "warehouse")
+    return start(company.config, order, _name(means.options, scrubbed(task)), staff, warehouse, means)
 
 
 def hire(config: schema.Company, options: RunOptions, means: Means) -> Staff:
@@ -64,10 +65,10 @@ def hire(config: schema.Company, options: RunOptions, means: Means) -> Staff:
     return Staff(replace(options, model=default.name), seats, sandbox, limits)
 
 
-def start(config: schema.Company, order: Order, name: str, staff: Staff, means: Means) -> Execution:
-    """A new run by an order, in a new folder."""
+def start(config: schema.Company, order: Order, name: str, staff: Staff, warehouse: Path, means: Means) -> Execution:
+    """A new run by an order, in a new folder of the warehouse."""
     order = replace(order, options=kept(staff.options), profiles=staff.seats.profiles_in_use)
-    folder = RunFolder.create(means.warehouse, name, datetime.now().astimezone())
+    folder = RunFolder.create(warehouse, name, datetime.now().astimezone())
     journal = means.journal(folder)
     journal.append("Order", "", order.to_record())
     return execution(config, order, folder, journal, staff)

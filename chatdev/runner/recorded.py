@@ -54,6 +54,11 @@ class Recorded:
         return str(ends[-1].get("status", "interrupted")) if ends else "interrupted"
 
     @property
+    def is_over(self) -> bool:
+        """Whether the run came to its end."""
+        return self.status in ("success", "failure", "unjudged")
+
+    @property
     def settled(self) -> dict[str, Finished]:
         """The finished activities without the failed ones that ended a session: those are tried again."""
         reasons = {record["reason"] for record in self.records if record["kind"] == "RunFinished"}

@@ -91,7 +91,7 @@ def _phases(events: Sequence[Event]) -> str:
         usage = row.usage
         lines.append(f"| {place} | {row.ending} | {row.rounds} | {usage.calls} | {usage.prompt_tokens} | "
                      f"{usage.completion_tokens} | {usage.seconds:.1f} |")
-    skipped = [f"Skipped: {e.place} (`{e.reason}` does not hold)" for e in events if isinstance(e, StepSkipped)]
+    skipped = [f"Skipped: {e.place} ({e.reason})" for e in events if isinstance(e, StepSkipped)]
     return "\n".join([*lines, *([""] if skipped else []), *skipped])
 
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from chatdev.config.environ import environ
 from chatdev.config.settings import UserSettings, user_settings
@@ -30,11 +29,6 @@ class Means:
     user: UserSettings
     models: Models
     closing: AsyncExitStack
-
-    @property
-    def warehouse(self) -> Path:
-        """Where new runs are written."""
-        return Path(self.options.warehouse or self.user.warehouse or "warehouse")
 
     def sandbox(self, name: str | None) -> Sandbox:
         """The sandbox called `name`, or the user's. Raises SandboxError when it does not work here."""

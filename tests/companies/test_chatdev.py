@@ -55,7 +55,7 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
                        "system_test": "feedback", "manual": "consensus"}
     assert len(chat_server.requests) == 6
     assert [e.place for e in events if isinstance(e, StepSkipped)] == [
-        "interface_design#1", "parallel#1/branch-1/environment_doc#1"]
+        "interface_design#1", "extension#1", "parallel#1/branch-1/environment_doc#1"]
 
 
 @pytest.mark.tool
