@@ -23,6 +23,17 @@ def distributions() -> dict[str, str]:
     return names
 
 
+def refusal(why: str) -> str:
+    """Why a module is not installed, in words for agents."""
+    words: str = _data("modules.yaml")["refusals"][why]
+    return words
+
+
+def runtimes() -> dict[str, dict[str, Any]]:
+    """The prepared sets of modules: name -> about, modules."""
+    return _data("runtimes.yaml")
+
+
 def needs_display(modules: set[str]) -> bool:
     """Whether a program that imports `modules` opens X windows."""
     return not modules.isdisjoint(_data("modules.yaml")["display"])

@@ -1,7 +1,8 @@
 """The modules of one run: an environment of its own beside the software, filled with wheels only.
 
-A wheel is unpacked, never run, outside the sandbox: pip runs in our interpreter with the run's folder as `--target`,
-and the environment's own interpreter, where an installed module could act, starts in the sandbox only.
+Each installation has a folder of its own in `packages/`, read by the environment through a `.pth` file; so does the
+runtime, which several runs share. Nothing in them ever runs outside the sandbox: the environment's interpreter starts
+there only.
 """
 
 from __future__ import annotations
@@ -11,19 +12,24 @@ import fcntl
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import Binding
-from chatdev.secrets import is_secret_name, scrubbed
+from chatdev.sandbox.base import Binding, Sandbox
+from chatdev.tools.software import knowledge
+from chatdev.tools.software.installing.install import install
+from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import Interpreter
+from chatdev.tools.software.runtime import Runtime, runtime
 from chatdev.workspace.problems import explained
 
-_SECONDS = 180.0  # for one package with what it needs
-_PIP = ("install", "--quiet", "--no-input", "--disable-pip-version-check", "--timeout=15",
-        "--retries=1", "--only-binary=:all:", "--implementation=cp")
+_SECONDS = 300.0  # for all that one version of a program needs anew
+_TOO_FEW = 5.0  # seconds in which nothing can be installed any more
+_PAUSE = 0.5  # seconds between two looks at a runtime that another process makes
+Outcomes = dict[str, str | None]
+"""Distribution -> why it is not installed, or None when it is."""
 
 
 class Modules:
@@ -41,33 +47,94 @@ class Modules:
     @property
     def bindings(self) -> tuple[Binding, ...]:
         """What a sandbox must show for `python` to work."""
-        return Binding(self._interpreter.prefix), Binding(self._folder)
+        lines = self._paths.read_text(encoding="utf-8").splitlines() if self._paths.exists() else []
+        runtimes = [path for line in lines if (path := Path(line)).is_absolute() and path.is_dir()]
+        return tuple(map(Binding, (self._interpreter.prefix, self._folder, *runtimes)))
 
-    def provide(self, distributions: Mapping[str, str]) -> dict[str, str]:
-        """Install the distributions for these import names, each at most once per run; import name -> reason for
-        those that failed."""
+    @property
+    def _packages(self) -> Path:
+        return self._folder / "packages"
+
+    @property
+    def _paths(self) -> Path:
+        major, minor = self._interpreter.version
+        return self._folder / "lib" / f"python{major}.{minor}" / "site-packages" / "packages.pth"
+
+    def provide(self, distributions: Mapping[str, str], supply: Supply, sandbox: Sandbox) -> dict[str, str]:
+        """Install the distributions for these import names, each settled once per run; import name -> reason for those
+        that are not there. Raises what `install` and `Runtime.make` raise."""
         with explained("keep modules in", self._folder), self._locked():
             if not self.python.exists():
                 self._make()
-            record = self._folder / "installed.json"  # distribution -> why it failed, or null
-            known: dict[str, str | None] = json.loads(record.read_text()) if record.exists() else {}
-            for distribution in sorted(set(distributions.values()) - known.keys()):
-                known[distribution] = self._install(distribution)
-                record.write_text(json.dumps(known, indent=1), encoding="utf-8")
+            prepared = self._prepared(supply.runtime, sandbox)
+            known = self._known() | dict.fromkeys(prepared.distributions.values() if prepared else ())
+            new = sorted(set(distributions.values()) - known.keys())
+            refused: Outcomes = {name: reason for name in new if (reason := supply.refusal(name))}
+            installed = self._install([name for name in new if name not in refused], sandbox)
+            self._keep(installed | (refused if supply.asks else {}))
+            self._show(prepared)
+        known |= refused | installed
         return {name: reason for name, distribution in distributions.items() if (reason := known[distribution])}
 
     def _make(self) -> None:
         command = [str(self._interpreter.executable), "-I", "-m", "venv", "--without-pip", str(self._folder)]
-        if failure := _run(command, 60.0):
-            raise ToolError(f"cannot make the environment for modules in {self._folder}: {failure}")
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60, check=False,
+                                  stdin=subprocess.DEVNULL, umask=0o022, env={"PATH": os.defpath})
+        except subprocess.TimeoutExpired:
+            raise ToolError(f"the environment for modules in {self._folder} was not made within a minute") from None
+        if done.returncode != 0:
+            raise ToolError(f"cannot make the environment for modules in {self._folder}: {done.stderr.strip()[-300:]}")
         self._folder.chmod(0o755)  # the sandbox may run programs as another user
 
-    def _install(self, distribution: str) -> str | None:
-        """None, or why it cannot be installed."""
-        major, minor = self._interpreter.version
-        target = self._folder / "lib" / f"python{major}.{minor}" / "site-packages"
-        return _run([sys.executable, "-I", "-m", "pip", *_PIP, f"--python-version={major}.{minor}",
-                     f"--target={target}", distribution], _SECONDS)
+    def _prepared(self, name: str | None, sandbox: Sandbox) -> Runtime | None:
+        """The runtime called `name`, or the one that the run had before, where it is still there."""
+        note = self._folder / "runtime"
+        if name is None:
+            known = note.is_file() and (before := note.read_text()) in knowledge.runtimes()
+            return found if known and (found := runtime(before)).ready else None
+        found = runtime(name)
+        while not found.ready and not found.make(sandbox):
+            time.sleep(_PAUSE)
+        note.write_text(name)
+        return found
+
+    def _install(self, names: Sequence[str], sandbox: Sandbox) -> Outcomes:
+        """All of them together, so that they fit together; else, to know which of them cannot be had, each alone."""
+        until = time.monotonic() + _SECONDS
+        outcome = self._one_folder(names, sandbox, until) if names else None
+        if outcome is None or len(names) == 1:
+            return dict.fromkeys(names, outcome)
+        return {name: self._one_folder([name], sandbox, until) for name in names}
+
+    def _one_folder(self, names: Sequence[str], sandbox: Sandbox, until: float) -> str | None:
+        left = until - time.monotonic()
+        if left < _TOO_FEW:
+            return knowledge.refusal("late")
+        folders = self._folders()
+        number = int(folders[-1].name) + 1 if folders else 1
+        return install(names, self._packages / str(number), self._interpreter, sandbox, left)
+
+    def _folders(self) -> list[Path]:
+        """The folders of the installations, in their order."""
+        found = self._packages.iterdir() if self._packages.is_dir() else ()
+        return sorted((path for path in found if path.name.isdecimal()), key=lambda path: int(path.name))
+
+    def _show(self, prepared: Runtime | None) -> None:
+        """Tell the environment where the packages are."""
+        lines = [str(prepared.folder)] if prepared else []
+        lines += [f"../../../packages/{folder.name}" for folder in self._folders()]
+        self._paths.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    def _known(self) -> Outcomes:
+        record = self._folder / "installed.json"
+        known: Outcomes = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+        return known
+
+    def _keep(self, outcomes: Outcomes) -> None:
+        if outcomes:
+            text = json.dumps(self._known() | outcomes, indent=1, ensure_ascii=False)
+            (self._folder / "installed.json").write_text(text, encoding="utf-8")
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -75,24 +142,3 @@ class Modules:
         with (self._folder / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
-
-
-def _run(command: list[str], seconds: float) -> str | None:
-    """None, or the last thing the command said before it failed."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, check=False,
-                              stdin=subprocess.DEVNULL, umask=0o022, env=_environment())
-    except subprocess.TimeoutExpired:
-        return f"not finished after {seconds:.0f} seconds"
-    except OSError as error:
-        return str(error)
-    if done.returncode == 0:
-        return None
-    errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
-    return scrubbed(errors[-1])[:300] if errors else f"exit status {done.returncode}"
-
-
-def _environment() -> dict[str, str]:
-    """Ours without what redirects pip's target, and without secrets but those in the addresses of its index."""
-    return {name: value for name, value in os.environ.items()
-            if name not in ("PIP_TARGET", "PIP_USER", "PIP_PREFIX", "PIP_ROOT") and not is_secret_name(name)}

@@ -12,6 +12,7 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.base import Binding, Execution, Job, Sandbox
 from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.examine import built, no_entry
+from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.languages import Language, is_python, language_of
 from chatdev.tools.software.program import Program, prepare
 from chatdev.tools.software.project import prepare as prepare_project
@@ -22,7 +23,7 @@ from chatdev.workspace.tree import read_tree
 _SCREEN = Path("/tmp/.X11-unix")
 
 
-def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = ()) -> Execution:
+def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = (), supply: Supply | None = None) -> Execution:
     """Start the software of a run folder (or of any folder) on a copy, until the person ends it.
 
     What the program writes is gone afterwards. With DISPLAY set, its windows open on the user's screen: the program
@@ -40,7 +41,7 @@ def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = ()) -> Execu
         if language:
             job = _built(language, files, copy, sandbox)
         else:
-            job = _python(_prepared(source, files, run_folder), copy)
+            job = _python(_prepared(source, files, run_folder, sandbox, supply or Supply()), copy)
         bindings, env = _screen()
         return sandbox.run(replace(job, argv=[*job.argv, *arguments], env={**job.env, **env},
                                    bindings=(*job.bindings, *bindings), interactive=True))
@@ -76,15 +77,16 @@ def _built(language: Language, files: dict[str, bytes], copy: Path, sandbox: San
     return project.start(copy)
 
 
-def _prepared(folder: Path, files: dict[str, bytes], run_folder: Path) -> Program:
+def _prepared(folder: Path, files: dict[str, bytes], run_folder: Path, sandbox: Sandbox, supply: Supply) -> Program:
     if errors := syntax_errors(files):
         raise ToolError(f"{errors[0].path}:{errors[0].line} does not compile: {errors[0].message}")
-    program = prepare(files, run_folder)
+    program = prepare(files, run_folder, sandbox, supply)
     if program.entry.path is None:
         among = f"; several files could be the start: {', '.join(program.entry.candidates)}"
         raise ToolError(f"{folder} holds no Python program to start{among if program.entry.candidates else ''}")
     if program.missing:
-        raise ToolError(f"the software needs modules that cannot be installed: {', '.join(program.missing)}")
+        reasons = "; ".join(f"{name} ({reason})" for name, reason in program.missing.items())
+        raise ToolError(f"the software needs modules that are not here: {reasons}")
     return program
 
 

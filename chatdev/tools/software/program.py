@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.sandbox.base import Job, Limits
+from chatdev.sandbox.base import Job, Limits, Sandbox
 from chatdev.tools.software import knowledge
+from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.modules import Modules
 from chatdev.tools.software.static import Imports, imports, normalised, requirements, third_party
@@ -16,7 +17,6 @@ from chatdev.workspace.entry import Entry, find_entry
 
 _HEADLESS = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "QT_QPA_PLATFORM": "offscreen",
              "MPLBACKEND": "Agg"}
-_NOT_TRIED = "neither in chatdev's list of modules nor in requirements.txt, or installing is off"
 _DISPLAY = Path(__file__).with_name("display.sh")
 
 
@@ -54,18 +54,17 @@ class Program:
                    bindings=self.modules.bindings)
 
 
-def prepare(files: Mapping[str, bytes], run_folder: Path, install: str = "auto") -> Program:
-    """Find the entry of a program that compiles and provide its modules below `run_folder`.
-
-    `install="auto"` installs what `modules.yaml` knows or the software's requirements.txt lists; `"never"` nothing.
-    """
+def prepare(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox, supply: Supply) -> Program:
+    """Find the entry of a program that compiles and provide its modules below `run_folder`: what `modules.yaml` knows
+    or the software's requirements.txt lists, as far as `supply` allows it."""
     found = imports(files)
     modules = Modules(run_folder / "modules", interpreter())
-    wanted = _wanted(found, requirements(files)) if install == "auto" else {}
-    failed = modules.provide(wanted)
+    wanted = _wanted(found, requirements(files))
+    failed = modules.provide(wanted, supply, sandbox)
     have = wanted.keys() - failed.keys()
+    unknown = knowledge.refusal("unknown")
     return Program(find_entry(files), modules, frozenset(found.every), tuple(sorted(wanted[name] for name in have)),
-                   {name: failed.get(name, _NOT_TRIED) for name in sorted(third_party(found.required) - have)})
+                   {name: failed.get(name, unknown) for name in sorted(third_party(found.required) - have)})
 
 
 def lacks(program: Program) -> str:

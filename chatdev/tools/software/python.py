@@ -10,6 +10,7 @@ from pathlib import Path
 from chatdev.sandbox.base import BOX
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.policy import missing_module, rule_of
 from chatdev.tools.software.program import Program, lacks, prepare
 from chatdev.tools.software.session import Session
@@ -31,10 +32,10 @@ def examine(context: ToolContext) -> Finding:
     entry = find_entry(files)
     if entry.path is None:
         return Finding("nothing_to_run", {"candidates": entry.candidates})
-    program = prepare(files, context.run_folder, context.options.get("install", "auto"))
+    program = _prepared(context)
     evidence = {"command": program.command, "installed": list(program.installed), "missing": dict(program.missing)}
     if program.missing:
-        return Finding("missing_module", {"missing": list(program.missing)}, evidence)
+        return Finding("missing_module", {"missing": list(program.missing), "reasons": program.missing}, evidence)
     if lacking := lacks(program):
         return Finding("no_display", {"lacks": lacking}, evidence)
     return _start(program, context, evidence)
@@ -43,9 +44,13 @@ def examine(context: ToolContext) -> Finding:
 def use(context: ToolContext, sessions: Sequence[Session]) -> list[Finding]:
     """How each session went, one after the other on one throwaway copy, of software that `examine` found nothing
     against."""
-    program = prepare(context.software, context.run_folder, context.options.get("install", "auto"))
+    program = _prepared(context)
     with throwaway(context.scratch, context.software) as folder:
         return [_tried(program, context, folder, session) for session in sessions]
+
+
+def _prepared(context: ToolContext) -> Program:
+    return prepare(context.software, context.run_folder, context.sandbox, Supply.of(context.options))
 
 
 def _start(program: Program, context: ToolContext, evidence: Mapping[str, object]) -> Finding:

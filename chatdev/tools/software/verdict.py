@@ -36,7 +36,7 @@ class Finding:
 def verdict(finding: Finding) -> Verdict:
     """The verdict of the rule in `rules.yaml`, with its report."""
     rule = knowledge.rules()[finding.rule]
-    facts = {"command": "", "stdout": "", **_PYTHON, **_NO_ERROR, **finding.facts}
+    facts = {"command": "", "stdout": "", "reasons": {}, **_PYTHON, **_NO_ERROR, **finding.facts}
     if rule["passed"]:
         facts |= _NO_ERROR  # what a passing program says on stderr is no concern of its programmer
     says = template(rule["says"]).render(facts).strip()

@@ -42,7 +42,7 @@ def test_a_known_module_is_installed_from_the_index(judge: Judge, run_folder: Pa
     assert verdict.passed, f"{verdict.report} {dict(verdict.evidence)}"
     assert verdict.evidence["installed"] == ["six"]
     assert "<modules>" in verdict.report
-    assert list((run_folder / "modules").glob("lib/*/site-packages/six.py"))
+    assert list((run_folder / "modules").glob("packages/*/six.py"))
 
 
 def test_a_listed_module_is_installed_for_the_run_only(judge: Judge, index: Path, run_folder: Path) -> None:
@@ -59,7 +59,8 @@ def test_an_unlisted_module_is_never_looked_for(judge: Judge, index: Path) -> No
     verdict = judge("import made_up_b")
     assert not verdict.passed
     assert "made_up_b" in verdict.evidence["missing"]
-    assert verdict.report == "`made_up_b` is not available: do without it."
+    assert verdict.report == ("`made_up_b` is not available (it is neither well known nor listed in "
+                              "requirements.txt): do without it.")
 
 
 def test_nothing_is_installed_when_installing_is_off(judge: Judge, index: Path) -> None:

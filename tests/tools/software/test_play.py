@@ -41,7 +41,7 @@ def test_finished_software_runs_on_a_copy_with_its_arguments(tmp_path: Path) -> 
     ({"main.py": "def ("}, "main.py:1 does not compile"),
     ({"readme.md": "hi"}, "holds no Python program to start"),
     ({"a.py": "x = 1", "b.py": "y = 1"}, "several files could be the start: a.py, b.py"),
-    ({"main.py": "import no_such_thing"}, "modules that cannot be installed: no_such_thing"),
+    ({"main.py": "import no_such_thing"}, "modules that are not here: no_such_thing"),
 ])
 def test_what_cannot_be_started_is_told(tmp_path: Path, files: dict[str, str], text: str) -> None:
     for name, source in files.items():
