@@ -10,7 +10,7 @@ from chatdev.errors import ConfigError
 from chatdev.secrets import keep, keep_address
 
 LONGEST_REPLY = 3600.0  # seconds; a small model may write for half an hour
-_OPENAI = "https://api.openai.com/v1"
+OPENAI = "https://api.openai.com/v1"
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -44,13 +44,13 @@ class Endpoint:
     @property
     def shown(self) -> str:
         """The address without what may be secret in it."""
-        parts = urlsplit(self.url or _OPENAI)
+        parts = urlsplit(self.url or OPENAI)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     @property
     def is_local(self) -> bool:
         """Whether the server is on this machine."""
-        return urlsplit(self.url or _OPENAI).hostname in _LOCAL
+        return urlsplit(self.url or OPENAI).hostname in _LOCAL
 
     @property
     def address(self) -> str | None:

@@ -40,7 +40,7 @@ class Models:
         if name == LOCAL or name.startswith(f"{LOCAL}:"):
             path = name.removeprefix(LOCAL).removeprefix(":")
             return self._shared((LOCAL, path), lambda: self._local(path)), LOCAL
-        endpoint = self._endpoint(base_url, key_env)
+        endpoint = self.endpoint(base_url, key_env)
         return self._shared((endpoint.url, key_env), lambda: OpenAIModel(endpoint, self._sleep())), name
 
     async def close(self) -> None:
@@ -61,7 +61,8 @@ class Models:
             return DEFAULT_NAME
         return LOCAL
 
-    def _endpoint(self, base_url: str | None, key_env: str | None) -> Endpoint:
+    def endpoint(self, base_url: str | None, key_env: str | None = None) -> Endpoint:
+        """Where every model but the local one is asked. Raises MissingModel when nothing says where."""
         environment = self._environment
         if (azure := environment.get("AZURE_OPENAI_ENDPOINT")) and not base_url and not key_env:
             key = self._key("AZURE_OPENAI_API_KEY") or self._key("OPENAI_API_KEY")

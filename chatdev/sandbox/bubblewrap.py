@@ -22,7 +22,8 @@ from chatdev.sandbox.confinement import command_line
 from chatdev.sandbox.seccomp import refused_calls
 from chatdev.sandbox.terminal import run_interactively
 
-_NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
+NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
+"""The programs it takes, each with its Debian package."""
 _SPARE_USERS = range(65000, 65534)  # reserved in Debian's policy, so nobody's; inside the 65536 ids of a container
 
 
@@ -43,7 +44,7 @@ class Bubblewrap:
 
     def run(self, job: Job) -> Execution:
         """Run `job`; `exit_status` is None when a signal ended it. Raises SandboxError when bwrap cannot start."""
-        user = random.choice(_SPARE_USERS) if _root_works() else None  # apart, so that their processes count apart
+        user = random.choice(_SPARE_USERS) if as_root() else None  # apart, so that their processes count apart
         if user is not None:
             _hand_over(job.folder, user)
         with _filter() as (options, descriptors):
@@ -73,10 +74,10 @@ class Bubblewrap:
 @functools.cache
 def available() -> str | None:
     """None when bubblewrap works here, else the reason with its mend; found by running it, once."""
-    if missing := [program for program in _NEEDED if not shutil.which(program)]:
-        packages = " ".join(sorted({_NEEDED[program] for program in missing}))
+    if missing := [program for program in NEEDED if not shutil.which(program)]:
+        packages = " ".join(sorted({NEEDED[program] for program in missing}))
         return f"{' and '.join(missing)} not found; install it: apt-get install {packages}"
-    if _root_works():
+    if as_root():
         return None
     reason = _probe(user=None)
     if reason is None:
@@ -88,7 +89,7 @@ def available() -> str | None:
 
 
 @functools.cache
-def _root_works() -> bool:
+def as_root() -> bool:
     """Whether we are root with the right to make namespaces (root in a container may not have it)."""
     return os.geteuid() == 0 and _probe(user=_SPARE_USERS[0]) is None
 

@@ -95,7 +95,7 @@ def pull(progress: Progress | None = None, say: Say | None = None, weights: Weig
             raise MissingModel(f"cannot write {weights.path.parent}: {error.strerror}; free some space or set "
                                "CHATDEV_CACHE to another folder") from error
         say("checking the file")
-        if _sha256(part) != weights.sha256:
+        if not is_pinned(part, weights):
             discard(part)
             raise MissingModel("the fetched model file is not the pinned one (its SHA-256 differs); it was removed. "
                                "Try again, or give a file of your own: chatdev model pull --file PATH")
@@ -148,6 +148,11 @@ def _only_one(path: Path) -> Iterator[None]:
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def is_pinned(path: Path, weights: Weights = QWEN) -> bool:
+    """Whether the file has the bytes that were pinned; reading them takes seconds."""
+    return _sha256(path) == weights.sha256
 
 
 def _sha256(path: Path) -> str:
