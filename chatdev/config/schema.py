@@ -10,6 +10,7 @@ from chatdev.config.limits import Limits
 from chatdev.config.protocol import Protocol
 from chatdev.config.strict import Strict
 
+Install = Literal["auto", "ask", "never"]
 Form = Literal["text", "choice", "files", "json", "list"]
 
 
@@ -257,6 +258,8 @@ class Company(Strict):
     success: str
     """Expression over long-term memory; reads what the last tool step wrote."""
     protocol: Protocol
+    install: Install = "auto"
+    """Whether packages that programs import are installed; a user may be stricter."""
     with_roles: bool = True
     """False leaves the role prompts out (an ablation of the paper)."""
 

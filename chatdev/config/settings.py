@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 
 from chatdev.config.environ import dotenv, process_environ
 from chatdev.config.profiles import ModelProfile
-from chatdev.config.schema import Company, ModelSettings, Phase, Role
+from chatdev.config.schema import Company, Install, ModelSettings, Phase, Role
 from chatdev.config.source import read
 from chatdev.config.strict import Strict
 from chatdev.config.validation import validated
@@ -34,6 +34,8 @@ class UserSettings(Strict):
     warehouse: Annotated[str, AfterValidator(lambda path: str(Path(path).expanduser()))] | None = None
     """Folder that runs are written to; `~` is the home."""
     sandbox: Literal["bubblewrap", "docker", "none"] | None = None
+    install: Install | None = None
+    """Whether packages that programs import are installed."""
     models: list[ModelProfile] = Field([])
     """Profiles looked at before the bundled ones."""
 

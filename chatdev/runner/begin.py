@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +22,11 @@ from chatdev.runner.options import RunOptions
 from chatdev.runner.order import Order, kept
 from chatdev.runner.seats import Seats
 from chatdev.runner.session import Means
+from chatdev.runner.supplying import preparing, supply_of, with_policy
 from chatdev.runner.toolbox import RunToolbox
 from chatdev.sandbox.base import Sandbox
 from chatdev.secrets import holds, scrubbed, scrubbed_bytes
+from chatdev.tools.software.installing.supply import Supply
 from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
 
@@ -40,6 +42,7 @@ class Staff:
     seats: Seats
     sandbox: Sandbox
     limits: Limits
+    supply: Supply = field(default_factory=Supply)
 
 
 async def begin(company: Company, task: str, means: Means) -> Execution:
@@ -56,13 +59,14 @@ async def begin(company: Company, task: str, means: Means) -> Execution:
 def hire(config: schema.Company, options: RunOptions, means: Means) -> Staff:
     """The models, sandbox and limits of a run. Raises ConfigError, MissingModel or SandboxError."""
     sandbox = means.sandbox(options.sandbox)
+    options = with_policy(options, means.user, config)
     default = default_model(options.model, options.base_url, user=means.user)
     if not (default.name or config.model.name):
         default = default.model_copy(update={"name": means.models.default_name(default.base_url)})
     seats = Seats(config, default, means.models, means.user.models)
     limits = limits_of(options)
     refuse_unpriced(seats.check(), limits, config)
-    return Staff(replace(options, model=default.name), seats, sandbox, limits)
+    return Staff(replace(options, model=default.name), seats, sandbox, limits, supply_of(options, means.closing))
 
 
 def start(config: schema.Company, order: Order, name: str, staff: Staff, warehouse: Path, means: Means) -> Execution:
@@ -78,10 +82,11 @@ def execution(config: schema.Company, order: Order, folder: RunFolder, journal: 
               record: Record | None = None, spent: Spending | None = None) -> Execution:
     """The execution of an order."""
     options, inputs = staff.options, restored(config, order.inputs, order.images)
-    toolbox = RunToolbox(staff.sandbox, folder.run, inputs.everything)
+    toolbox = RunToolbox(staff.sandbox, folder.run, inputs.everything, staff.supply.options)
     return Execution(config, order.company, inputs, folder, journal, toolbox, staff.seats, Software(order.software),
                      order.values, options.on_event, options.stream, options.language or "English", staff.limits,
-                     spent or Spending(), record)
+                     spent or Spending(), record,
+                     preparing(staff.supply.runtime, staff.sandbox))
 
 
 def refuse_secrets(resolved: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +64,8 @@ class Execution:
     spent: Spending = field(default_factory=Spending)
     """What earlier sessions of the run spent."""
     record: Record | None = None
+    prepare: Callable[[Callable[[str], None]], Awaitable[None]] | None = None
+    """What must be done before the chain; what it says is noted."""
     run: Run = field(init=False)
     _events: list[Event] = field(default_factory=list)
     _started: float = field(default=0.0)
@@ -119,6 +121,8 @@ class Execution:
             self._emit(Noted("", "git is not installed: the software is kept without its history", "warning"))
         if self.software:
             await self._history.commit(self.software, _FROM_THE_START)
+        if self._live and self.prepare:
+            await self.prepare(lambda text: self._emit(Noted("", text)))
         await Chain(self._office()).run(self.company.chain, self._state, Scope())
         await self._history.settle(self._state.software, "the software as the run has it")
         self._judge()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from chatdev.events import Event
+
+Ask = Callable[[str], bool | Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,13 @@ class RunOptions:
     warehouse: str | Path | None = None
     sandbox: str | None = None
     """`bubblewrap`, or `none` as explicit consent to run what models write without one."""
+    install: Literal["auto", "ask", "never"] | None = None
+    """Whether packages that programs import are installed; a company may be stricter. Unset: `auto`."""
+    ask: Ask | None = None
+    """With `install="ask"`: called on the event loop with the name of each package, once a run, and says whether it may
+    be installed. Without it nothing is."""
+    runtime: str | None = None
+    """A set of packages that programs always find, e.g. `top`; prepared once for all runs."""
     stream: bool = False
     """Emit `TextStreamed` events as replies arrive."""
     language: str | None = None

@@ -49,10 +49,8 @@ class Runtime:
         return self.folder.is_dir()
 
     def make(self, sandbox: Sandbox) -> bool:
-        """Make it there, which takes a minute or more; False when another process is just doing so. Raises
-        MissingProgram or ToolError with the mend."""
-        if "tkinter" in self.modules and not self.python.tkinter:
-            raise MissingProgram(f"the runtime {self.name} needs tkinter: apt-get install python3-tk")
+        """Make it there, which takes a minute or more; False when another process is just doing so. Raises ToolError
+        with the mend."""
         folder = self.folder
         with explained("keep a runtime in", folder.parent):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -70,8 +68,12 @@ class Runtime:
 
 
 def runtime(name: str) -> Runtime:
-    """The runtime called `name`; raises ConfigError when there is none."""
+    """The runtime called `name`. Raises ConfigError when there is none, MissingProgram when this machine's Python
+    lacks a part that is no package."""
     known = knowledge.runtimes()
     if name not in known:
         raise ConfigError(f"there is no runtime {name!r}; there are: {', '.join(sorted(known))}")
-    return Runtime(name, tuple(known[name]["modules"]), interpreter())
+    found = Runtime(name, tuple(known[name]["modules"]), interpreter())
+    if "tkinter" in found.modules and not found.python.tkinter:
+        raise MissingProgram(f"the runtime {name} needs tkinter: apt-get install python3-tk")
+    return found

@@ -22,9 +22,14 @@ class Supply:
     ask: Callable[[str], bool] | None = None
     runtime: str | None = None
 
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of a tool that say so."""
+        return {"install": self.policy, "ask": self.ask, "runtime": self.runtime}
+
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Supply:
-        """From the options of a tool: `install`, `ask`, `runtime`."""
+        """From the options of a tool; what is not among them has its default."""
         return cls(options.get("install", "auto"), options.get("ask"), options.get("runtime"))
 
     @property
