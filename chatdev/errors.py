@@ -25,7 +25,7 @@ Texts say what was given, what is allowed and what to do. Only the command line 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from chatdev.secrets import scrubbed
 
@@ -39,8 +39,16 @@ class ChatDevError(Exception):
 
     exit_status = 1
 
+    place: str = ""
+    """The activity whose result it is, where it is that of one."""
+
     def __init__(self, text: object = "") -> None:
         super().__init__(scrubbed(str(text)))
+
+    def at(self, place: str) -> Self:
+        """The same error, with its place."""
+        self.place = place
+        return self
 
 
 class ConfigError(ChatDevError):

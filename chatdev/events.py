@@ -48,6 +48,8 @@ class RunResumed(Event):
 
 @dataclass(frozen=True, slots=True)
 class RunFinished(Event):
+    """The end of a session; `place` is the activity of which it failed, if it was one."""
+
     status: str  # success · failure · unjudged · stopped · error · interrupted
     reason: str
     seconds: float

@@ -103,17 +103,27 @@ def _opened(path: Path) -> FileIO:
     """The file, locked and ending with a whole line."""
     try:
         file = path.open("ab", buffering=0)
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the file's end lets go of it, however we end
-        file.truncate(path.read_bytes().rfind(b"\n") + 1)
-        folder = os.open(path.parent, os.O_RDONLY)
-        os.fsync(folder)  # a new file must outlive a crash of the machine as its content does
-        os.close(folder)
+        with contextlib.ExitStack() as failing:
+            failing.callback(file.close)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the file's end lets go of it, however we end
+            file.truncate(path.read_bytes().rfind(b"\n") + 1)
+            _sync_folder(path.parent)
+            failing.pop_all()
     except BlockingIOError as error:
         raise WorkspaceError(f"the journal {path} is being written: the run is under way in another process; wait for "
                              "it or stop it") from error
     except OSError as error:
         raise WorkspaceError(f"cannot write the journal {path}: {error.strerror}") from error
     return file
+
+
+def _sync_folder(path: Path) -> None:
+    """A new file must outlive a crash of the machine as its content does."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _write_error(path: Path, error: OSError) -> WorkspaceError:

@@ -48,7 +48,7 @@ class Calls:
                                                     lambda: self._live(agent, place, request))
         result = performed.result
         if "overflow" in result:
-            raise ContextOverflow(result["overflow"])
+            raise ContextOverflow(result["overflow"]).at(place)
         if "spent" in result:
             raise PhaseSpent(result["spent"])
         if performed.replayed:

@@ -115,7 +115,7 @@ async def call_tool(office: Office, state: State, name: str, place: str, *, read
     performed = await office.activities.perform(place, request, call)
     if "error" in performed.result:
         kind = MissingProgram if performed.result["lacking"] else ToolError
-        raise kind(performed.result["error"])
+        raise kind(performed.result["error"]).at(place)
     value = performed.result["value"]
     verdict = value if isinstance(value, dict) else {}
     passed = verdict.get("passed") if judges and verdict.get("judged", True) else None

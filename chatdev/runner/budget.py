@@ -49,17 +49,30 @@ def spent_before(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelP
     """What the sessions in a journal spent, for the run that goes on: every live call and the time of each session.
 
     A call without a known cost is priced by the profile its model has now. A session that was killed left no time of
-    its own; the time of its calls stands for it.
+    its own; the time of its calls stands for it. Nor may it have told of its last calls; they are in its activities.
     """
     total, unfinished = Spending(), 0.0
+    untold: dict[str, Spending] = {}
     for record in records:
-        if record["kind"] == "RunFinished":
-            total, unfinished = total + Spending(seconds=record["seconds"]), 0.0
-        elif record["kind"] in ("ModelCalled", "ToolCalled") and not record["replayed"]:
-            unfinished += record["seconds"]
-            if record["kind"] == "ModelCalled":
-                total += _call(record, profiles)
-    return total + Spending(seconds=unfinished)
+        match record["kind"]:
+            case "Activity" if "usage" in record["result"] and not record.get("copied"):
+                untold[record["place"]] = _activity(record, profiles)
+            case "ModelCalled" | "ToolCalled" if not record["replayed"]:
+                unfinished += record["seconds"]
+                if record["kind"] == "ModelCalled":
+                    untold.pop(record["place"], None)
+                    total += _call(record, profiles)
+            case "RunStarted":  # the session before was killed, if anything is left of it
+                total, unfinished = total + Spending(seconds=unfinished), 0.0
+            case "RunFinished":
+                total, unfinished = total + Spending(seconds=record["seconds"]), 0.0
+    return sum(untold.values(), total + Spending(seconds=unfinished))
+
+
+def _activity(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
+    result, model = record["result"], record["request"]["sampling"]["model"]
+    call = _call({**result["usage"], "model": result["model"] or model, "cost": None}, profiles)
+    return call + Spending(seconds=result["seconds"])
 
 
 def _call(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:

@@ -179,15 +179,17 @@ class Execution:
         self.run.spent = self._budget.spent
         self.run.usage.seconds = round(time.monotonic() - self._started, 3)
         if self._history.found:
-            self._emit(Noted("", f"the software had been changed from outside; that is kept in its git history, commit "
-                                 f"{self._history.found}", "warning"))
+            self._emit(Noted("", "the software was not as the run had left it (changed from outside, or a crash cut a "
+                                 f"write short); that is kept in its git history, commit {self._history.found}",
+                             "warning"))
         try:
             with explained("write the report", path := self.folder.run / "report.md"):
                 path.write_text(harmless(report_markdown(self._events, self.run)), encoding="utf-8", errors="replace")
         except WorkspaceError as error:
             self._unwritten(error)
         try:
-            self._emit(RunFinished("", self.run.status, self.run.reason, self.run.usage.seconds))
+            place = self.run.error.place if self.run.error else ""
+            self._emit(RunFinished(place, self.run.status, self.run.reason, self.run.usage.seconds))
             self.journal.release()
         except WorkspaceError as error:
             self._unwritten(error)

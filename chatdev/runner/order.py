@@ -48,7 +48,7 @@ class Order:
             "images": {name: [image.media_type, b64encode(image.data).decode()] for name, image in self.images.items()},
             "software": {path: b64encode(data).decode() for path, data in self.software.items()},
             "values": dict(self.values), "options": dict(self.options),
-            "profiles": [profile.model_dump(exclude_defaults=True) for profile in self.profiles],
+            "profiles": [profile.model_dump() for profile in self.profiles],
         }
 
     @classmethod

@@ -61,8 +61,14 @@ class Recorded:
     @property
     def settled(self) -> dict[str, Finished]:
         """The finished activities without the failed ones that ended a session: those are tried again."""
-        reasons = {record["reason"] for record in self.records if record["kind"] == "RunFinished"}
-        return {place: done for place, done in self.finished.items() if done.result.get("error") not in reasons}
+        ends = {record["place"] for record in self.records if record["kind"] == "RunFinished"}
+        return {place: done for place, done in self.finished.items()
+                if place not in ends or not {"error", "overflow"} & done.result.keys()}
+
+    @property
+    def models_vary(self) -> bool:
+        """Whether the run was gone on with by another model than it began with."""
+        return len({record["options"].get("model") for record in self.records if record["kind"] == "Order"}) > 1
 
     def before(self, place: str) -> dict[str, Finished]:
         """The activities that had finished when the one at `place` (or the first below it) did. Raises ConfigError
@@ -80,7 +86,8 @@ class Recorded:
         for digest, message in self.messages.items():
             journal.message(digest, message)
         for place, done in finished.items():
-            journal.append("Activity", place, {"digest": done.digest, "request": done.request, "result": done.result})
+            journal.append("Activity", place, {"digest": done.digest, "request": done.request, "result": done.result,
+                                               "copied": True})
 
 
 def _finished(records: list[Mapping[str, Any]]) -> dict[str, Finished]:

@@ -21,7 +21,7 @@ from chatdev.runner.begin import execution, hire, refuse_secrets, start
 from chatdev.runner.budget import spent_before
 from chatdev.runner.execute import Execution
 from chatdev.runner.options import RunOptions
-from chatdev.runner.order import Order
+from chatdev.runner.order import kept
 from chatdev.runner.recorded import JOURNAL, Recorded
 from chatdev.runner.replay import values_of
 from chatdev.runner.session import Means
@@ -58,7 +58,7 @@ async def resume(path: Path, changes: Changes, means: Means) -> Execution:
     recorded = Recorded.read(folder.path)
     journal.know(recorded.messages)
     spent = spent_before(recorded.records, means.user.models)
-    return _gone_on(recorded.order, recorded.settled, folder, journal, changes, means, spent)
+    return _gone_on(recorded, recorded.settled, folder, journal, changes, means, spent)
 
 
 async def fork(path: Path, place: str, changes: Changes, means: Means) -> Execution:
@@ -70,7 +70,7 @@ async def fork(path: Path, place: str, changes: Changes, means: Means) -> Execut
     means.closing.callback(_remove_unused, folder)
     journal = means.journal(folder, held=True)
     recorded.copy(journal, finished)
-    return _gone_on(recorded.order, finished, folder, journal, changes, means, Spending())
+    return _gone_on(recorded, finished, folder, journal, changes, means, Spending())
 
 
 async def follow_up(path: Path, request: str, changes: Changes, means: Means) -> Execution:
@@ -93,18 +93,18 @@ async def follow_up(path: Path, request: str, changes: Changes, means: Means) ->
     return start(config, order, _name(path, means.options), staff, _warehouse(path, means.options), means)
 
 
-def _gone_on(order: Order, finished: Mapping[str, Finished], folder: RunFolder, journal: Journal, changes: Changes,
-             means: Means, spent: Spending) -> Execution:
+def _gone_on(recorded: Recorded, finished: Mapping[str, Finished], folder: RunFolder, journal: Journal,
+             changes: Changes, means: Means, spent: Spending) -> Execution:
     """The execution that goes through `finished` and then on."""
-    config = company_of(order) if changes.as_it_was else company_now(order)
-    staff = hire(config, order.filled(means.options), means)
-    resolved = _resolved(config)
-    changed = resolved != order.company
-    if changed:
-        order = replace(order, company=resolved)
+    before = recorded.order
+    config = company_of(before) if changes.as_it_was else company_now(before)
+    staff = hire(config, before.filled(means.options), means)
+    order = replace(before, company=_resolved(config), options=kept(staff.options),
+                    profiles=staff.seats.profiles_in_use)
+    if order.to_record() != before.to_record():
         journal.append("Order", "", order.to_record())
-    record = Record(finished, "perform" if changes.from_here else "refuse", changed=changed,
-                    any_model=bool(means.options.model or means.options.base_url))
+    record = Record(finished, "perform" if changes.from_here else "refuse", changed=order.company != before.company,
+                    any_model=bool(means.options.model or means.options.base_url) or recorded.models_vary)
     return execution(config, order, folder, journal, staff, record=record, spent=spent)
 
 

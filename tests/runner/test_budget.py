@@ -130,10 +130,25 @@ def test_a_journal_says_what_was_spent_and_a_price_learned_later_counts(shop: Sh
     assert spent.seconds == outcome.events("RunFinished")[-1]["seconds"]
 
 
+CALL: dict[str, Any] = {"kind": "ModelCalled", "place": "a#1", "prompt_tokens": 7, "completion_tokens": 5, "cost": 0.5,
+                        "model": "m", "seconds": 2.0, "replayed": False}
+TOOL: dict[str, Any] = {"kind": "ToolCalled", "place": "b#1", "seconds": 3.0, "replayed": False}
+BEGUN: dict[str, Any] = {"kind": "RunStarted"}
+ENDED: dict[str, Any] = {"kind": "RunFinished", "seconds": 10.0}
+ACTIVITY: dict[str, Any] = {"kind": "Activity", "place": "a#1", "request": {"sampling": {"model": "gpt-4o"}},
+                            "result": {"usage": {"prompt_tokens": 1_000_000, "completion_tokens": 0}, "model": "",
+                                       "seconds": 4.0}}
+
+
 def test_a_session_that_was_killed_counts_with_the_time_of_its_calls() -> None:
-    call = {"kind": "ModelCalled", "prompt_tokens": 7, "completion_tokens": 5, "cost": 0.5, "model": "m",
-            "seconds": 2.0, "replayed": False}
-    records: list[dict[str, Any]] = [call, {"kind": "RunFinished", "seconds": 10.0}, {**call, "replayed": True}, call,
-               {"kind": "ToolCalled", "seconds": 3.0, "replayed": False}, {"kind": "Noted"}]
-    spent = spent_before(records)
+    spent = spent_before([BEGUN, CALL, ENDED, BEGUN, {**CALL, "replayed": True}, CALL, TOOL, {"kind": "Noted"}])
     assert (spent.calls, spent.tokens, spent.cost, spent.seconds) == (2, 24, 1.0, 15.0)
+    assert spent_before([BEGUN, CALL, TOOL, BEGUN, CALL, ENDED]).seconds == 15.0
+
+
+def test_a_call_whose_session_was_killed_before_it_could_tell_of_it_is_counted() -> None:
+    for told in ([], [BEGUN, {**CALL, "replayed": True}]):
+        spent = spent_before([BEGUN, ACTIVITY, *told])
+        assert (spent.calls, spent.tokens, spent.cost, spent.seconds) == (1, 1_000_000, 2.5, 4.0)
+    assert spent_before([ACTIVITY, CALL]) == spent_before([CALL])
+    assert spent_before([{**ACTIVITY, "copied": True}]).calls == 0

@@ -63,7 +63,8 @@ def test_the_report_tells_the_whole_run() -> None:
         Noted("", "git is not installed", "warning"),
         PhaseStarted("coding#1", "coding", "Write.", None, "Programmer", 3), call("coding#1/round-1/assistant", 10, 1),
         DeliveryRefused("coding#1/round-1/assistant", "it no longer\nstarts"),
-        PhaseFinished("coding#1", "coding", "rounds", 3, 1), StepSkipped("review#1", "phase", "`not test.passed` does not hold"),
+        PhaseFinished("coding#1", "coding", "rounds", 3, 1),
+        StepSkipped("review#1", "phase", "`not test.passed` does not hold"),
         ToolCalled("software.run#1", "software.run", 1.0, False, "old"),
         ToolCalled("software.run#2", "software.run", 1.0, True, "starts\nwithout a traceback")]
     report = report_markdown(events, finished(values={"title": "Todo", "test": {"passed": True}}))
