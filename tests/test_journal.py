@@ -1,36 +1,99 @@
-"""The journal: append-only lines, messages once, a torn last line tolerated, other damage named."""
+"""The journal: append-only lines, messages once, a torn last line cut, other damage named, one writer at a time."""
 
 import asyncio
 import json
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chatdev.errors import JournalError, WorkspaceError
-from chatdev.journal import Journal, read_journal
+from chatdev.journal import SCHEMA, Journal, read_journal
+
+LINE = b'{"v": 1, "kind": "A", "place": ""}\n'
 
 
-def test_records_come_back_in_order(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.jsonl")
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.jsonl"
+
+
+def kinds(path: Path) -> list[str]:
+    return [record["kind"] for record in read_journal(path)]
+
+
+def child(code: str, *arguments: object) -> str:
+    """What a Python of its own prints; its errors fail the test."""
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)], capture_output=True,
+                          text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_records_come_back_in_order(path: Path) -> None:
+    journal = Journal(path)
     journal.append("Noted", "coding#1", {"text": "half a pair \ud800"})
     journal.message("abc", {"role": "user", "content": "hi"})
     journal.message("abc", {"role": "user", "content": "hi"})
     asyncio.run(journal.sync())
     journal.close()
-    kinds = [record["kind"] for record in read_journal(tmp_path / "journal.jsonl")]
-    assert kinds == ["Noted", "Message"]
+    assert kinds(path) == ["Noted", "Message"]
 
 
-def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_bytes(b'{"v":1,"kind":"A","place":""}\n{"v":1,"ki')
-    assert [r["kind"] for r in read_journal(path)] == ["A"]
+@given(st.text(), st.dictionaries(st.text(), st.text() | st.integers() | st.none()))
+def test_whatever_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, place: str,
+                                           values: dict[str, object]) -> None:
+    path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
+    journal = Journal(path)
+    journal.append("Noted", place, {"values": values})
+    journal.close()
+    assert list(read_journal(path)) == [{"v": SCHEMA, "kind": "Noted", "place": place, "values": values}]
 
 
-def test_damage_elsewhere_is_named_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_text('{"v":1,"kind":"A","place":""}\ngarbage\n' + json.dumps({"kind": "B"}) + "\n")
-    with pytest.raises(JournalError, match="line 2"):
+def test_an_unknown_kind_is_read_like_any_other(path: Path) -> None:
+    path.write_bytes(b'{"v": 1, "kind": "FromTheFuture", "place": "x#1", "more": [1]}\n')
+    assert next(read_journal(path))["more"] == [1]
+
+
+def test_a_torn_last_line_is_left_out_and_cut_when_the_journal_is_gone_on_with(path: Path) -> None:
+    path.write_bytes(LINE + b'{"v":1,"ki')
+    assert kinds(path) == ["A"]
+    journal = Journal(path)
+    journal.append("B", "", {})
+    journal.close()
+    assert kinds(path) == ["A", "B"]
+
+
+def test_the_reader_makes_do_with_a_file_cut_at_any_byte(path: Path) -> None:
+    whole = LINE + '{"v": 1, "kind": "Noted", "place": "", "text": "größer"}\n'.encode() + LINE
+    for end in range(len(whole) + 1):
+        path.write_bytes(whole[:end])
+        assert len(kinds(path)) == whole[:end].count(b"\n")
+        Journal(path).close()
+        assert path.read_bytes() == whole[:whole[:end].rfind(b"\n") + 1]
+
+
+def test_damage_elsewhere_is_named_with_its_line(path: Path) -> None:
+    path.write_bytes(LINE + b"garbage\n" + LINE)
+    with pytest.raises(JournalError, match="line 2: not a JSON record; the journal is damaged"):
+        list(read_journal(path))
+
+
+@pytest.mark.parametrize("line", ['{"v": 1}', "[]", '"text"', '{"v": 1, "kind": 7}'])
+def test_a_line_that_is_no_record_is_refused(path: Path, line: str) -> None:
+    path.write_text(f"{line}\n")
+    with pytest.raises(JournalError, match="line 1: a record needs a `kind`; this is no journal"):
+        list(read_journal(path))
+
+
+@pytest.mark.parametrize("version", [0, 2, None, "1"])
+def test_another_version_of_the_form_is_refused(path: Path, version: object) -> None:
+    path.write_text(json.dumps({"v": version, "kind": "Order"}) + "\n")
+    with pytest.raises(JournalError, match=f"version {version} of the journal's form, and this chatdev reads version"):
         list(read_journal(path))
 
 
@@ -39,3 +102,76 @@ def test_a_journal_that_cannot_be_opened_or_read_says_so(tmp_path: Path) -> None
         Journal(tmp_path / "missing" / "journal.jsonl")
     with pytest.raises(JournalError, match="cannot read"):
         list(read_journal(tmp_path / "missing.jsonl"))
+
+
+def test_a_journal_that_is_held_writes_nothing_before_it_is_released(path: Path) -> None:
+    path.write_bytes(LINE)
+    journal = Journal(path, held=True)
+    journal.message("abc", {"role": "user", "content": "hi"})
+    journal.append("B", "", {})
+    asyncio.run(journal.sync())
+    assert path.read_bytes() == LINE
+    assert journal.messages() == {"abc": {"role": "user", "content": "hi"}}
+    journal.release()
+    assert kinds(path) == ["A", "Message", "B"]
+    journal.append("C", "", {})
+    journal.release()
+    assert kinds(path) == ["A", "Message", "B", "C"]
+    journal.close()
+
+
+def test_a_journal_that_is_held_and_never_released_leaves_the_file_as_it_was(path: Path) -> None:
+    path.write_bytes(LINE)
+    journal = Journal(path, held=True)
+    journal.append("B", "", {})
+    journal.close()
+    journal.close()
+    assert path.read_bytes() == LINE
+
+
+def test_messages_that_are_there_are_not_written_again(path: Path) -> None:
+    journal = Journal(path)
+    journal.know(["abc"])
+    journal.message("abc", {"role": "user", "content": "hi"})
+    journal.close()
+    assert path.read_bytes() == b""
+
+
+def test_only_one_writes_a_journal_at_a_time(path: Path) -> None:
+    first = Journal(path)
+    with pytest.raises(WorkspaceError, match="the run is under way in another process; wait for it or stop it"):
+        Journal(path)
+    said = child("""
+        import sys
+        from pathlib import Path
+        from chatdev.errors import WorkspaceError
+        from chatdev.journal import Journal
+        try:
+            Journal(Path(sys.argv[1]))
+        except WorkspaceError as error:
+            print(error)
+    """, path)
+    assert "is being written" in said
+    first.close()
+    Journal(path).close()
+
+
+def test_a_line_for_which_there_is_no_room_is_not_left_half_written(path: Path) -> None:
+    said = child("""
+        import resource, signal, sys
+        from pathlib import Path
+        from chatdev.errors import WorkspaceError
+        from chatdev.journal import Journal
+        journal = Journal(Path(sys.argv[1]))
+        journal.append("A", "", {})
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        try:
+            journal.append("B", "", {"text": "x" * 2000})
+        except WorkspaceError as error:
+            print(error)
+        journal.append("C", "", {})
+    """, path)
+    assert "cannot write the journal" in said
+    assert "go on with `chatdev resume`" in said
+    assert kinds(path) == ["A", "C"]
