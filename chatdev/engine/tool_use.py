@@ -12,6 +12,7 @@ from typing import Any
 from chatdev.engine.activity import digest
 from chatdev.engine.office import Office
 from chatdev.engine.solution.json_text import load_json
+from chatdev.engine.solution.names import name_on
 from chatdev.engine.state import State
 from chatdev.engine.stuck import SAME_CALLS, Stuck
 from chatdev.errors import MissingProgram, ToolError
@@ -33,10 +34,13 @@ def wanted_calls(reply: Reply, text: str) -> tuple[ToolCall, ...]:
 
 
 def _json_blocks(text: str) -> Iterator[str]:
-    """Fenced JSON objects, in a time that grows with the text only (one pattern for all of it would not do)."""
+    """Fenced JSON objects that are no files of a delivery, in a time that grows with the text only (one pattern for all
+    of it would not do)."""
     start = _BLOCK_OPENS.search(text)
     while start and (end := _BLOCK_CLOSES.search(text, start.end())):
-        yield text[start.end():end.start()]
+        above = text[text.rfind("\n", 0, max(0, start.start() - 1)) + 1:start.start()]
+        if not name_on(above):
+            yield text[start.end():end.start()]
         start = _BLOCK_OPENS.search(text, end.end())
 
 
@@ -45,8 +49,11 @@ def _block_call(block: str) -> ToolCall | None:
         value = load_json(block)
     except ValueError:
         return None
-    name = value.get("tool") or value.get("name") if isinstance(value, dict) else None
-    arguments = value.get("arguments", {}) if name else None
+    if not isinstance(value, dict):
+        return None
+    name, arguments = value.get("tool"), value.get("arguments", {})
+    if name is None and "arguments" in value:  # much else has a name
+        name = value.get("name")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         return None
     return ToolCall("", name, json.dumps(arguments, ensure_ascii=False))

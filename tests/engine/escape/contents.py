@@ -32,10 +32,11 @@ def block(path: str, content: str, info: str = "") -> str:
 
 
 def archive() -> str:
-    """A tar in base64 with a path that leaves its folder and a link."""
+    """A tar in base64 with paths that leave its folder, one of git's, and a link."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        tar.addfile(tarfile.TarInfo("../../escaped.py"), io.BytesIO())
+        for path in ("../../escaped.py", "/tmp/chatdev-escaped.py", ".git/hooks/pre-commit"):
+            tar.addfile(tarfile.TarInfo(path), io.BytesIO())
         link = tarfile.TarInfo("link")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         tar.addfile(link)

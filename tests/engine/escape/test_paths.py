@@ -53,14 +53,30 @@ def test_no_way_of_naming_a_file_gets_around_that(naming: str, path: str) -> Non
         assert safe_path(name) == name
 
 
-@pytest.mark.parametrize("path", LEAVING[:7] + METADATA[:2] + DECEIVING[:1] + IMPOSSIBLE[:1], ids=ascii)
-def test_in_a_run_the_assistant_is_told_and_the_world_stays_as_it_was(world: World, path: str) -> None:
-    retry = f"{FIRST}/retry-1"
-    run = world.run(world.studio.company({"write": WRITE}), {FIRST: "<SOLUTION>\n" + NAMINGS["a line"](path),
-                                                             retry: HELLO})
+@pytest.mark.parametrize("paths", [LEAVING, METADATA, DECEIVING, IMPOSSIBLE],
+                         ids=["leaving", "metadata", "deceiving", "impossible"])
+@pytest.mark.parametrize("naming", ["a line", "the fence", "a deletion"])
+def test_in_a_run_the_assistant_is_told_each_time_and_the_world_stays_as_it_was(world: World, naming: str,
+                                                                               paths: list[str]) -> None:
+    """One reply after the other names one of the paths; the last one is as it should be."""
+    replies = [f"<SOLUTION>\n{reply}" for reply in map(NAMINGS[naming], paths) if is_refused(reply)]
+    assert len(replies) >= (len(paths) / 2 if naming == "the fence" else 4)
+    retries = [FIRST, *(f"{FIRST}/retry-{n}" for n in range(1, len(replies) + 1))]
+    phase = {**WRITE, "solution": {"form": "files", "retries": len(replies)}}
+    run = world.run(world.studio.company({"write": phase}), dict(zip(retries, [*replies, HELLO], strict=True)))
+    assert run.success, run.reason
     assert dict(run.software) == {"main.py": b"print('hello')\n"}
-    assert "UNREADABLE the path " in world.studio.said(retry)
-    assert run.success
+    for place in retries[1:]:
+        assert "UNREADABLE" in world.studio.said(place)
+
+
+def is_refused(reply: str) -> bool:
+    """Whether it is, as a delivery of its own; a name that is not taken for one makes the code `main.py`."""
+    try:
+        parse_files(reply, {})
+    except Unreadable:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("path", HARMLESS)
