@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -48,10 +48,10 @@ class Left:
             _activities(records), frozenset(r["hash"] for r in records if r["kind"] == "Message"),
             _events(records), (folder / "run" / "company.yaml").read_text(encoding="utf-8"))
 
-    def differences(self, other: Left) -> list[str]:
-        """What of the other is not as here, in words; nothing when they are the same."""
+    def differences(self, other: Left, but: Collection[str] = ()) -> list[str]:
+        """What of the other is not as here, in words, but for some parts; nothing when they are the same."""
         found = []
-        for part in fields(self):
+        for part in (field for field in fields(self) if field.name not in but):
             mine, theirs = getattr(self, part.name), getattr(other, part.name)
             if mine != theirs:
                 found.append(f"{part.name}: {_first_difference(mine, theirs)}")

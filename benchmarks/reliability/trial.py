@@ -15,7 +15,8 @@ from chatdev.journal import read_journal
 
 _TRIES = 10
 """A kill that came at another moment than it should is tried again so often, with a new run."""
-_REFUSED = "start the run anew"
+REFUSED = "start the run anew"
+"""What is said of a run that has not begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def _life(session: Session, before: frozenset[str], folder: Path) -> Life:
 def _not_begun(lab: Lab, kind: str, folder: Path, first: Life) -> Trial:
     """Killed before it was written down what the run is to do: that is said, and nothing was paid."""
     session = lab.resume(folder)
-    faults = [f"exit status {session.status}: {session.err[-500:]}"] if _REFUSED not in session.err else []
+    faults = [f"exit status {session.status}: {session.err[-500:]}"] if REFUSED not in session.err else []
     if first.session.asked:
         faults.append("it was paid for before it had begun")
     return Trial(kind, [0], [0], faults, begun=False)
