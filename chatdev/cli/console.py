@@ -83,8 +83,8 @@ class Console:
             return [event, *waiting] if isinstance(event, RunResumed) else [event]
         if isinstance(event, PhaseStarted):
             self._waiting = []
-        if isinstance(event, RunStarted):
-            return [event]
+        if isinstance(event, RunStarted) or (isinstance(event, Noted) and not event.place):
+            return [event]  # of the whole run
         self._waiting.append(event)
         return []
 
