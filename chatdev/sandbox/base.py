@@ -81,5 +81,5 @@ class Sandbox(Protocol):
         ...
 
     def stop_all(self) -> None:
-        """Kill whatever is still running; safe from any thread."""
+        """Kill whatever is still running, and run nothing any more; safe from any thread."""
         ...

@@ -67,7 +67,7 @@ class Bubblewrap:
         return _with_signal(execution)
 
     def stop_all(self) -> None:
-        """Kill whatever is still running; safe from any thread."""
+        """Kill whatever is still running, and run nothing any more; safe from any thread."""
         self._children.stop_all()
 
 

@@ -28,6 +28,7 @@ class Children:
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
         self._stopped: set[subprocess.Popen[bytes]] = set()
+        self._over = False
 
     def run(self, command: Sequence[str], job: Job, *, env: Mapping[str, str], cwd: Path | None = None,
             pass_fds: Sequence[int] = ()) -> Execution:
@@ -52,8 +53,9 @@ class Children:
         )
 
     def stop_all(self) -> None:
-        """Kill every child; the calls of `run` that wait for them raise SandboxError."""
+        """Kill every child and start no other; the calls of `run`, under way or to come, raise SandboxError."""
         with self._lock:
+            self._over = True
             self._stopped |= self._running
             for child in self._running:
                 _kill_group(child)
@@ -76,6 +78,8 @@ class Children:
     def _child(self, command: Sequence[str], stdin: IO[bytes] | int, env: Mapping[str, str], cwd: Path | None,
                pass_fds: Sequence[int]) -> Iterator[subprocess.Popen[bytes]]:
         with self._lock:  # a child is known to `stop_all` as soon as it exists
+            if self._over:
+                raise SandboxError(f"{command[0]} was stopped before it began")
             try:
                 child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
                                          env=dict(env), start_new_session=True, pass_fds=pass_fds)

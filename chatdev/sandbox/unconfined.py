@@ -39,5 +39,5 @@ class Unconfined:
             return self._children.run(command, job, env=variables, cwd=folder)
 
     def stop_all(self) -> None:
-        """Kill whatever is still running; safe from any thread."""
+        """Kill whatever is still running, and run nothing any more; safe from any thread."""
         self._children.stop_all()

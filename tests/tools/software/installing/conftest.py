@@ -1,0 +1,52 @@
+"""A package index that pip is set to, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from chatdev.sandbox.choose import choose
+from chatdev.tools.software.installing.install import install
+from chatdev.tools.software.interpreter import interpreter
+from tests.support.wheels import PackageIndex
+
+Install = Callable[..., str | None]
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
+    """The only index."""
+    with PackageIndex() as server:
+        use(server.url, monkeypatch)
+        yield server
+
+
+def use(url: str, monkeypatch: pytest.MonkeyPatch, **more: str) -> None:
+    """Set pip to one index, whatever the machine sets it to."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", url)
+    for name, value in more.items():
+        monkeypatch.setenv(f"PIP_{name.upper()}", value)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the packages are to come."""
+    return tmp_path / "packages" / "1"
+
+
+@pytest.fixture
+def installed(folder: Path) -> Install:
+    """Install the named packages into `folder`: why that failed, or None."""
+    def run(*names: str, seconds: float = 60.0, sandbox: str = "bubblewrap") -> str | None:
+        reason = install(names, folder, interpreter(), choose(sandbox), seconds)
+        assert folder.exists() == (reason is None)
+        assert not [path for path in folder.parent.iterdir() if path.name != "1"]
+        return reason
+
+    return run
