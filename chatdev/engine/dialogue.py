@@ -40,6 +40,7 @@ class Dialogue:
     stuck: Stuck
     round: int = field(default=0)
     _same: int = field(default=0)
+    _answer: str = field(default="")
 
     async def run(self) -> Ending:
         """Take turns until consensus, passing feedback, two unchanged deliveries, or the last round; or until the
@@ -100,6 +101,7 @@ class Dialogue:
                 return "consensus"
             body = marked.body if marked.kind == "solution" else utterance.text
             received = await self._receive(marked.kind, body, place)
+            self._count_repetition(utterance.text, received)
             if received.outcome == "kept":
                 self.stuck.stands(self.deliveries.version)
                 self.stuck.answered(utterance.text, delivered=True)
@@ -141,6 +143,12 @@ class Dialogue:
             return "delivered"  # nobody is there to say anything more
         self._report(received)
         return None
+
+    def _count_repetition(self, answer: str, received: Received) -> None:
+        """What came again is asked for differently: at a higher temperature (it draws other words)."""
+        again = received.unchanged or answer == self._answer
+        self.turns.same = self.turns.same + 1 if again else 0
+        self._answer = answer
 
     def _count_same(self) -> bool:
         self._same += 1

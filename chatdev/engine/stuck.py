@@ -1,8 +1,8 @@
 """Whether a phase goes in circles, by three stated rules; none of them looks at what a model means.
 
-1. Both sides say word for word what they said in the round before; or the instructor repeats its instruction although
-   the answer to it was, word for word, the one before it and no delivery. (Deliveries that change nothing end a phase
-   as `unchanged`.) Without an instructor: the assistant repeats an answer that is no delivery.
+1. Both sides say word for word what they said in the round before, and it is no delivery; or the instructor repeats its
+   instruction although the answer to it was, word for word, the one before it and no delivery. (Deliveries that change
+   nothing end a phase as `unchanged`.) Without an instructor: the assistant repeats an answer that is no delivery.
 2. The solution goes back and forth between two versions: A B A B.
 3. In one turn, in which nothing else changes, the same tool is called with the same arguments three times in a row.
 """
@@ -56,12 +56,11 @@ class Stuck:
         now = Exchange(self._instruction, _plain(text), delivered)
         last = self._rounds[-1] if self._rounds else None
         self._rounds.append(now)
-        if last is None or (last.instruction, last.response) != (now.instruction, now.response):
+        if delivered or last is None or (last.instruction, last.response) != (now.instruction, now.response):
             return
-        if now.instruction is not None:
-            self._found("both sides repeat what they said in the round before")
-        elif not delivered:
-            self._found("the assistant repeats an answer that cannot be used")
+        both = now.instruction is not None
+        self._found("both sides repeat what they said in the round before" if both
+                    else "the assistant repeats an answer that cannot be used")
 
     def stands(self, version: str) -> None:
         """The solution as it stands now, by its fingerprint."""

@@ -14,6 +14,8 @@ from chatdev.engine.tool_use import ToolUse, wanted_calls
 from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Message, Reply, ToolSpec
 
+WARMER = 0.4  # added to the temperature for each time that the same came again
+WARMEST = 1.0
 CONTINUATIONS = 4  # a reply cut more often than this is taken as it is
 CHARACTERS_PER_TOKEN = 3  # on the safe side for code; only used to trim before the server has to refuse
 
@@ -27,10 +29,14 @@ class Turns:
     window: int | None
     tool_use: ToolUse
     calls: Calls
+    same: int = 0
+    """How often in a row an answer changed nothing or was the one before it, word for word: the more often, the
+    higher the temperature at which both sides speak next."""
 
     async def take(self, agent: Agent, place: str, constraint: Constraint | None = None) -> Utterance:
         """The agent's next utterance, after all the tool calls it wants (at most the phase's `tool_calls`). Raises
         PhaseSpent, and BudgetExhausted when the whole run may spend no more."""
+        agent = _warmed(agent, self.same)
         steps: list[Message] = []
         used = 0
         self.tool_use.stuck.begin_turn()
@@ -75,6 +81,17 @@ class Turns:
             rest = await self.calls.make(agent, f"{place}/more-{n}", more, (), None)
             reply = replace(rest, text=joined(reply.text, rest.text))
         return reply
+
+
+def _warmed(agent: Agent, same: int) -> Agent:
+    """The agent at the temperature for so many repetitions; one that is left to the server stays there."""
+    seat = agent.seat
+    own = seat.sampling.temperature
+    if not same or own is None:
+        return agent
+    temperature = max(own, min(WARMEST, round(own + WARMER * same, 2)))
+    return replace(agent, seat=replace(seat, sampling=replace(seat.sampling, temperature=temperature)))
+
 
 def _fits(messages: tuple[Message, ...], seat: Seat) -> bool:
     """Whether the request probably fits the context window, with room for the reply."""

@@ -44,13 +44,17 @@ def test_both_sides_repeating_themselves_end_the_phase_with_the_reason(studio: S
     assert run.software.text("main.py") == "print('hello')\n"
 
 
-def test_the_same_words_on_both_sides_end_the_phase_even_when_they_deliver(studio: Studio) -> None:
-    studio.run(studio.company({"write": WRITE}), {
-        "write#1/round-1/assistant": version(1), "write#1/round-2/instructor": "Count.",
-        "write#1/round-2/assistant": version(2), "write#1/round-3/instructor": "Count.",
-        "write#1/round-3/assistant": version(2)})
-    assert studio.endings() == {"write#1": "stuck"}
+def test_the_same_words_on_both_sides_end_the_phase(studio: Studio) -> None:
+    replies = pair("write", 3, lambda n: "Go on.", lambda n: TALKER if n > 1 else "Later.")
+    studio.run(studio.company({"write": {**WRITE, "solution": NOTHING, "on_no_solution": "keep"}}),
+               {**replies, **{f"write#1/reflection-{n}": TALKER for n in (1, 2)}})
     assert "both sides repeat what they said in the round before" in notes(studio)[0]
+
+
+def test_the_same_delivery_to_the_same_words_counts_as_unchanged(studio: Studio) -> None:
+    replies = pair("write", 4, lambda n: "Count.", lambda n: version(min(n, 2)))
+    studio.run(studio.company({"write": WRITE}), replies)
+    assert studio.endings() == {"write#1": "unchanged"}
 
 
 def test_the_same_answer_to_another_instruction_is_not_stuck(studio: Studio) -> None:
@@ -181,10 +185,10 @@ def test_a_pair_that_never_repeats_a_round_is_never_stuck(rounds: list[tuple[str
     assert not stuck.reason
 
 
-@given(st.text(alphabet=" \t\nab", max_size=8), st.text(alphabet=" \t\nab", max_size=8), st.booleans())
-def test_a_round_that_is_repeated_is_always_found(instruction: str, response: str, delivered: bool) -> None:
+@given(st.text(alphabet=" \t\nab", max_size=8), st.text(alphabet=" \t\nab", max_size=8))
+def test_a_round_that_is_repeated_is_always_found(instruction: str, response: str) -> None:
     stuck = Stuck(on=True)
     for blank in (" ", "\n"):
         stuck.instructed(instruction + blank)
-        stuck.answered(blank + response, delivered=delivered)
+        stuck.answered(blank + response, delivered=False)
     assert stuck.reason
