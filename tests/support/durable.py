@@ -68,9 +68,28 @@ def asked(server: ChatServer) -> list[str]:
     return list(dict.fromkeys(request.headers["X-ChatDev-Activity"] for request in server.requests))
 
 
-def answered(shop: Shop, **changed: Any) -> None:
-    """Answer the calls of `workshop`, those named in `changed` (by constant) otherwise."""
-    shop.route({**REPLIES, **{globals()[name]: reply for name, reply in changed.items()}})
+def answered(shop: Shop, changed: Mapping[str, Any] | None = None) -> None:
+    """Answer the calls of `workshop`; `changed` are other replies by place."""
+    shop.route({**REPLIES, **(changed or {})})
+
+
+def uninterrupted(shop: Shop) -> Outcome:
+    """A run of `workshop` that nothing stopped, by which others are measured."""
+    answered(shop)
+    outcome = shop.run("--name", "a-whole")
+    outcome.assert_succeeded()
+    shop.server.requests.clear()
+    return outcome
+
+
+def stopped_at(shop: Shop, place: str, *more: str) -> Outcome:
+    """A run of `workshop` that an outage stopped at a place; from then on everything is answered."""
+    shop.route({**REPLIES, place: OUTAGE})
+    outcome = shop.run("--name", "stopped", *more)
+    assert outcome.status == 3, outcome.out + outcome.err
+    shop.server.requests.clear()
+    answered(shop)
+    return outcome
 
 
 def contents(folder: Path | None) -> dict[str, bytes]:
