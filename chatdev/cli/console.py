@@ -11,6 +11,7 @@ from typing import Any, Self
 import click
 
 from chatdev.cli.layout import first_line, laid_out
+from chatdev.cli.packages import answered
 from chatdev.cli.progress import Progress
 from chatdev.engine.wording import counted
 from chatdev.events import (
@@ -79,7 +80,7 @@ class Console:
             return [event]
         if isinstance(event, RunResumed | RunFinished):
             waiting, self._waiting = self._waiting, None
-            self._passed_over = isinstance(event, RunFinished)
+            self._passed_over = isinstance(event, RunFinished) and event.status in ("success", "failure", "unjudged")
             return [event, *waiting] if isinstance(event, RunResumed) else [event]
         if isinstance(event, PhaseStarted):
             self._waiting = []
@@ -87,6 +88,16 @@ class Console:
             return [event]  # of the whole run
         self._waiting.append(event)
         return []
+
+    async def ask(self, distribution: str) -> bool:
+        """Ask whether a package may be installed; meanwhile the last line belongs to the question."""
+        with self._progress.aside():
+            self._leave_floor()
+            self._progress.hidden = True
+        try:
+            return await answered(distribution)
+        finally:
+            self._progress.hidden = self._floor is not None
 
     @singledispatchmethod
     def _show(self, event: Event) -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from chatdev.cli.outcome import reported, show_error
+from chatdev.cli.packages import answered_now, install_option, somebody_is_there
+
+if TYPE_CHECKING:
+    from chatdev.tools.software.installing.supply import Policy
 
 
 @click.command("play", context_settings={"allow_interspersed_args": False})
@@ -14,12 +19,15 @@ from chatdev.cli.outcome import reported, show_error
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--sandbox", type=click.Choice(["bubblewrap", "none"]), default="bubblewrap", show_default=True,
               help="Where it runs; `none` gives it your rights.")
+@install_option
 @reported
-def command(folder: Path, arguments: tuple[str, ...], sandbox: str) -> int:
+def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Policy | None) -> int:
     """Start finished software in the sandbox. FOLDER is a run of the warehouse; what stands behind it, options too,
     goes to the program. It works on a copy: what it writes is gone afterwards. Of a page, its
     address for a browser is shown."""
+    from chatdev.config.settings import user_settings
     from chatdev.sandbox.choose import choose
+    from chatdev.tools.software.installing.supply import Supply
     from chatdev.tools.software.play import page_of, play
 
     if not folder.is_dir():
@@ -28,7 +36,8 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str) -> int:
     if page := page_of(folder):
         click.echo(f"open it in a browser: {page.as_uri()}")
         return 0
-    execution = play(folder, choose(sandbox), arguments)
+    supply = Supply(install or user_settings().install or "auto", answered_now if somebody_is_there() else None)
+    execution = play(folder, choose(sandbox), arguments, supply)
     if execution.exit_status is None:
         return 128 + (execution.signal or 0)
     return execution.exit_status

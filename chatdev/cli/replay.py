@@ -23,4 +23,4 @@ def command(path: Path, **given: Any) -> int:
     from chatdev.runner.front import replaying
 
     show = taken(given, kept=given["warehouse"] is not None, replayed=path)
-    return show.follow(lambda listener: replaying(path, on_event=listener, **given).run())
+    return show.follow(lambda **seen: replaying(path, **seen, **given).run())

@@ -9,6 +9,7 @@ import click
 
 from chatdev.cli.budget import budget_options
 from chatdev.cli.outcome import reported
+from chatdev.cli.packages import package_options
 from chatdev.cli.showing import show_options, taken
 
 
@@ -23,6 +24,7 @@ from chatdev.cli.showing import show_options, taken
 @click.option("--model", help="Another model from here on.")
 @click.option("--base-url", help="Another endpoint from here on.")
 @click.option("--sandbox", help="Where programs run. [default: as before]")
+@package_options
 @budget_options
 @click.option("--language", help="Language that documents are written in. [default: as before]")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
@@ -37,4 +39,4 @@ def command(folder: Path, **given: Any) -> int:
     from chatdev.runner.front import resuming
 
     show = taken(given, resumed=given["task"] is None)
-    return show.follow(lambda listener: resuming(folder, on_event=listener, **given).run())
+    return show.follow(lambda **seen: resuming(folder, **seen, **given).run())

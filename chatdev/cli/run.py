@@ -10,6 +10,7 @@ import click
 from chatdev.cli.budget import budget_options
 from chatdev.cli.dry_run import show_plan
 from chatdev.cli.outcome import reported
+from chatdev.cli.packages import package_options
 from chatdev.cli.showing import show_options, taken
 from chatdev.errors import ConfigError
 from chatdev.version import __version__
@@ -30,6 +31,7 @@ from chatdev.version import __version__
 @click.option("--without", multiple=True, metavar="PHASE", help="Leave a phase out.")
 @click.option("--without-roles", is_flag=True, help="Leave the role prompts out.")
 @click.option("--sandbox", type=click.Choice(["bubblewrap", "none"]), help="Where programs run. [default: bubblewrap]")
+@package_options
 @budget_options
 @click.option("--language", default="English", show_default=True, help="Language that documents are written in.")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
@@ -50,7 +52,7 @@ def command(words: tuple[str, ...], **given: Any) -> int:
     if given.pop("dry_run"):
         show_plan(company, task, inputs, model=given["model"], base_url=given["base_url"])
         return 0
-    return show.follow(lambda listener: company.run(task, on_event=listener, inputs=inputs, software=software, **given))
+    return show.follow(lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given))
 
 
 def _task(words: tuple[str, ...], option: str | None) -> str:

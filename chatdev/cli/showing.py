@@ -16,8 +16,8 @@ from chatdev.cli.console import Console
 from chatdev.cli.ending import show_ending
 from chatdev.cli.jsonlines import json_lines
 from chatdev.cli.outcome import INTERRUPTED
+from chatdev.cli.packages import somebody_is_there
 from chatdev.errors import ToolError
-from chatdev.events import Event
 
 if TYPE_CHECKING:
     from chatdev.runner.result import Run
@@ -43,11 +43,13 @@ class Show:
     resumed: bool = False
     replayed: Path | None = None
 
-    def follow(self, run: Callable[[Callable[[Event], None]], Run]) -> int:
-        """Call `run` with what shows its events, show its end, and return the exit code. Raises the run's error."""
+    def follow(self, run: Callable[..., Run]) -> int:
+        """Call `run` with `on_event` and `ask` of `RunOptions`, show its end, and return the exit code. Raises the
+        run's error."""
         with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
                      replayed=self.replayed) as console:
-            done = run(_outliving(json_lines if self.json else console))
+            done = run(on_event=_outliving(json_lines if self.json else console),
+                       ask=console.ask if somebody_is_there() else None)
         if not self.json:
             _outliving(partial(show_ending, kept=self.kept))(done)
         if done.error:
