@@ -36,7 +36,7 @@ class Journal:
         self._messages: set[str] = set()
         self._file = _opened(path)
         self._held: list[bytes] | None = [] if held else None
-        self._dirty = False
+        self._written = self._synced = 0  # records, and those of them that are on the disk
         self._syncing = asyncio.Lock()
 
     def append(self, kind: str, place: str, values: Mapping[str, Any]) -> None:
@@ -81,17 +81,20 @@ class Journal:
             with contextlib.suppress(OSError):
                 self._file.truncate(size)  # half a line would spoil what may still be written after it
             raise _write_error(self.path, error) from error
-        self._dirty = True
+        self._written += 1
 
     async def sync(self) -> None:
-        """Wait until the disk has it; calls that come while one is under way share the next."""
+        """Wait until the disk has what was written so far; calls that come while one is under way share the next."""
+        wanted = self._written
         async with self._syncing:
-            if self._dirty:
-                self._dirty = False
-                try:
-                    await asyncio.to_thread(os.fsync, self._file.fileno())
-                except OSError as error:
-                    raise _write_error(self.path, error) from error
+            if self._synced >= wanted:
+                return
+            written = self._written
+            try:
+                await asyncio.to_thread(os.fsync, self._file.fileno())
+            except OSError as error:
+                raise _write_error(self.path, error) from error
+            self._synced = written
 
     def close(self) -> None:
         """Close; may be called twice. What could not be written was reported by `append`."""
