@@ -43,7 +43,7 @@ class Left:
         return cls(
             {path.relative_to(software).as_posix(): path.read_bytes() for path in sorted(software.rglob("*"))
              if path.is_file() and ".git" not in path.relative_to(software).parts},
-            tuple(_git(software, "log", "--reverse", "-z", "--format=%T %B").split("\0")),
+            tuple(_git(software, "log", "--reverse", "-z", "--format=%T %B").split("\0")[:-1]),
             _git(software, "status", "--porcelain", "--ignored"),
             _activities(records), frozenset(r["hash"] for r in records if r["kind"] == "Message"),
             _events(records), (folder / "run" / "company.yaml").read_text(encoding="utf-8"))

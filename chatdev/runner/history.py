@@ -48,7 +48,8 @@ class FolderHistory:
 
     def _commit(self, software: Files, message: str, *, allow_empty: bool = True) -> None:
         if self._on_disk is None:
-            self.found = self._folder.commit(_FOUND)
+            if not self._folder.is_half_written(software):  # by the session that was killed
+                self.found = self._folder.commit(_FOUND)
             self._on_disk = self._folder.read()
         self._folder.write(self._on_disk, software)
         self._on_disk = software

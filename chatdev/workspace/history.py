@@ -50,7 +50,15 @@ class History:
         """The messages of all commits, newest first."""
         if self._git is None or not self._started or self._call("rev-parse", "--verify", "HEAD").returncode != 0:
             return []
-        return [message.strip() for message in self._run("log", "-z", "--format=%B").split("\0")]
+        *messages, _ = self._run("log", "-z", "--format=%B").split("\0")
+        return [message.strip() for message in messages]
+
+    def uncommitted(self) -> list[str]:
+        """The paths that are not as in the newest commit; none without a repository."""
+        if self._git is None or not self._started:
+            return []
+        self._run("add", "--all", "--force", "--", ".")
+        return [path for path in self._run("diff", "--cached", "--name-only", "--no-renames", "-z").split("\0") if path]
 
     def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
         """Commit everything as it is; the short id, or None without a repository or anything new."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -43,6 +44,19 @@ class SoftwareFolder:
     def read(self) -> dict[str, bytes]:
         """All files by relative POSIX path, without git metadata, links and caches."""
         return tree.read_tree(self.path)
+
+    def is_half_written(self, software: Mapping[str, bytes]) -> bool:
+        """Whether everything that is not committed comes of writing `software`, by somebody who was killed over it."""
+        return all(self._comes_of(path, software) for path in self._history.uncommitted())
+
+    def _comes_of(self, path: str, software: Mapping[str, bytes]) -> bool:
+        file = self.path / path
+        if not os.path.lexists(file):
+            return path not in software and "\ufffd" not in path  # what git's name of a path could not be read as
+        if file.is_symlink() or not file.is_file():
+            return False
+        content = file.read_bytes()
+        return software.get(path) == content or tree.is_left_of(path, content, software)
 
     def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
         """Commit the folder as it is; the commit's short id, or None when nothing changed or there is no history."""

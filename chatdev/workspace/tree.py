@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ SKIPPED_FOLDERS = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cach
 _LARGEST_FILE = 10 << 20  # bytes
 _LARGEST_TREE = 100 << 20  # bytes
 _MOST_FILES = 10_000
+_TEMPORARY = re.compile(r"\.(?P<name>.{1,40})\.[0-9a-f]{8}", re.DOTALL)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -22,7 +24,7 @@ def write_file(root: Path, path: str, content: bytes) -> None:
     """Write `root/path` whole or not at all; raises WorkspaceError. `path` is a safe relative POSIX path."""
     *parents, name = path.split("/")
     with explained("write", root / path), _opened(root, parents, make=True) as folder:
-        temporary = f".{name[:40]}.{secrets.token_hex(4)}"
+        temporary = f".{name[:40]}.{secrets.token_hex(4)}"  # as _TEMPORARY has it
         try:
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
             with os.fdopen(fd, "wb") as file:
@@ -31,6 +33,16 @@ def write_file(root: Path, path: str, content: bytes) -> None:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=folder)
+
+
+def is_left_of(path: str, content: bytes, files: Mapping[str, bytes]) -> bool:
+    """Whether the file `path` is what `write_file` leaves of one of `files` when it is killed."""
+    folder, _, name = path.rpartition("/")
+    found = _TEMPORARY.fullmatch(name)
+    if not found:
+        return False
+    whole = (other for other in files if other.rpartition("/")[0] == folder)
+    return any(other.rpartition("/")[2][:40] == found["name"] and files[other].startswith(content) for other in whole)
 
 
 def remove_file(root: Path, path: str) -> None:
