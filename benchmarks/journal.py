@@ -15,8 +15,11 @@ from chatdev.journal import Journal
 
 _CALLS = 3200
 _MESSAGE = {"role": "user", "content": "word " * 300}
-_ACTIVITY = {"digest": "d" * 24, "request": {"messages": ["h" * 24] * 8, "sampling": {"model": "m", "temperature": 0.2}},
-             "result": {"text": "word " * 400, "usage": {"prompt_tokens": 900, "completion_tokens": 400}, "seconds": 2.5}}
+_ACTIVITY = {
+    "digest": "d" * 24,
+    "request": {"messages": ["h" * 24] * 8, "sampling": {"model": "m", "temperature": 0.2}},
+    "result": {"text": "word " * 400, "usage": {"prompt_tokens": 900, "completion_tokens": 400}, "seconds": 2.5},
+}
 
 
 async def _cost(path: Path, dialogues: int) -> float:
