@@ -46,9 +46,9 @@ def _fields(before: Any, now: Any, name: str) -> Iterator[str]:
         for number in range(max(len(before), len(now))):
             yield from _fields(dict(enumerate(before)).get(number), dict(enumerate(now)).get(number),
                                f"{name}[{number}]")
-    elif isinstance(before, str) and isinstance(now, str) and "\n" in before + now:
+    elif isinstance(before, str) and isinstance(now, str) and "\n" in before + now and (lines := _lines(before, now)):
         yield f"  {name}:"
-        yield from (f"    {line}" for line in _lines(before, now))
+        yield from (f"    {line}" for line in lines)
     else:
         yield f"  {name}: {_short(before)} → {_short(now)}"
 

@@ -54,7 +54,13 @@ def gather(company: Company, task: str, given: Mapping[str, str | bytes | Path])
 
 
 def restored(company: Company, everything: Mapping[str, Any], images: Mapping[str, Image]) -> Inputs:
-    """All values, split into what agents and tools may see."""
+    """All values, split into what agents and tools may see; inputs that the company takes only now have their defaults.
+    Raises ConfigError where one has none and is required."""
+    added = {name: spec for name, spec in company.inputs.items() if name not in everything}
+    if missing := [name for name, spec in added.items() if spec.required and spec.default is None]:
+        raise ConfigError(f"the company takes an input {missing[0]!r} now, which the run was not given; `--as-it-was` "
+                          "takes the company as it was when the run began")
+    everything = {**everything, **{name: spec.default for name, spec in added.items()}}
     hidden = {name for name, spec in company.inputs.items() if spec.hidden}
     return Inputs({n: v for n, v in everything.items() if n not in hidden},
                   {n: i for n, i in images.items() if n not in hidden}, everything)
