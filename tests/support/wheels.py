@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import quote
 
+from chatdev.tools.software.static import normalised
+
 
 def wheel(name: str, source: str = "VALUE = 42", *, needs: tuple[str, ...] = (), more: dict[str, str] | None = None,
           ) -> tuple[str, bytes]:
@@ -76,7 +78,7 @@ class PackageIndex:
             return self.pages[path].encode()
         if path.startswith("/simple/"):
             project = path.split("/")[2]
-            names = [name for name in self.files if name.split("-")[0].replace("_", "-") == project]
+            names = [name for name in self.files if normalised(name.split("-")[0]) == project]
             links = "".join(f'<a href="{self.elsewhere}/files/{name}#sha256='
                             f'{hashlib.sha256(self.files[name]).hexdigest()}">{name}</a>\n' for name in names)
             return f"<!DOCTYPE html><html><body>{links}</body></html>".encode() if names else None

@@ -47,9 +47,13 @@ class Modules:
     @property
     def bindings(self) -> tuple[Binding, ...]:
         """What a sandbox must show for `python` to work."""
+        return tuple(map(Binding, (self._interpreter.prefix, *self.folders)))
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where the modules are: the environment, and a runtime."""
         lines = self._paths.read_text(encoding="utf-8").splitlines() if self._paths.exists() else []
-        runtimes = [path for line in lines if (path := Path(line)).is_absolute() and path.is_dir()]
-        return tuple(map(Binding, (self._interpreter.prefix, self._folder, *runtimes)))
+        return self._folder, *(path for line in lines if (path := Path(line)).is_absolute() and path.is_dir())
 
     @property
     def _packages(self) -> Path:

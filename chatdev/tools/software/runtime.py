@@ -67,13 +67,13 @@ class Runtime:
         return True
 
 
-def runtime(name: str) -> Runtime:
-    """The runtime called `name`. Raises ConfigError when there is none, MissingProgram when this machine's Python
+def runtime(name: str, python: Interpreter | None = None) -> Runtime:
+    """The runtime called `name`, for the Python that runs programs. Raises ConfigError when there is none, MissingProgram when this machine's Python
     lacks a part that is no package."""
     known = knowledge.runtimes()
     if name not in known:
         raise ConfigError(f"there is no runtime {name!r}; there are: {', '.join(sorted(known))}")
-    found = Runtime(name, tuple(known[name]["modules"]), interpreter())
+    found = Runtime(name, tuple(known[name]["modules"]), python or interpreter())
     if "tkinter" in found.modules and not found.python.tkinter:
         raise MissingProgram(f"the runtime {name} needs tkinter: apt-get install python3-tk")
     return found

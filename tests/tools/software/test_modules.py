@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import sys
-import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.support import wheels
 from tests.tools.software.conftest import Judge
 
 pytestmark = pytest.mark.tool
 
 
-def wheel(folder: Path, name: str, source: str) -> None:
+def wheel(folder: Path, name: str, source: str = "", **more: Any) -> None:
     """A wheel of one module in `folder`."""
-    info = f"{name}-1.0.dist-info"
-    files = {f"{name}.py": source, f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-             f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
-    record = "".join(f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode()[:-1]},"
-                     f"{len(text)}\n" for path, text in files.items()) + f"{info}/RECORD,,\n"
-    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as archive:
-        for path, text in {**files, f"{info}/RECORD": record}.items():
-            archive.writestr(path, text)
+    filename, content = wheels.wheel(name, source, **more)
+    (folder / filename).write_bytes(content)
 
 
 @pytest.fixture
@@ -66,7 +59,9 @@ def test_an_unlisted_module_is_never_looked_for(judge: Judge, index: Path) -> No
 def test_nothing_is_installed_when_installing_is_off(judge: Judge, index: Path) -> None:
     wheel(index, "made_up_c", "")
     files = {"main.py": "import made_up_c", "requirements.txt": "made_up_c"}
-    assert judge(files, install="never").evidence["rule"] == "missing_module"
+    assert judge(files, install="never").report == ("`made_up_c` is not available (no packages are installed in this "
+                                                    "run): do without it.")
+    assert judge(files).passed
 
 
 def test_what_cannot_be_installed_is_tried_once(judge: Judge, index: Path) -> None:
@@ -92,12 +87,54 @@ def test_code_that_runs_at_installation_is_refused(judge: Judge, index: Path, tm
 def test_an_installed_module_acts_in_the_sandbox_only(judge: Judge, index: Path,
                                                       tmp_path_factory: pytest.TempPathFactory) -> None:
     mark = tmp_path_factory.mktemp("mark") / "ran"
-    for name in ("made_up_f", "made_up_g"):
-        wheel(index, name, "")
-    with zipfile.ZipFile(index / "made_up_f-1.0-py3-none-any.whl", "a") as archive:
-        archive.writestr("evil.pth", f"import os; os.makedirs({str(mark.parent)!r}, exist_ok=True); "
-                                     f"open({str(mark)!r}, 'w')")
+    pth = f"import os; os.makedirs({str(mark.parent)!r}, exist_ok=True); open({str(mark)!r}, 'w')"
+    wheel(index, "made_up_f", f"open({str(mark)!r}, 'w')", more={"evil.pth": pth, "sitecustomize.py": pth})
+    wheel(index, "made_up_g", f"open({str(mark)!r}, 'w')")
     files = {"main.py": "import made_up_f, made_up_g", "requirements.txt": "made_up_f\nmade_up_g"}
     judge(files)
     judge("print(1)")
     assert not mark.exists()
+
+
+def test_somebody_is_asked_once_about_each_package(judge: Judge, index: Path) -> None:
+    asked: list[str] = []
+
+    def ask(package: str) -> bool:
+        asked.append(package)
+        return package == "made_up_h"
+
+    for name in ("made_up_h", "made_up_i"):
+        wheel(index, name)
+    files = {"main.py": "import made_up_h, made_up_i, made_up_unknown", "requirements.txt": "made_up_h\nmade_up_i"}
+    reports = [judge(files, install="ask", ask=ask).report for _ in range(2)]
+    assert reports[0] == reports[1]
+    assert "`made_up_i` is not available (the user does not want it installed): do without it." in reports[0]
+    assert "made_up_h" not in reports[0]
+    assert asked == ["made_up_h", "made_up_i"]
+
+
+def test_where_nobody_is_there_to_ask_nothing_is_installed_until_somebody_is(judge: Judge, index: Path) -> None:
+    wheel(index, "made_up_j")
+    files = {"main.py": "import made_up_j", "requirements.txt": "made_up_j"}
+    assert "nobody was there to ask" in judge(files, install="ask").report
+    assert judge(files, install="ask", ask=lambda _: True).passed
+
+
+def test_one_that_cannot_be_had_does_not_keep_the_others_away(judge: Judge, index: Path) -> None:
+    wheel(index, "made_up_k", "import made_up_l")
+    wheel(index, "made_up_l")
+    wheel(index, "made_up_m", needs=("made-up-nowhere",))
+    names = ("made_up_k", "made_up_l", "made_up_m")
+    verdict = judge({"main.py": f"import {', '.join(names)}", "requirements.txt": "\n".join(names)})
+    assert list(verdict.evidence["missing"]) == ["made_up_m"]
+    assert "No matching distribution found for made-up-nowhere" in verdict.report
+    assert verdict.evidence["installed"] == ["made_up_k", "made_up_l"]
+
+
+def test_packages_of_one_namespace_are_found_wherever_they_were_installed(judge: Judge, index: Path) -> None:
+    wheel(index, "made_up_n", more={"spaced/one.py": ""})
+    wheel(index, "made_up_o", more={"spaced/two.py": ""})
+    assert judge({"main.py": "import made_up_n", "requirements.txt": "made_up_n"}).passed
+    source = ("import made_up_n, made_up_o\ntry:\n    import spaced.one, spaced.two\n    print('both')\n"
+              "except ImportError:\n    pass")
+    assert "both" in judge({"main.py": source, "requirements.txt": "made_up_n\nmade_up_o"}).report
