@@ -75,7 +75,9 @@ async def fork(path: Path, place: str, changes: Changes, means: Means) -> Execut
 
 async def follow_up(path: Path, request: str, changes: Changes, means: Means) -> Execution:
     """A new run for a further request to a finished one: its software is the software to start from, its solutions are
-    the long-term memory. Raises ConfigError when the run is not over."""
+    the long-term memory. Raises ConfigError when the run is not over or the request is empty."""
+    if not request.strip():
+        raise ConfigError("the further task is empty: say what to add")
     folder = RunFolder.open(path)
     recorded = Recorded.read(folder.path)
     if not recorded.is_over:
