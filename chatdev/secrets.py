@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, AnyStr, TypeVar
 from urllib.parse import quote, unquote
 
 PLACEHOLDER = "[secret]"
@@ -21,9 +21,11 @@ PLACEHOLDER = "[secret]"
 
 T = TypeVar("T")
 
-_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PASS)S?$", re.IGNORECASE)
+_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD|_AUTH|CREDENTIAL|COOKIE)S?$",
+                    re.IGNORECASE)
 _WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*|[0-9]+")
 _SHORTEST = 8
+_SHORTEST_LINE = 24  # of a secret with several lines
 _LONGEST_WORD = 15  # "not-needed", "lm-studio", "your-api-key": what people set where no key is needed
 _USER = re.compile(r"://([^/?#\s]*)@")
 _QUERY = re.compile(r"[?&](?:[\w-]*(?:key|token|secret|password|sig|signature))=([^&#\s]+)", re.IGNORECASE)
@@ -33,10 +35,14 @@ _lock = threading.Lock()
 
 
 def keep(value: str) -> None:
-    """Remember `value` as a secret, unless it is too short or too ordinary a word to be one."""
+    """Remember `value` as a secret, unless it is too short or too ordinary a word to be one. Of several lines (a
+    private key) each is one, because they may be told apart; lines of words are none."""
     value = value.strip()
     if _is_telling(value):
         _remember(value)
+    for line in value.splitlines():
+        if len(line) >= _SHORTEST_LINE and " " not in line:
+            _remember(line)
 
 
 def keep_address(address: str) -> None:
@@ -86,6 +92,16 @@ def scrubbed_bytes(data: bytes) -> bytes:
     return data
 
 
+def scrubbed_ends(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
+    """The beginning and the end of a text whose middle is missing, without the secrets in them, and without what may be
+    the part of one that was cut in two."""
+    head, tail = scrubbed_bytes(head), scrubbed_bytes(tail)
+    known = [secret.encode("utf-8", "surrogateescape") for secret in _known]
+    begun = max((_overlap(head, secret) for secret in known), default=0)
+    ended = max((_overlap(tail[::-1], secret[::-1]) for secret in known), default=0)
+    return head[:len(head) - begun], tail[ended:]
+
+
 def scrubbed_values(value: T) -> T:
     """Plain JSON values with every text scrubbed, keys of mappings too."""
     return _scrubbed(value) if _known else value
@@ -126,7 +142,7 @@ class Pieces:
             self._listener(text)
 
 
-def _overlap(text: str, secret: str) -> int:
+def _overlap(text: AnyStr, secret: AnyStr) -> int:
     """Length of the longest end of `text` that begins `secret`."""
     return next((n for n in range(min(len(secret) - 1, len(text)), 0, -1) if text.endswith(secret[:n])), 0)
 

@@ -27,7 +27,8 @@ def test_words_that_people_set_where_no_key_is_needed_stay_in_texts(value: str) 
     assert scrubbed(f"say {value} twice") == f"say {value} twice"
 
 
-@pytest.mark.parametrize("name", ["ACME_API_KEY", "acme_token", "DB_PASSWORD", "MY_SECRET", "SMTP_PASS", "API_KEYS"])
+@pytest.mark.parametrize("name", ["ACME_API_KEY", "acme_token", "DB_PASSWORD", "MY_SECRET", "SMTP_PASS", "API_KEYS",
+                                  "MYSQL_PWD", "NPM_AUTH", "AWS_CREDENTIALS", "SESSION_COOKIE"])
 def test_variables_named_like_secrets_are_secrets(name: str) -> None:
     value = f"v4lue-of-{name}"
     Environ({name: value})
@@ -35,8 +36,10 @@ def test_variables_named_like_secrets_are_secrets(name: str) -> None:
 
 
 def test_other_variables_are_none_and_neither_are_paths() -> None:
-    keep_variables({"LANG": "en_US.UTF-8-lang", "KEYBOARD": "pc105-board-7", "SSH_KEY": "/home/ann/.ssh/id_ed25519"})
-    for value in ("en_US.UTF-8-lang", "pc105-board-7", "/home/ann/.ssh/id_ed25519"):
+    others = {"LANG": "en_US.UTF-8-lang", "KEYBOARD": "pc105-board-7", "OLDPWD": "not-a-word-7-9",
+              "SSH_KEY": "/home/ann/.ssh/id_ed25519"}
+    keep_variables(others)
+    for value in others.values():
         assert scrubbed(value) == value
 
 
@@ -51,6 +54,14 @@ def test_other_variables_are_none_and_neither_are_paths() -> None:
 def test_addresses_lose_what_is_secret_in_them(address: str, shown: str) -> None:
     keep_variables({"ADDRESS": address})
     assert scrubbed(address) == shown
+
+
+def test_each_line_of_a_private_key_is_a_secret_and_its_words_are_none() -> None:
+    lines = [f"MIIEowIBAAKCAQEA{n}{'x7Q' * 15}" for n in range(3)]
+    keep_variables({"APP_PRIVATE_KEY": "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *lines, "-----END KEY-----"])})
+    for line in lines:
+        assert scrubbed(f"  | {line} |") == f"  | {PLACEHOLDER} |"
+    assert scrubbed("-----BEGIN RSA PRIVATE KEY-----") == "-----BEGIN RSA PRIVATE KEY-----"
 
 
 def test_a_password_is_known_in_every_form_it_is_written_in() -> None:

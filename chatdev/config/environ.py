@@ -11,6 +11,8 @@ from chatdev.config.source import read_text, shown
 from chatdev.errors import ConfigError
 from chatdev.secrets import keep_variables
 
+_SETTING = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
+
 
 class Environ(Mapping[str, str]):
     """Variables by name; its repr shows none, and the secrets among them are known as such from now on."""
@@ -41,16 +43,25 @@ def dotenv(folder: Path | None = None) -> Environ:
     path = (folder or Path.cwd()) / ".env"
     if not path.is_file():
         return Environ({})
-    found: dict[str, str] = {}
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        match = re.fullmatch(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)", text)
-        if match is None:
+    text = read_text(path)
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and not line.strip().startswith("#") and not _SETTING.fullmatch(line.strip()):
             raise ConfigError(f"{shown(path)}:{number}: this line is not `NAME=value`; mend it or begin it with #")
-        found[match[1]] = _unquoted(match[2])
-    return Environ(found)
+    return Environ(_settings(text))
+
+
+def keep_dotenvs(software: Mapping[str, bytes]) -> None:
+    """Remember the secrets in the `.env` files of a software (also `.env.local` and the like), whatever else is in
+    them."""
+    for path, data in software.items():
+        name = path.rpartition("/")[2]
+        if name == ".env" or name.startswith(".env."):
+            keep_variables(_settings(data.decode("utf-8", "replace")))
+
+
+def _settings(text: str) -> dict[str, str]:
+    matches = (_SETTING.fullmatch(line.strip()) for line in text.splitlines())
+    return {match[1]: _unquoted(match[2]) for match in matches if match}
 
 
 def environ(folder: Path | None = None) -> Environ:

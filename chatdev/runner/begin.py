@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatdev.config import schema
+from chatdev.config.environ import keep_dotenvs
 from chatdev.config.limits import Limits
 from chatdev.config.settings import default_model
 from chatdev.engine.budget import Spending
@@ -107,4 +108,6 @@ def _existing(folder: str | Path | None) -> Mapping[str, bytes]:
         return {}
     if not Path(folder).is_dir():
         raise ConfigError(f"there is no folder {folder} with software to start from")
-    return {path: scrubbed_bytes(data) for path, data in Software.load(Path(folder)).items()}
+    software = Software.load(Path(folder))
+    keep_dotenvs(software)
+    return {path: scrubbed_bytes(data) for path, data in software.items()}

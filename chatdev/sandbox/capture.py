@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from chatdev.secrets import scrubbed_bytes, scrubbed_ends
+
 
 class Capture:
     """Bytes of one stream: at most `limit` kept, half from the head and half from the tail."""
@@ -34,6 +36,11 @@ class Capture:
         return self._left_out > 0
 
     def text(self) -> str:
-        """What was kept, as UTF-8 with replacements; a line in the middle says how much is missing."""
-        gap = f"\n[… {self._left_out} bytes left out …]\n".encode() if self._left_out else b""
-        return (bytes(self._head) + gap + bytes(self._tail)).decode("utf-8", errors="replace")
+        """What was kept, as UTF-8 with replacements and without secrets; a line in the middle says how much is
+        missing."""
+        if not self._left_out:
+            kept = scrubbed_bytes(bytes(self._head + self._tail))
+        else:
+            head, tail = scrubbed_ends(bytes(self._head), bytes(self._tail))
+            kept = head + f"\n[… {self._left_out} bytes left out …]\n".encode() + tail
+        return kept.decode("utf-8", errors="replace")

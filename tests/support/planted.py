@@ -55,11 +55,18 @@ class Plantation:
         return self.shop.finish(self.start(*more, debug=debug, task=task))
 
     def start(self, *more: str, debug: bool = False, task: str = "TASK") -> subprocess.Popen[str]:
+        command, _, *options = self.shop.arguments(*more)
+        return self._start(command, task, *options, debug=debug)
+
+    def command(self, *arguments: str, debug: bool = False) -> Outcome:
+        """Any command, likewise."""
+        return self.shop.finish(self._start(*arguments, debug=debug))
+
+    def _start(self, *arguments: str, debug: bool) -> subprocess.Popen[str]:
         before = Path.cwd()
         os.chdir(self.work)
         try:
-            command, _, *options = self.shop.arguments(*more)
-            return self.shop.start(*(["--debug"] if debug else []), command, task, *options)
+            return self.shop.start(*(["--debug"] if debug else []), *arguments)
         finally:
             os.chdir(before)
 

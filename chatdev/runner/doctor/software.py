@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
-from chatdev.runner.doctor.finding import Found, absent, broken, works
+from chatdev.runner.doctor.finding import Found, absent, works
+from chatdev.tools.software.installing.fetch import Fetcher
+from chatdev.tools.software.installing.index import Index
+from chatdev.tools.software.installing.sources import sources
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.languages import Language
 from chatdev.tools.software.project import prepare
 
-_INDEX_SECONDS = 10.0
-_PIP = ("--quiet", "--no-input", "--no-deps", "--no-cache-dir", "--disable-pip-version-check", "--only-binary=:all:",
-        "--timeout=3", "--retries=0")
 _SMALL_PACKAGE = "colorama"  # one of our own dependencies
 
 
@@ -51,15 +48,10 @@ def pictures() -> Found:
 
 
 def index() -> Found:
-    """Whether pip, as it is set up here, gets a package: found by fetching a small one."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-I", "-m", "pip", "download", *_PIP, f"--dest={folder}", _SMALL_PACKAGE]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=_INDEX_SECONDS, check=False,
-                                  stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return broken(f"no package in {_INDEX_SECONDS:g} seconds", "pip config list")
-        came = any(Path(folder).iterdir())
-    if done.returncode == 0 and came:
-        return works("pip gets packages")
-    return absent("pip gets no packages: software that needs one is told to do without", "pip config list")
+    """Whether packages come from where pip is set to get them, asked as a run asks."""
+    with contextlib.closing(Fetcher(found := sources())) as fetcher:
+        index = Index(found, fetcher)
+        if index.wheels(_SMALL_PACKAGE):
+            return works("the index that pip is set to answers")
+    reason = index.problems[0] if index.problems else f"pip is set to no index that has {_SMALL_PACKAGE}"
+    return absent(f"{reason}: software that needs a package is told to do without", "pip config debug")
