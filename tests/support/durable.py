@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -122,11 +123,16 @@ def activities(outcome: Outcome) -> list[str]:
     return [record["place"] for record in outcome.records if record["kind"] == "Activity"]
 
 
-def same_events(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether two sessions tell the same, but for folder, time and what was on record."""
-    return [_telling(event) for event in first] == [_telling(event) for event in second]
+def telling(events: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """What the events of a session tell, in order, branch by branch: which branch comes first is chance. Folder, time
+    and what was on record are left out."""
+    told: dict[str, list[str]] = {}
+    for event in events:
+        branch = re.match("(?:.*/branch-[0-9]+)?", str(event["place"]))
+        told.setdefault(branch[0] if branch else "", []).append(_plain(event))
+    return told
 
 
-def _telling(event: Mapping[str, Any]) -> str:
+def _plain(event: Mapping[str, Any]) -> str:
     left_out = {"folder", "name", "seconds", "replayed"}
     return json.dumps({name: value for name, value in event.items() if name not in left_out}, sort_keys=True)
