@@ -5,13 +5,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import os
+import ssl
 import threading
 import time
 import zipfile
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
+
+import pytest
 
 from chatdev.tools.software.static import normalised
 
@@ -32,6 +37,15 @@ def wheel(name: str, source: str = "VALUE = 42", *, needs: tuple[str, ...] = (),
     return f"{name}-1.0-py3-none-any.whl", content.getvalue()
 
 
+def set_pip(url: str, monkeypatch: pytest.MonkeyPatch, **more: str) -> None:
+    """Set pip to one index (and to `more`, named as pip's variables), whatever the machine sets it to."""
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    settings = {"config_file": os.devnull, "index_url": url, **more}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"PIP_{name.upper()}", value)
+
+
 @dataclass
 class PackageIndex:
     """Pages below `/simple/`, files below `/files/`. `user` (`name:password`) is asked for when given; `delay` seconds
@@ -42,6 +56,8 @@ class PackageIndex:
     delay: float = 0.0
     drip: float = 0.0
     elsewhere: str = ""
+    certificate: Path | None = None
+    """Of a server by TLS: certificate and key in one file."""
     asked: list[str] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
@@ -70,7 +86,7 @@ class PackageIndex:
     def url(self) -> str:
         """What pip is to be set to, with the user."""
         user = f"{quote(self.user, safe=':')}@" if self.user else ""
-        return f"http://{user}127.0.0.1:{self.port}/simple"
+        return f"{'https' if self.certificate else 'http'}://{user}127.0.0.1:{self.port}/simple"
 
     def content(self, path: str) -> bytes | None:
         """What lies at a path."""
@@ -90,6 +106,10 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, index: PackageIndex) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        if index.certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(index.certificate)
+            self.socket = tls.wrap_socket(self.socket, server_side=True)
         self.index = index
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -68,8 +68,8 @@ class Runtime:
 
 
 def runtime(name: str, python: Interpreter | None = None) -> Runtime:
-    """The runtime called `name`, for the Python that runs programs. Raises ConfigError when there is none, MissingProgram when this machine's Python
-    lacks a part that is no package."""
+    """The runtime called `name`, for the Python that runs programs. Raises ConfigError when there is none, and
+    MissingProgram when this Python lacks a part that is no package."""
     known = knowledge.runtimes()
     if name not in known:
         raise ConfigError(f"there is no runtime {name!r}; there are: {', '.join(sorted(known))}")

@@ -15,8 +15,7 @@ from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.software.interpreter import Interpreter
 from chatdev.tools.software.runtime import runtime
-from tests.support.wheels import PackageIndex
-from tests.tools.software.installing.conftest import use
+from tests.support.wheels import PackageIndex, set_pip
 
 pytestmark = pytest.mark.tool
 
@@ -27,7 +26,7 @@ EVERYTHING = "import numpy, matplotlib, pandas, PIL, flask, tkinter\nprint('all'
 def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
     """An index that has the packages of `top`, in small."""
     with PackageIndex() as server:
-        use(server.url, monkeypatch)
+        set_pip(server.url, monkeypatch)
         for name in ("numpy", "matplotlib", "pandas"):
             server.add(name)
         server.add("pillow", more={"PIL/__init__.py": ""})

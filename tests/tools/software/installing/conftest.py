@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from chatdev.sandbox.choose import choose
 from chatdev.tools.software.installing.install import install
 from chatdev.tools.software.interpreter import interpreter
-from tests.support.wheels import PackageIndex
+from tests.support.wheels import PackageIndex, set_pip
 
 Install = Callable[..., str | None]
 
@@ -20,18 +19,8 @@ Install = Callable[..., str | None]
 def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
     """The only index."""
     with PackageIndex() as server:
-        use(server.url, monkeypatch)
+        set_pip(server.url, monkeypatch)
         yield server
-
-
-def use(url: str, monkeypatch: pytest.MonkeyPatch, **more: str) -> None:
-    """Set pip to one index, whatever the machine sets it to."""
-    for name in [name for name in os.environ if name.startswith("PIP_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_INDEX_URL", url)
-    for name, value in more.items():
-        monkeypatch.setenv(f"PIP_{name.upper()}", value)
 
 
 @pytest.fixture

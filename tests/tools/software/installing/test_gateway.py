@@ -14,8 +14,7 @@ from chatdev.tools.software.installing.fetch import Fetcher
 from chatdev.tools.software.installing.gateway import opening
 from chatdev.tools.software.installing.index import Index, wheels_of
 from chatdev.tools.software.installing.sources import sources
-from tests.support.wheels import PackageIndex
-from tests.tools.software.installing.conftest import use
+from tests.support.wheels import PackageIndex, set_pip
 
 pytestmark = pytest.mark.tool
 
@@ -105,7 +104,7 @@ def test_no_password_is_seen_in_the_sandbox(index: PackageIndex, visit: Visit, m
     index.add("made_up_c")
     index.user = "eve:pl4nted-index"
     index.elsewhere = f"http://{index.user}@127.0.0.1:{index.port}"
-    use(index.url, monkeypatch)
+    set_pip(index.url, monkeypatch)
     said = visit("""
 import contextlib, pathlib
 print(get(path + "/simple/made-up-c/"))

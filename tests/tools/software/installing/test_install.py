@@ -13,8 +13,8 @@ from chatdev.errors import SandboxError, ToolError
 from chatdev.sandbox.choose import choose
 from chatdev.tools.software.installing.install import install
 from chatdev.tools.software.interpreter import interpreter
-from tests.support.wheels import PackageIndex
-from tests.tools.software.installing.conftest import Install, use
+from tests.support.wheels import PackageIndex, set_pip
+from tests.tools.software.installing.conftest import Install
 
 pytestmark = pytest.mark.tool
 
@@ -73,7 +73,7 @@ def test_the_user_of_the_index_is_shown_to_it_alone(index: PackageIndex, install
     index.add("made_up_i")
     name = next(iter(index.files))
     index.user = "eve:pa/ss@-word-1"
-    use(index.url, monkeypatch)
+    set_pip(index.url, monkeypatch)
     with PackageIndex() as files:
         files.files = index.files
         index.moved[f"/files/{name}"] = f"http://127.0.0.1:{files.port}/files/{name}"
@@ -85,12 +85,12 @@ def test_the_user_of_the_index_is_shown_to_it_alone(index: PackageIndex, install
 def test_a_wrong_password_is_said_and_not_shown(index: PackageIndex, installed: Install,
                                                 monkeypatch: pytest.MonkeyPatch) -> None:
     index.user = "eve:right-one-22"
-    use(index.url.replace("right", "wrong"), monkeypatch)
+    set_pip(index.url.replace("right", "wrong"), monkeypatch)
     assert installed("made_up_j") == "127.0.0.1 answers 401"
 
 
 def test_an_index_that_is_down_is_said_to_be_so(installed: Install, monkeypatch: pytest.MonkeyPatch) -> None:
-    use("http://127.0.0.1:1/simple", monkeypatch)
+    set_pip("http://127.0.0.1:1/simple", monkeypatch)
     assert installed("made_up_k") == "127.0.0.1 cannot be reached (ConnectError)"
 
 
@@ -145,7 +145,7 @@ def test_folders_and_files_are_sources_too(index: PackageIndex, installed: Insta
     page = tmp_path / "simple" / "made-up-p" / "index.html"
     page.parent.mkdir(parents=True)
     page.write_text('<a href="../../files/made_up_p-1.0-py3-none-any.whl">made_up_p</a>')
-    use(index.url, monkeypatch, find_links=str(places[0]), extra_index_url=(tmp_path / "simple").as_uri())
+    set_pip(index.url, monkeypatch, find_links=str(places[0]), extra_index_url=(tmp_path / "simple").as_uri())
     assert installed("made_up_o", "made_up_p", "made_up_q") is None
     assert len(list(folder.glob("*.py"))) == 3
 

@@ -1,0 +1,87 @@
+"""Packages come from where pip is set to."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from chatdev.errors import ToolError
+from chatdev.secrets import holds
+from chatdev.tools.software.installing.sources import sources
+from tests.support.wheels import PackageIndex, set_pip
+from tests.tools.software.installing.conftest import Install
+
+
+def configured(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set pip by a file alone."""
+    path = tmp_path / "pip.conf"
+    path.write_text(text)
+    set_pip("", monkeypatch, config_file=str(path))
+    monkeypatch.delenv("PIP_INDEX_URL")
+
+
+def test_without_settings_it_is_the_public_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    configured("", tmp_path, monkeypatch)
+    assert sources().indexes == ("https://pypi.org/simple",)
+
+
+def test_the_settings_of_the_command_are_stronger_and_variables_the_strongest(tmp_path: Path,
+                                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    configured("[global]\nindex-url = https://a/simple\nextra-index-url =\n  https://b/simple\n  https://c/simple\n"
+               "cert = /a.pem\ntrusted-host = b c:8\n[install]\nindex-url = https://d/simple\n[list]\ncert = /b.pem\n",
+               tmp_path, monkeypatch)
+    found = sources()
+    assert found.indexes == ("https://d/simple", "https://b/simple", "https://c/simple")
+    assert found.cert == "/a.pem"
+    assert found.trusted_hosts == {"b", "c:8"}
+    monkeypatch.setenv("PIP_INDEX_URL", "https://e/simple")
+    assert sources().indexes[0] == "https://e/simple"
+
+
+def test_what_is_secret_in_them_is_known_as_such_and_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    configured("[global]\nextra-index-url = https://eve:s3cret-of-index@b/simple\nproxy = http://bob:s3cret-of-proxy@p:1\n",
+               tmp_path, monkeypatch)
+    assert "s3cret" not in repr(sources())
+    assert holds("s3cret-of-index")
+    assert holds("s3cret-of-proxy")
+
+
+def test_settings_that_pip_cannot_read_are_told_without_what_is_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                                        ) -> None:
+    configured("https://eve:s3cret-of-index@b/simple\n", tmp_path, monkeypatch)
+    with pytest.raises(ToolError, match="pip cannot read its settings") as raised:
+        sources()
+    assert "s3cret" not in str(raised.value)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate of 127.0.0.1 that nobody knows, with its key."""
+    path = tmp_path / "server.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", path, "-out", tmp_path / "c",
+                    "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True,
+                   capture_output=True)
+    path.write_bytes(path.read_bytes() + (tmp_path / "c").read_bytes())
+    return path
+
+
+@pytest.mark.tool
+def test_an_index_by_tls_must_have_a_certificate_that_is_known(certificate: Path, installed: Install,
+                                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    with PackageIndex(certificate=certificate) as index:
+        index.add("made_up_a")
+        set_pip(index.url, monkeypatch)
+        assert installed("made_up_a") == "127.0.0.1 cannot be reached (ConnectError)"
+        set_pip(index.url, monkeypatch, cert=str(certificate.parent / "c"))
+        assert installed("made_up_a") is None
+
+
+@pytest.mark.tool
+def test_a_trusted_host_is_taken_as_it_is(certificate: Path, installed: Install, monkeypatch: pytest.MonkeyPatch,
+                                          ) -> None:
+    with PackageIndex(certificate=certificate) as index:
+        index.add("made_up_b")
+        set_pip(index.url, monkeypatch, trusted_host=f"127.0.0.1:{index.port}")
+        assert installed("made_up_b") is None
