@@ -9,7 +9,7 @@ import sys
 from benchmarks.reliability.proof import SEED
 from benchmarks.study import ROOT
 
-STUDIES = ("faults", "soak", "fuzz")
+STUDIES = ("kills", "cuts", "faults", "soak", "fuzz")
 
 
 def main() -> int:
