@@ -26,6 +26,7 @@ _NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD|
 _WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*|[0-9]+")
 _SHORTEST = 8
 _SHORTEST_LINE = 24  # of a secret with several lines
+_SHORTEST_PART = 4  # of a secret that was cut: less tells nothing
 _LONGEST_WORD = 15  # "not-needed", "lm-studio", "your-api-key": what people set where no key is needed
 _USER = re.compile(r"://([^/?#\s]*)@")
 _QUERY = re.compile(r"[?&](?:[\w-]*(?:key|token|secret|password|sig|signature))=([^&#\s]+)", re.IGNORECASE)
@@ -99,7 +100,8 @@ def scrubbed_ends(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
     known = [secret.encode("utf-8", "surrogateescape") for secret in _known]
     begun = max((_overlap(head, secret) for secret in known), default=0)
     ended = max((_overlap(tail[::-1], secret[::-1]) for secret in known), default=0)
-    return head[:len(head) - begun], tail[ended:]
+    return (head[:len(head) - begun] if begun >= _SHORTEST_PART else head,
+            tail[ended:] if ended >= _SHORTEST_PART else tail)
 
 
 def scrubbed_values(value: T) -> T:

@@ -34,4 +34,3 @@ def test_no_secret_is_kept_not_even_the_part_of_one_that_was_cut(before: int, li
     capture.feed(b"." * before + secret.encode() + b"." * before + secret.encode() + b"." * before)
     text = capture.text()
     assert not any(secret[n:n + 4] in text for n in range(len(secret) - 3))
-    assert set(text.replace("[secret]", "")) <= set(".\n[… 0123456789bytes left out]")
