@@ -42,7 +42,7 @@ class Content:
 
 
 class Fetcher:
-    """Fetches from the user's sources; safe for several threads. To be closed."""
+    """Fetches from the user's sources. To be closed."""
 
     def __init__(self, sources: Sources) -> None:
         """Raises ToolError when the settings cannot be used."""
@@ -113,8 +113,8 @@ def _file(parts: SplitResult) -> Iterator[Content]:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise Unavailable(f"{path} cannot be read ({error.strerror})", absent=isinstance(error, FileNotFoundError),
-                          ) from None
+        raise Unavailable(f"a package source on the disk cannot be read ({error.strerror})",
+                          absent=isinstance(error, FileNotFoundError)) from None
     with file:
         yield Content(parts.geturl(), path.stat().st_size, iter(lambda: file.read(_PIECE), b""))
 

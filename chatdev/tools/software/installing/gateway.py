@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import re
 import secrets
 import socket
 import sys
@@ -19,7 +20,7 @@ import threading
 from collections.abc import Iterator
 from hashlib import sha256
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -29,6 +30,7 @@ from chatdev.tools.software.installing.index import Index, Wheel
 from chatdev.tools.software.static import normalised
 from chatdev.workspace.problems import explained
 
+_PROJECT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")  # PEP 508
 _PATIENCE = 30.0  # seconds without a request, a byte taken, or the port that was to be handed over
 
 
@@ -65,11 +67,11 @@ def _serve(door: socket.socket, index: Index, fetcher: Fetcher, over: threading.
                         server.handle_request()
 
 
-class _Server(ThreadingHTTPServer):
-    """Serves on a listening socket that is already there. Its address has a secret part, for where the sandbox shares
-    the network with others (`--sandbox none`)."""
+class _Server(HTTPServer):
+    """Serves on a listening socket that is already there, one request after the other: whoever asks for much takes no
+    more of us than pip does. Its address has a secret part, for where the sandbox shares the network with others
+    (`--sandbox none`)."""
 
-    daemon_threads = True
     timeout = 0.2  # seconds between two looks whether it is over
 
     def __init__(self, listener: socket.socket, index: Index, fetcher: Fetcher) -> None:
@@ -97,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         """One page or file."""
         inside = self.path.removeprefix(self.server.path)
         match inside.split("/") if inside != self.path else ():
-            case ["", "simple", project, ""]:
+            case ["", "simple", project, ""] if _PROJECT.fullmatch(project):
                 self._page(normalised(project))
             case ["", "files", key, name] if wheel := self.server.files.get(key):
                 self._file(wheel, unquote(name))

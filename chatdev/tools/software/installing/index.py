@@ -38,7 +38,7 @@ class Wheel:
 
 
 class Index:
-    """All sources as one; safe for several threads. `problems` tells which ones could not be asked, and why."""
+    """All sources as one. `problems` tells which ones could not be asked, and why."""
 
     def __init__(self, sources: Sources, fetcher: Fetcher) -> None:
         self._sources = sources

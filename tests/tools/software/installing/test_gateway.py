@@ -74,7 +74,8 @@ print(get(path + file).split()[1])
     "CONNECT 127.0.0.1:{port} HTTP/1.1", "GET http://127.0.0.1:{port}/simple/made-up-b/ HTTP/1.0",
     "GET {{path}}/files/http://127.0.0.1:{port}/x HTTP/1.0", "GET {{path}}/simple/../../x/ HTTP/1.0",
     "POST {{path}}/simple/made-up-b/ HTTP/1.0", "PUT {{path}}/files/x/y HTTP/1.0", "GET /simple/made-up-b/ HTTP/1.0",
-    "GET {{path}}/simple/@127.0.0.1:{port}/ HTTP/1.0",
+    "GET {{path}}/simple/@127.0.0.1:{port}/ HTTP/1.0", "GET {{path}}/simple// HTTP/1.0",
+    "GET {{path}}/simple/made-up-b?x=/ HTTP/1.0", "GET {{path}}/simple/%2e%2e/ HTTP/1.0",
     f"GET {{{{path}}}}/files/{'0' * 64}/made_up_b-1.0-py3-none-any.whl HTTP/1.0",
 ])
 def test_nothing_else_is(index: PackageIndex, visit: Visit, request_line: str) -> None:
@@ -83,7 +84,7 @@ def test_nothing_else_is(index: PackageIndex, visit: Visit, request_line: str) -
         line = request_line.format(port=elsewhere.port)
         said = visit(f"print(say(f'{line}\\r\\nHost: 127.0.0.1:{elsewhere.port}\\r\\n\\r\\n').split()[1])")
         assert said.strip() in ("404", "501")
-        assert elsewhere.asked == []
+        assert elsewhere.asked == index.asked == []
 
 
 def test_there_is_no_way_around_it(index: PackageIndex, visit: Visit) -> None:
