@@ -1,9 +1,10 @@
 # The commands of README.md. `make` alone lists them.
-.PHONY: help setup run test check clean
+.PHONY: help setup run demo test check clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run TASK="…" [NAME=…] [MODEL=…] [SANDBOX=none]   set up what is needed and build the software'
+	@echo 'make demo                             watch two recorded runs: no model, no key, ten seconds each'
 	@echo 'make test [MODEL=1]                   set up and pass the tests; MODEL=1: with the local model too'
 	@echo 'make check                            ruff and mypy'
 	@echo 'make setup                            only set up'
@@ -19,6 +20,9 @@ run: export RUN_MODEL = $(value MODEL)
 run: export RUN_SANDBOX = $(value SANDBOX)
 run:
 	@scripts/run
+
+demo:
+	@scripts/demo
 
 test: export TEST_MODEL = $(value MODEL)
 test:
