@@ -44,7 +44,7 @@ def test_the_library_example_runs(chat_server: ChatServer, here: Path, monkeypat
     assert "nothing to do" in printed
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/durable-runs.md"])
 def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):

@@ -15,7 +15,7 @@ _MENDS = """Do one of these:
   - undo the change;
   - `--as-it-was`: go on with the company as it was when the run began;
   - `--from-here`: accept the change, and go on live from there (what comes after it is paid for again);
-  - `--from ACTIVITY`: do the same in a copy of the run, from an activity of your choice."""
+  - `--from ACTIVITY` with an activity up to there: go on live from it, in a copy of the run."""
 
 
 def told(change: RunChanged, messages: Mapping[str, Mapping[str, Any]]) -> RunChanged:
