@@ -97,7 +97,7 @@ class Dialogue:
                 utterance = await self._speak(self.assistant, "response", place, self._constraint())
             marked = read_marker(utterance.text)
             concludes = marked.kind == "solution" and self.may_conclude("assistant")
-            if concludes and self.deliveries.made and not _delivers(self.phase, marked.body):
+            if concludes and not _delivers(self.phase, marked.body) and (self.deliveries.made or self._may_keep()):
                 return "consensus"
             body = marked.body if marked.kind == "solution" else utterance.text
             received = await self._receive(marked.kind, body, place)
@@ -111,6 +111,10 @@ class Dialogue:
         if received.outcome == "refused" and self._count_same():
             return "unchanged"
         return None
+
+    def _may_keep(self) -> bool:
+        """Whether an assistant alone may leave what is there as it is."""
+        return not self.instructor and self.phase.on_no_solution == "keep"
 
     async def _receive(self, kind: str | None, body: str, place: str) -> Received:
         if kind == "question":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,6 +12,8 @@ from chatdev.errors import RecordEnds, RunChanged
 
 Differing = Literal["refuse", "perform", "ignore"]
 """What a request that differs from the recorded one means: an error, a new call, or nothing (the place decides)."""
+
+_BRANCH = re.compile(r"branch-[0-9]+")
 
 _OF_THE_MODEL = ("sampling", "constraint")
 """What of a request depends on the model that is asked."""
@@ -36,7 +39,7 @@ class Record:
     def __init__(self, finished: Mapping[str, Finished], differing: Differing = "refuse", *, complete: bool = False,
                  changed: bool = False, any_model: bool = False, speed: float | None = None) -> None:
         self._finished = finished
-        self._left = set(finished)
+        self._left = dict.fromkeys(finished)
         self._differing = differing
         self._complete = complete
         self._changed = changed
@@ -51,7 +54,7 @@ class Record:
         """The result on record, or None when the activity must be performed. Raises RunChanged when it differs and
         that is refused, RecordEnds when there is none in a replay."""
         known = self._finished.get(place)
-        self._left.discard(place)
+        self._left.pop(place, None)
         if known is None:
             self._refuse_unknown(place, request)
             return None
@@ -66,14 +69,32 @@ class Record:
             await asyncio.sleep(known.result.get("seconds", 0) / self._speed)
         return known.result
 
+    def end(self) -> None:
+        """The chain is done. Raises RunChanged when the company is another one now and does not come to an activity
+        that is on record, where that is refused."""
+        if self._changed and self._left and self._differing == "refuse":
+            place = next(iter(self._left))
+            raise RunChanged(place, self._finished[place].request, {},
+                             f"{place} was in the run, and the company does not come to it any more")
+
     def _accepted(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
         return self._any_model and _without_model(before) == _without_model(now)
 
     def _refuse_unknown(self, place: str, request: Mapping[str, Any]) -> None:
-        if self._changed and self._left and self._differing == "refuse":
-            raise RunChanged(place, {}, request)
+        later = next((left for left in self._left if not _in_other_branches(left, place)), None)
+        if self._changed and later and self._differing == "refuse":
+            raise RunChanged(place, {}, request, f"{place} was not in the run before, and {later} was: the company has "
+                                                 "changed")
         if self._complete:
             raise RecordEnds(f"the record ends here: nothing is written of {place}")
+
+
+def _in_other_branches(place: str, other: str) -> bool:
+    """Whether two activities are in different branches of a parallel step, so that either may come first."""
+    for part, another in zip(place.split("/"), other.split("/"), strict=False):
+        if part != another:
+            return bool(_BRANCH.fullmatch(part) and _BRANCH.fullmatch(another))
+    return False
 
 
 def _without_model(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,42 @@
+"""The baselines: what they ask, and that nobody in them talks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chatdev import Company
+from tests.engine.studio import program
+from tests.support.chat_server import ChatServer, Received
+
+pytestmark = pytest.mark.tool
+
+
+def work(company: str, server: ChatServer, tmp_path: Path, replies: dict[str, str]) -> list[Received]:
+    """The requests of a run whose replies are given by phase."""
+    server.route(lambda request: replies[request.headers["X-ChatDev-Phase"]])
+    run = Company.load(company).run("a greeting", model="m", base_url=server.url, warehouse=tmp_path)
+    assert run.success, run.reason
+    assert run.software.text("main.py") == "print('hello')\n"
+    return server.requests
+
+
+def test_single_is_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
+    requests = work("single", chat_server, tmp_path, {"coding": program()})
+    assert len(requests) == 1
+    assert "a greeting" in requests[0].body["messages"][-1]["content"]
+
+
+def test_pipeline_is_one_call_a_specialist_who_reads_documents_only(chat_server: ChatServer, tmp_path: Path) -> None:
+    requests = work("pipeline", chat_server, tmp_path, {
+        "requirements": "THE REQUIREMENTS", "design": "THE DESIGN", "tasks": "THE TASKS", "coding": program(),
+        "review": "<SOLUTION>"})
+    assert len(requests) == 5
+    texts = {request.headers["X-ChatDev-Phase"]: request.body["messages"] for request in requests}
+    assert list(texts) == ["requirements", "design", "tasks", "coding", "review"]
+    for phase, read in {"design": ["REQUIREMENTS"], "tasks": ["REQUIREMENTS", "DESIGN"],
+                        "coding": ["REQUIREMENTS", "DESIGN", "TASKS"], "review": ["REQUIREMENTS"]}.items():
+        opening = texts[phase][1]["content"]
+        assert [word for word in ("REQUIREMENTS", "DESIGN", "TASKS") if f"THE {word}" in opening] == read
+    assert all([message["role"] for message in messages][:2] == ["system", "user"] for messages in texts.values())
