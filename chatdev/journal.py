@@ -98,8 +98,11 @@ class Journal:
 
     def close(self) -> None:
         """Close; may be called twice. What could not be written was reported by `append`."""
-        with contextlib.suppress(OSError):
-            self._file.close()
+        if not self._file.closed:
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # until its exec, a child just forked has the file open, too
+            with contextlib.suppress(OSError):
+                self._file.close()
 
 
 def _opened(path: Path) -> FileIO:
@@ -144,7 +147,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line.decode("utf-8", "surrogatepass"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise JournalError(f"{path}, line {number}: not a JSON record; the journal is damaged") from error
         yield _checked(record, f"{path}, line {number}")
 

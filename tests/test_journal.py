@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -77,8 +78,9 @@ def test_the_reader_makes_do_with_a_file_cut_at_any_byte(path: Path) -> None:
         assert path.read_bytes() == whole[:whole[:end].rfind(b"\n") + 1]
 
 
-def test_damage_elsewhere_is_named_with_its_line(path: Path) -> None:
-    path.write_bytes(LINE + b"garbage\n" + LINE)
+@pytest.mark.parametrize("damage", [b"garbage", b"", bytes(512), b"[" * 100_000, b"9" * 5000], ids=lambda d: d[:8])
+def test_damage_elsewhere_is_named_with_its_line(path: Path, damage: bytes) -> None:
+    path.write_bytes(LINE + damage + b"\n" + LINE)
     with pytest.raises(JournalError, match="line 2: not a JSON record; the journal is damaged"):
         list(read_journal(path))
 
@@ -154,6 +156,16 @@ def test_only_one_writes_a_journal_at_a_time(path: Path) -> None:
     assert "is being written" in said
     first.close()
     Journal(path).close()
+
+
+def test_a_child_that_is_just_being_started_does_not_keep_the_journal_locked(path: Path) -> None:
+    """Between fork and exec it has every file open that its parent has: runs in parallel start many."""
+    journal = Journal(path)
+    (ours,) = [entry for entry in Path("/proc/self/fd").iterdir() if entry.exists() and entry.samefile(path)]
+    childs = os.dup(int(ours.name))
+    journal.close()
+    Journal(path).close()
+    os.close(childs)
 
 
 def test_a_line_for_which_there_is_no_room_is_not_left_half_written(path: Path) -> None:
