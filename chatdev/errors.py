@@ -133,7 +133,7 @@ class JournalError(ChatDevError):
 class RunChanged(ChatDevError):
     """The run would now ask something else at `place` than what is on record there.
 
-    `before` and `now` are the two requests; `before` is empty when nothing was asked there.
+    `before` and `now` are the two requests; one is empty where nothing was, or would be, asked.
     """
 
     exit_status = 2

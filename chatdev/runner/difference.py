@@ -20,11 +20,11 @@ _MENDS = """Do one of these:
 
 def told(change: RunChanged, messages: Mapping[str, Mapping[str, Any]]) -> RunChanged:
     """The same error with a text that names the fields. `messages` are the texts that requests name by hash."""
-    if change.before:
+    if change.before and change.now:
         lines = "\n".join(_fields(_open(change.before, messages), _open(change.now, messages), ""))
         text = f"{change.place} would not be asked what it was asked before:\n{lines}"
     else:
-        text = f"{change.place} was not in the run before: the company has changed"
+        text = str(change)
     return RunChanged(change.place, change.before, change.now, f"{text}\n{_MENDS}")
 
 

@@ -124,6 +124,8 @@ class Execution:
         if self._live and self.prepare:
             await self.prepare(lambda text: self._emit(Noted("", text)))
         await Chain(self._office()).run(self.company.chain, self._state, Scope())
+        if self.record and not self._live:
+            self.record.end()
         await self._history.settle(self._state.software, "the software as the run has it")
         self._judge()
 

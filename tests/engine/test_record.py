@@ -71,7 +71,28 @@ def test_in_a_changed_company_a_new_activity_before_the_end_of_the_record_is_a_d
     with pytest.raises(RunChanged) as caught:
         find(Record(recorded(PLACE, LATER), changed=True), "new#1/round-1/assistant")
     assert caught.value.before == {}
+    assert f"and {PLACE} was" in str(caught.value)
     assert find(Record(recorded(PLACE, LATER), "perform", changed=True), "new#1/round-1/assistant") is None
+
+
+def test_what_other_branches_have_on_record_is_not_later() -> None:
+    there, here = "parallel#1/branch-1/a#1/parallel#1/branch-2/b#1", "parallel#1/branch-2/b#1"
+    for record, place in (([there], here), ([here], there)):
+        assert find(Record(recorded(*record), changed=True), place) is None
+    for later in ("parallel#1/branch-2/c#1", "parallel#2/branch-1/c#1", "c#1"):
+        with pytest.raises(RunChanged):
+            find(Record(recorded(later), changed=True), here)
+
+
+def test_at_the_end_a_changed_company_must_have_come_to_all_of_the_record() -> None:
+    record = Record(recorded(PLACE, LATER), changed=True)
+    find(record, PLACE)
+    with pytest.raises(RunChanged, match=f"{LATER} was in the run, and the company does not come to it any more"):
+        record.end()
+    Record(recorded(PLACE)).end()
+    Record(recorded(PLACE), "perform", changed=True).end()
+    find(record, LATER)
+    record.end()
 
 
 def test_behind_the_record_everything_is_new() -> None:

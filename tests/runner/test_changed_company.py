@@ -67,7 +67,7 @@ CHANGES: dict[Callable[[Company], None], tuple[str, ...]] = {
                       "-CHANGE", "+CHANGE IT WELL"),
     another_temperature: (f"{WRITTEN} would not be asked", "sampling.temperature: nothing → 0.7"),
     another_prompt: (f"{WRITTEN} would not be asked", "messages[0].content", "+slowly and well"),
-    a_new_phase: ("slow_down#1/round-1/assistant was not in the run before: the company has changed",),
+    a_new_phase: (f"slow_down#1/round-1/assistant was not in the run before, and {PASS_1} was",),
     another_form: (f"{TITLE} would not be asked", "+form: CHOICE Greeter/Hello"),
 }
 
@@ -100,6 +100,32 @@ def test_what_changes_nothing_of_the_record_is_no_difference(workshop: Shop) -> 
 def company_of(outcome: Outcome) -> str:
     assert outcome.folder is not None
     return (outcome.folder / "run" / "company.yaml").read_text()
+
+
+def test_a_phase_that_is_done_and_left_out_now_is_missed(workshop: Shop) -> None:
+    def bid_farewell(company: Company) -> None:
+        company["phases"]["farewell"] = text("bye", "task")
+        company["chain"].insert(4, {"phase": "farewell"})
+
+    unchanged = (workshop.company / "company.yaml").read_text()
+    change(workshop, bid_farewell)
+    workshop.route({**REPLIES, "farewell#1/round-1/assistant": "<SOLUTION> Bye"})
+    whole = workshop.run()
+    before = contents(whole.folder)
+    (workshop.company / "company.yaml").write_text(unchanged)
+    refused = resume(workshop, whole.folder)
+    assert refused.status == 2
+    assert "farewell#1/round-1/assistant was in the run, and the company does not come to it any more" in refused.err
+    assert contents(whole.folder) == before
+    resume(workshop, whole.folder, "--from-here").assert_succeeded()
+
+
+@pytest.mark.parametrize("place", [TITLE, GUIDE])
+def test_branches_that_got_on_differently_are_no_change(workshop: Shop, place: str) -> None:
+    stopped = stopped_at(workshop, place)
+    change(workshop, lambda company: company["phases"]["page"].update(opening="ANOTHER {{ title }} {{ slogan }}"))
+    resume(workshop, stopped.folder).assert_succeeded()
+    assert place in asked(workshop.server)
 
 
 def test_from_here_pays_for_what_differs_and_for_nothing_else(workshop: Shop) -> None:

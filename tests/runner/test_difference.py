@@ -61,7 +61,7 @@ def test_a_message_that_nobody_knows_is_shown_by_its_hash() -> None:
     assert "  messages[0].content: 'lost' → 'Hello'" in fields(request("lost"), request("u1"))
 
 
-def test_an_activity_that_was_not_there_is_called_new() -> None:
-    error = told(RunChanged("new#1", {}, request("u1")), MESSAGES)
-    assert str(error).startswith("new#1 was not in the run before: the company has changed\nDo one of these:")
+def test_an_activity_without_a_counterpart_is_only_named() -> None:
+    error = told(RunChanged("new#1", {}, request("u1"), "new#1 is new"), MESSAGES)
+    assert str(error).startswith("new#1 is new\nDo one of these:")
     assert (error.place, error.before, error.now) == ("new#1", {}, request("u1"))
