@@ -29,7 +29,6 @@ INSTANTS = 100
 CHAINS, IN_A_ROW = 5, 10
 AT_ONCE = 2
 _ON_THE_WAY = 0.004  # seconds
-_STARTING = 1.0  # seconds in which a resumed session has at least begun to go through its record
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +52,17 @@ def plans(baseline: Baseline, rng: random.Random, *, quick: bool) -> list[Plan]:
     if quick:
         deaths = {kind: [rng.choice(those)] for kind, those in deaths.items()}
     single = [Plan(kind, iter([death])) for kind, those in deaths.items() for death in those]
-    chains = [Plan("chain", again_and_again(random.Random(rng.random())), 2 if quick else IN_A_ROW)
+    chains = [Plan("chain", again_and_again(random.Random(rng.random()), baseline.seconds), 2 if quick else IN_A_ROW)
               for _ in range(1 if quick else CHAINS)]
     return chains + single
 
 
-def again_and_again(rng: random.Random) -> Iterator[Death]:
-    """Deaths of the sessions of one run: after some calls, or while it starts or goes through its record."""
+def again_and_again(rng: random.Random, seconds: float) -> Iterator[Death]:
+    """Deaths of the sessions of one run, in turns: after some calls, and at any instant of so many seconds, in which it
+    starts, goes through its record and goes on."""
     while True:
         yield Death(request=rng.randint(1, 5), after=rng.choice([None, rng.uniform(0, 2 * _ON_THE_WAY)]))
-        yield Death(instant=rng.uniform(0, _STARTING))
+        yield Death(instant=rng.uniform(0, seconds))
 
 
 def prove(seed: int, quick: bool) -> Proof:
@@ -76,18 +76,23 @@ def prove(seed: int, quick: bool) -> Proof:
 
 def claims(baseline: Baseline, trials: list[Trial], *, quick: bool) -> list[Claim]:
     """What the trials show."""
-    total, lost = sum(len(t.boundaries) for t in trials), [n for t in trials for n in t.lost]
-    faults = [f"{t.kind} at {t.boundaries}: {fault}" for t in trials for fault in t.faults]
-    where = {t.boundaries[0] for t in trials if t.kind == "journaled" and t.boundaries}
+    lost = [n for trial in trials for n in trial.lost]
+    differ, overpaid = (_told(trials, part) for part in ("faults", "overpaid"))
+    where = {trial.boundaries[0] for trial in trials if trial.kind == "journaled" and trial.boundaries}
     every = len(baseline.left.activities) + 1
     return [
         Claim("a killed run that is gone on with ends as if nothing had happened: software, every commit, every "
-              "activity and event are the same", not faults, "; ".join(faults[:3]) or f"{total} kills"),
-        Claim(f"nothing in the journal is paid for again, and a kill loses at most the {BRANCHES} calls in flight",
-              not faults, f"{sum(lost)} calls lost in {total} kills, at most {max(lost, default=0)} at once"),
+              "activity and event are the same", not differ, "; ".join(differ[:3]) or f"{len(lost)} kills"),
+        Claim(f"nothing in the journal is paid for again, and a kill loses at most the calls in flight, {BRANCHES} in "
+              f"{BRANCHES} branches", not overpaid,
+              "; ".join(overpaid[:3]) or f"{sum(lost)} calls lost, at most {max(lost, default=0)} at once"),
         Claim("there was a kill between any two activities", quick or len(where) == every,
               f"{len(where)} of {every} boundaries"),
     ]
+
+
+def _told(trials: list[Trial], part: str) -> list[str]:
+    return [f"{trial.kind} at {trial.boundaries}: {fault}" for trial in trials for fault in getattr(trial, part)]
 
 
 def figures(baseline: Baseline, trials: list[Trial]) -> dict[str, Any]:
@@ -96,21 +101,21 @@ def figures(baseline: Baseline, trials: list[Trial]) -> dict[str, Any]:
         "run": {"activities": len(baseline.left.activities), "calls": len(baseline.asked),
                 "commits": len(baseline.left.history), "seconds": round(baseline.seconds, 1)},
         "kinds": {kind: _counted([t for t in trials if t.kind == kind]) for kind in KINDS},
-        "faults": [f"{t.kind} at {t.boundaries}: {fault}" for t in trials for fault in t.faults],
+        "faults": _told(trials, "faults"), "overpaid": _told(trials, "overpaid"),
     }
 
 
 def _counted(trials: list[Trial]) -> dict[str, int]:
     return {"runs": len(trials), "kills": sum(len(t.boundaries) for t in trials),
             "not_begun": sum(not t.begun for t in trials), "lost": sum(sum(t.lost) for t in trials),
-            "faults": sum(bool(t.faults) for t in trials)}
+            "differ": sum(bool(t.faults or t.overpaid) for t in trials)}
 
 
 def table(figures: Mapping[str, Any]) -> str:
     """The counts as a table."""
     run = figures["run"]
     columns = ["killed", "runs", "kills", "before it began", "calls lost", "runs that differ"]
-    rows = [[KINDS[kind], *(counts[n] for n in ("runs", "kills", "not_begun", "lost", "faults"))]
+    rows = [[KINDS[kind], *(counts[n] for n in ("runs", "kills", "not_begun", "lost", "differ"))]
             for kind, counts in figures["kinds"].items()]
     return (f"The run has {run['activities']} activities, {run['calls']} of them model calls, and {run['commits']} "
             f"commits.\n\n{markdown_table(columns, rows)}")

@@ -61,9 +61,11 @@ class Trial:
     lost: list[int] = field(default_factory=list)
     """Calls in flight at each kill."""
     faults: list[str] = field(default_factory=list)
+    """How its end differs from that of the run that nobody disturbed, and what else failed."""
+    overpaid: list[str] = field(default_factory=list)
+    """What was paid for that needed not be."""
     begun: bool = True
     """Whether there was anything to go on with at the first kill."""
-    paid: int = 0
 
 
 def killed(lab: Lab, baseline: Baseline, kind: str, deaths: Iterable[Death], kills: int = 1) -> Trial:
@@ -103,23 +105,21 @@ def _not_begun(lab: Lab, kind: str, folder: Path, first: Life) -> Trial:
     """Killed before it was written down what the run is to do: that is said, and nothing was paid."""
     session = lab.resume(folder)
     faults = [f"exit status {session.status}: {session.err[-500:]}"] if REFUSED not in session.err else []
-    if first.session.asked:
-        faults.append("it was paid for before it had begun")
-    return Trial(kind, [0], [0], faults, begun=False)
+    overpaid = ["it was paid for before it had begun"] if first.session.asked else []
+    return Trial(kind, [0], [0], faults, overpaid, begun=False)
 
 
 def _judged(kind: str, baseline: Baseline, lives: list[Life], folder: Path) -> Trial:
-    deaths = [life for life in lives if life.session.killed]
+    deaths, end = [life for life in lives if life.session.killed], lives[-1].session
     trial = Trial(kind, [len(life.after) for life in deaths], [len(life.lost) for life in deaths],
-                  paid=sum(len(life.session.asked) for life in lives))
-    trial.faults = [fault for life in lives for fault in _faults(life)]
-    end = lives[-1].session
+                  [life.session.err for life in lives if life.session.hung],
+                  [fault for life in lives for fault in _overpaid(life)])
     if end.status != 0:
         trial.faults.append(f"exit status {end.status}: {end.err[-500:]}")
         return trial
-    expected = len(baseline.asked) + sum(trial.lost)
-    if trial.paid != expected:
-        trial.faults.append(f"{trial.paid} calls were paid for, where {expected} were to be expected")
+    paid, expected = sum(len(life.session.asked) for life in lives), len(baseline.asked) + sum(trial.lost)
+    if paid != expected:
+        trial.overpaid.append(f"{paid} calls were paid for, where {expected} were to be expected")
     try:
         trial.faults += baseline.left.differences(Left.of(folder))
     except ValueError as twice:
@@ -127,15 +127,13 @@ def _judged(kind: str, baseline: Baseline, lives: list[Life], folder: Path) -> T
     return trial
 
 
-def _faults(life: Life) -> list[str]:
-    """What a session did that it must not do."""
+def _overpaid(life: Life) -> list[str]:
+    """Calls of a session that were not needed, and more in flight than there are branches."""
     session, found = life.session, []
-    if session.hung:
-        found.append(session.err)
     if again := [place for place in session.asked if place in life.before]:
         found.append(f"paid for although they were in the journal: {again}")
     if len(set(session.asked)) < len(session.asked):
-        found.append("the session asked twice for one activity")
+        found.append("a session asked twice for one activity")
     if len(life.lost) > (BRANCHES if session.killed else 0):
         found.append(f"in flight were {life.lost}")
     return found
