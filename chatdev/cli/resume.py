@@ -11,11 +11,13 @@ from chatdev.cli.budget import budget_options
 from chatdev.cli.outcome import reported
 from chatdev.cli.packages import package_options
 from chatdev.cli.showing import show_options, taken
+from chatdev.cli.texts import text_of
 
 
 @click.command("resume")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--task", metavar="TEXT", help="A further request to a finished run; a new run starts from its software.")
+@click.option("--task", metavar="TEXT",
+              help="A further request to a finished run, or @FILE; a new run starts from its software.")
 @click.option("--from", "since", metavar="ACTIVITY", help="In a copy of the run, go on live from this activity.")
 @click.option("--from-here", is_flag=True, help="Where the company has changed, go on live with what it is now.")
 @click.option("--as-it-was", is_flag=True, help="Go on with the company as it was when the run began.")
@@ -39,4 +41,6 @@ def command(folder: Path, **given: Any) -> int:
     from chatdev.runner.front import resuming
 
     show = taken(given, resumed=given["task"] is None)
+    if given["task"] is not None:
+        given["task"] = text_of(given["task"], "the further task")
     return show.follow(lambda **seen: resuming(folder, **seen, **given).run())

@@ -12,6 +12,7 @@ from chatdev.cli.dry_run import show_plan
 from chatdev.cli.outcome import reported
 from chatdev.cli.packages import package_options
 from chatdev.cli.showing import show_options, taken
+from chatdev.cli.texts import text_of
 from chatdev.errors import ConfigError
 from chatdev.version import __version__
 
@@ -59,7 +60,7 @@ def _task(words: tuple[str, ...], option: str | None) -> str:
     if words and option:
         raise ConfigError("the task is given twice: once as argument, once as --task; leave one out")
     text = option or " ".join(words)
-    return _read(text[1:], "the task") if text.startswith("@") else text
+    return text_of(text, "the task")
 
 
 def _input(given: str) -> tuple[str, str | Path]:
@@ -67,12 +68,3 @@ def _input(given: str) -> tuple[str, str | Path]:
     if not equals or not name:
         raise ConfigError(f"--input {given}: write it as NAME=VALUE or NAME=@FILE")
     return name, Path(value[1:]) if value.startswith("@") else value
-
-
-def _read(name: str, what: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{what}: cannot read {name}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{what}: {name} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None

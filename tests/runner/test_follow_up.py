@@ -59,6 +59,15 @@ def test_a_follow_up_starts_from_the_software_and_the_memory(shop: Shop, finishe
     assert contents(finished.folder) == before
 
 
+def test_a_further_request_may_stand_in_a_file(shop: Shop, finished: Outcome) -> None:
+    (shop.folder / "more.txt").write_text("greet everybody\n")
+    resume(shop, finished.folder, "--task", f"@{shop.folder}/more.txt").assert_succeeded()
+    assert "greet everybody" in str(shop.server.requests[0].body)
+    refused = resume(shop, finished.folder, "--task", "@nowhere.txt")
+    assert refused.status == 2
+    assert "the further task: cannot read nowhere.txt" in refused.err
+
+
 def test_a_phase_whose_solution_is_known_is_skipped_and_said_so(shop: Shop, finished: Outcome) -> None:
     added = add(shop, finished.folder)
     assert "name#1 is skipped: `title` is known from the run before" in added.out
