@@ -8,9 +8,9 @@ from setuptools import find_packages, setup
 DATA = {"chatdev.company_config": "company_config", "chatdev.srdd": "srdd"}
 SUFFIXES = ["yaml", "j2", "md", "csv", "json", "jsonl", "txt", "png", "svg", "v", "sv", "st"]
 
-EVAL = ["pygments"]
+EVAL = ["pygments", "sqlalchemy>=2"]
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
-        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "rich"]
+        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich"]
 
 HERE = Path(__file__).parent
 

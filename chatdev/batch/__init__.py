@@ -1,0 +1,1 @@
+"""Many jobs, done once each: a durable ledger, and engines that work through it."""
