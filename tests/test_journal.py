@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.errors import JournalError, WorkspaceError
@@ -45,6 +45,7 @@ def test_records_come_back_in_order(path: Path) -> None:
     assert kinds(path) == ["Noted", "Message"]
 
 
+@settings(deadline=None)  # a disk takes its time
 @given(st.text(), st.dictionaries(st.text(), st.text() | st.integers() | st.none()))
 def test_whatever_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, place: str,
                                            values: dict[str, object]) -> None:
