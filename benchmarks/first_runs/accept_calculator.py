@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.first_runs.program import PYTHON, Check, Program, said, tail
+from chatdev.evaluation.trial import Check, Program, said, tail
 from chatdev.sandbox.base import Binding
 
 _DRIVER = Path(__file__).with_name("calculator_driver.py")
@@ -39,7 +39,7 @@ def accept(program: Program) -> Iterator[Check]:
 
 def _drive(program: Program, sequences: list[str]) -> tuple[dict[str, Any], str]:
     """The driver's report, and the end of the output."""
-    run = program.run(["sh", "-c", _WITH_DISPLAY, "sh", PYTHON, "/tmp/driver.py", program.main, *sequences],
+    run = program.run(["sh", "-c", _WITH_DISPLAY, "sh", program.python, "/tmp/driver.py", program.main, *sequences],
                       bindings=[Binding(_DRIVER, "/tmp/driver.py")], seconds=30)
     try:
         return json.loads(run.stdout.strip().splitlines()[-1]), tail(said(run))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.first_runs.program import Check, Program, crashed, said, tail
+from chatdev.evaluation.trial import Check, Program, crashed, said, tail
 from chatdev.sandbox.base import Execution
 
 _WAY = ["look", "north", "look", "take key", "inventory", "south", "south", "use key"]

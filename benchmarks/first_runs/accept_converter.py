@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isclose
 
-from benchmarks.first_runs.program import Check, Program, crashed, numbers, said, tail
+from chatdev.evaluation.trial import Check, Program, crashed, numbers, said, tail
 
 _RIGHT = [
     ("10", "km", "mi", 6.2137), ("12", "in", "ft", 1.0), ("3", "ft", "m", 0.9144), ("250", "cm", "km", 0.0025),

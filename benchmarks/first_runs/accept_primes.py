@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.first_runs.program import Check, Program, crashed, said, tail
+from chatdev.evaluation.trial import Check, Program, crashed, said, tail
 
 _EXPECTED = {"30": "2 3 5 7 11 13 17 19 23 29", "7": "2 3 5 7", "2": "2"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from benchmarks.first_runs.program import Check, Program, crashed, said, tail
+from chatdev.evaluation.trial import Check, Program, crashed, said, tail
 
 _TASKS = ("Buy milk", "Call Anna", "Sing")
 

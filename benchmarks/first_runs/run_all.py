@@ -15,9 +15,9 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.first_runs.program import Check, copied
 from benchmarks.first_runs.record import Row, save, write_page
 from benchmarks.study import ROOT
+from chatdev.evaluation.trial import Check, copied
 from chatdev.journal import read_journal
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.choose import choose

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.first_runs.program import Check, copied, main_file
+from chatdev.evaluation.trial import Check, copied, main_file
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.bubblewrap import Bubblewrap, available
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.sandbox.base import Binding, Execution, Job, Limits, Sandbox
+from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software.installing.supply import Supply
+from chatdev.tools.software.interpreter import interpreter
+from chatdev.tools.software.program import prepare
+from chatdev.tools.software.static import syntax_errors
+from chatdev.workspace.tree import read_tree
 
-PYTHON = "/usr/bin/python3"  # in the sandbox; the system's, because it has tkinter
+NO_PACKAGES = Supply("never")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?")
 
 
@@ -32,28 +37,43 @@ class Program:
     folder: Path
     sandbox: Sandbox
     main: str
+    python: str
+    """The interpreter that runs it."""
+    shown: Sequence[Binding] = ()
+    """What it may read beside its folder: the Python it runs on, and its modules."""
 
     def start(self, *arguments: str, stdin: str | None = None) -> Execution:
         """Start the program with command line arguments and the lines of `stdin`, wait until it ends (10 s)."""
-        return self.run([PYTHON, self.main, *arguments], stdin=stdin)
+        return self.run([self.python, self.main, *arguments], stdin=stdin)
 
     def run(self, argv: Sequence[str], *, stdin: str | None = None, bindings: Sequence[Binding] = (),
             seconds: float = 10.0) -> Execution:
         """Run any command beside the program."""
-        return self.sandbox.run(Job(argv, self.folder, Limits(seconds=seconds), stdin=stdin, bindings=bindings))
+        return self.sandbox.run(Job(argv, self.folder, Limits(seconds=seconds), stdin=stdin,
+                                    bindings=[*self.shown, *bindings]))
 
 
 Accept = Callable[[Program], Iterator[Check]]
 
 
 @contextmanager
-def copied(software: Path, sandbox: Sandbox) -> Iterator[Program]:
-    """A copy of `software` to try; raises FileNotFoundError when nothing in it can be started."""
-    main = main_file(software)
-    with tempfile.TemporaryDirectory(prefix="accept-") as scratch:
-        folder = Path(scratch) / "software"
-        shutil.copytree(software, folder, ignore=shutil.ignore_patterns(".git"))
-        yield Program(folder, sandbox, main)
+def copied(software: Path, sandbox: Sandbox, supply: Supply = NO_PACKAGES) -> Iterator[Program]:
+    """A copy of `software` to try, with its modules as far as `supply` allows; raises FileNotFoundError when nothing in
+    it can be started."""
+    main, files = main_file(software), read_tree(software)
+    with tempfile.TemporaryDirectory(prefix="accept-") as scratch, throwaway(Path(scratch), files) as folder:
+        python, shown = _provided(files, Path(scratch), sandbox, supply)
+        yield Program(folder, sandbox, main, python, shown)
+
+
+def _provided(files: Mapping[str, bytes], scratch: Path, sandbox: Sandbox,
+              supply: Supply) -> tuple[str, Sequence[Binding]]:
+    """The interpreter for a program, and what must be shown for it."""
+    if syntax_errors(files):
+        bare = interpreter()
+        return str(bare.executable), [Binding(bare.prefix)]
+    modules = prepare(files, scratch / "run", sandbox, supply).modules
+    return str(modules.python), modules.bindings
 
 
 def main_file(software: Path) -> str:
