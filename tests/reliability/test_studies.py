@@ -1,0 +1,27 @@
+"""Every study in its quick form, so that what `make prove` tries in full keeps working; and what its page must hold."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from benchmarks.reliability import faults, soak
+from benchmarks.reliability.__main__ import STUDIES
+from benchmarks.reliability.proof import PAGE, SEED, markers
+
+
+@pytest.mark.tool
+@pytest.mark.parametrize("study", [faults, soak])
+def test_the_claims_of_a_study_hold(study: ModuleType) -> None:
+    proof = study.prove(SEED, True)
+    assert [claim for claim in proof.claims if not claim.holds] == []
+    assert study.table(proof.figures)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_page_has_room_for_every_study(name: str) -> None:
+    begin, end = markers(name)
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.count(begin) == page.count(end) == 1
+    assert page.index(begin) < page.index(end)
