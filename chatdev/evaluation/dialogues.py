@@ -1,0 +1,118 @@
+"""What the dialogues of runs consist of, read from their journals (ChatDev, ACL 2024, figures 3 to 5)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from chatdev.config.source import plain, read
+from chatdev.engine.wording import counted
+
+Records = Sequence[Mapping[str, Any]]
+
+OTHER, PASSED = "other", "passed"
+_SAID = ("instruction", "response", "question", "answer", "reflection")
+_FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)(?:^(?P=fence)\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_EXCEPTION = re.compile(r"^\s*(?P<kind>[A-Z]\w*(?:Error|Exception|Interrupt|Exit))\b", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Speech:
+    """Characters that were said in a phase: natural language, and code (what stands in fences)."""
+
+    language: int = 0
+    code: int = 0
+
+    @property
+    def share_of_language(self) -> float | None:
+        """Between 0 and 1; None when nobody spoke."""
+        said = self.language + self.code
+        return self.language / said if said else None
+
+
+def newest_session(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The events of a journal's newest session; an earlier one of a run that was gone on with is part of it."""
+    session: list[Mapping[str, Any]] = []
+    for record in records:
+        if record["kind"] == "RunStarted":
+            session = []
+        session.append(record)
+    return session
+
+
+def speech(records: Records) -> dict[str, Speech]:
+    """How much of what was said in each phase is natural language and how much is code (figure 3). Openings and reports
+    are left out: nobody says them."""
+    found: dict[str, Speech] = {}
+    for record in records:
+        if record["kind"] == "Uttered" and record["utterance"] in _SAID:
+            phase = found.setdefault(phase_of(record["place"]), Speech())
+            code = sum(len(match["code"]) for match in _FENCE.finditer(record["text"]))
+            phase.code += code
+            phase.language += len(record["text"]) - code
+    return found
+
+
+def issues_in_reviews(records: Records, phase: str = "code_review") -> list[list[str]]:
+    """The kind of issue that the instructor named in each round, for each execution of the phase (figure 4)."""
+    return _sequences((record["place"], kind_of_issue(record["text"])) for record in records
+                      if record["kind"] == "Uttered" and record["utterance"] == "instruction"
+                      and phase_of(record["place"]) == phase)
+
+
+def errors_in_tests(records: Records, phase: str = "system_test") -> list[list[str]]:
+    """The kind of error that each verdict of the phase showed, for each execution of it (figure 5): the exception,
+    the rule where there was none, or `passed`."""
+    return _sequences((record["place"], _kind_of_error(record)) for record in records
+                      if record["kind"] == "Activity" and "tool" in record["request"]
+                      and phase_of(record["place"]) == phase and "value" in record["result"])
+
+
+def transitions(sequences: Iterable[Sequence[str]]) -> Counter[tuple[str, str]]:
+    """How often one kind was followed by another."""
+    return Counter(pair for sequence in sequences for pair in pairwise(sequence))
+
+
+def kind_of_issue(text: str) -> str:
+    """The kind of an instruction, by the patterns of `issue_kinds.yaml`; a rough sorting, not an understanding."""
+    return next((kind for kind, pattern in _kinds() if pattern.search(text)), OTHER)
+
+
+def phase_of(place: str) -> str:
+    """`system_test` of `repeat#1/pass-2/system_test#1/round-2/assistant`."""
+    steps = [part for part in place.split("/") if "#" in part]
+    return steps[-1].partition("#")[0] if steps else ""
+
+
+def told(sequences: Sequence[Sequence[str]]) -> str:
+    """A line that says how many executions and observations there are."""
+    return f"{counted(len(sequences), 'execution')}, {counted(sum(map(len, sequences)), 'observation')}"
+
+
+def _sequences(observed: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Observations in order, apart for each execution of a phase."""
+    found: dict[str, list[str]] = {}
+    for place, kind in observed:
+        execution = place.rpartition("#")[0] + place.rpartition("#")[2].partition("/")[0]
+        found.setdefault(execution, []).append(kind)
+    return list(found.values())
+
+
+def _kind_of_error(record: Mapping[str, Any]) -> str:
+    verdict = record["result"]["value"]
+    if not isinstance(verdict, Mapping) or verdict.get("passed"):
+        return PASSED
+    exceptions = _EXCEPTION.findall(str(verdict.get("report", "")))
+    return exceptions[-1] if exceptions else str(verdict.get("rule", OTHER))
+
+
+@cache
+def _kinds() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    entries = plain(read(Path(__file__).with_name("issue_kinds.yaml")))
+    return tuple((kind, re.compile("|".join(patterns), re.IGNORECASE)) for kind, patterns in entries.items())
