@@ -1,0 +1,102 @@
+"""The host around a hostile program: things it would like to have, and a picture of all of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from chatdev.sandbox.base import Sandbox
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.software.run import run
+from tests.sandbox.conftest import processes_with
+
+KEY = "a-key-of-the-host-4711"
+ESCAPED = "it got out"
+_BEGINNING = f"import os\nOUT = {ESCAPED[:4]!r} + {ESCAPED[4:]!r}\n"  # in two parts: no traceback shows it
+
+
+@dataclass
+class Host:
+    """A home with a key, a journal, a process and servers; and where programs are judged."""
+
+    folder: Path
+    sandbox: Sandbox
+    outside: Path
+    process: subprocess.Popen[bytes]
+    port: int
+    socket: str
+    called: list[str] = field(default_factory=list)
+    """Connections that came to the servers."""
+
+    def judge(self, program: Mapping[str, Any]) -> Verdict:
+        """What `software.run` says of the program, after everything was seen to be as it was."""
+        before = self._picture()
+        software = {"main.py": f"{_BEGINNING}{self._filled(program['code'])}\n".encode()}
+        software |= {path: self._filled(text).encode() for path, text in program.get("files", {}).items()}
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        verdict = run.call(ToolContext(software, {}, {}, self.sandbox, self.folder / "run", scratch,
+                                       {"install": "never"}), {})
+        assert isinstance(verdict, Verdict)
+        self._assert_unharmed(before, scratch)
+        return verdict
+
+    def _assert_unharmed(self, before: Mapping[str, str], scratch: Path) -> None:
+        assert self._picture() == before
+        assert list(scratch.iterdir()) == [], "the throwaway copy is gone, whatever is in it"
+        assert self.called == []
+        assert self.process.poll() is None, "the process of the host lives"
+        assert not processes_with("left-behind-by-escape")
+        assert os.getpriority(os.PRIO_PROCESS, 0) >= 0
+
+    def _picture(self) -> dict[str, str]:
+        """Every file of the host's own folder by its content, and whether something appeared elsewhere."""
+        files = {str(path): path.read_text() for path in sorted((self.folder / "home").rglob("*")) if path.is_file()}
+        return {**files, "outside": str(self.outside.exists()), "name": socket.gethostname(),
+                "beside": str({path.name for path in self.folder.iterdir()} - {"run", "scratch"})}
+
+    def _filled(self, text: str) -> str:
+        home = self.folder / "home"
+        return text.format(home=home, secret_file=home / ".key", journal=home / "journal.jsonl",
+                           victim=home / "victim.txt", pid=self.process.pid, port=self.port, socket=self.socket,
+                           outside=self.outside)
+
+
+@contextlib.contextmanager
+def opened(folder: Path, sandbox: Sandbox) -> Iterator[Host]:
+    """A host in `folder`; the environment of this process must hold the key already."""
+    home = folder / "home"
+    home.mkdir()
+    for name in (".key", "victim.txt", "journal.jsonl"):
+        (home / name).write_text(f"{KEY}\n")
+    with (contextlib.ExitStack() as stack, tempfile.TemporaryDirectory() as elsewhere):
+        process = stack.enter_context(subprocess.Popen([sys.executable, "-c", "input()", "victim-process"],
+                                                       stdin=subprocess.PIPE, env={**os.environ, "KEY": KEY}))
+        stack.callback(process.kill)
+        servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))),
+                   stack.enter_context(socket.socket(socket.AF_UNIX))]
+        abstract = f"chatdev-escape-{secrets.token_hex(6)}"
+        servers[1].bind(f"\0{abstract}")
+        servers[1].listen()
+        host = Host(folder, sandbox, Path(elsewhere) / "escaped.txt", process, servers[0].getsockname()[1], abstract)
+        for server in servers:
+            threading.Thread(target=_listen, args=(server, host.called), daemon=True).start()
+        yield host
+
+
+def _listen(server: socket.socket, called: list[str]) -> None:
+    with contextlib.suppress(OSError):  # closed
+        while True:
+            connection, _ = server.accept()
+            connection.close()
+            called.append(str(server.getsockname()))
