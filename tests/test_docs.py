@@ -1,11 +1,16 @@
 """What the documentation shows is true."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
-from chatdev.runner.company import Company
+import yaml
 
-DOCS = Path(__file__).parent.parent / "docs"
+from chatdev.runner.company import Company
+from tests.engine.escape.counts import COUNTS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 
 
 def test_the_company_in_the_guide_loads(tmp_path: Path) -> None:
@@ -43,3 +48,15 @@ def test_the_page_on_durable_runs_shows_the_error_and_the_lines_as_they_are(tmp_
     assert from_dict(event.pop("kind"), event).place == "name#1/round-1/assistant"
     known = {option for parameter in command.params for option in parameter.opts} | {"--json", "--speed", "--max-calls"}
     assert set(re.findall(r"`(--[a-z-]+)", page)) <= known
+
+
+def test_the_page_of_reliability_counts_the_hostile_programs_and_replies() -> None:
+    programs = yaml.safe_load((ROOT / "tests/sandbox/escape/programs.yaml").read_text(encoding="utf-8"))
+    kinds = Counter(program["kind"] for program in programs)
+    page = (DOCS / "reliability.md").read_text(encoding="utf-8")
+    assert f"{len(programs)} hostile programs" in page
+    section = " ".join(page.partition("## Hostile programs")[2].partition("\n## ")[0].split())
+    for kind, words in {"read": "read what", "write": "write outside", "network": "use the network",
+                        "process": "reach for", "bomb": "take more", "planted": "plant files"}.items():
+        assert f"{kinds[kind]} {words}" in section
+    assert f"{sum(COUNTS.values())} hostile replies" in section
