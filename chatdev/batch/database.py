@@ -2,50 +2,79 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, InterfaceError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from chatdev.errors import ConfigError, MissingProgram, WorkspaceError
 from chatdev.secrets import keep_address
 
 _BUSY = 60_000  # milliseconds to wait for another process that writes the same SQLite file
+_LOCK = int.from_bytes(b"chatdev", "big")  # the advisory lock by which PostgreSQL lets one in at a time
+_PLAIN = ("postgres://", "postgresql://")  # as providers hand addresses out
+_PSYCOPG = "postgresql+psycopg://"
 
 
 def opened(url: str) -> sql.Engine:
     """The database at `url`; a text without `://` is the path of a SQLite file, which is made when it is not there.
     Raises ConfigError for an address that is none, MissingProgram without its driver."""
-    if "://" not in url:
-        Path(url).parent.mkdir(parents=True, exist_ok=True)
-        url = f"sqlite:///{url}"
     keep_address(url)
     try:
-        engine = sql.create_engine(url, pool_pre_ping=True)
+        engine = sql.create_engine(_address(url), pool_pre_ping=True,
+                                   json_serializer=partial(json.dumps, allow_nan=False))
     except (ArgumentError, NoSuchModuleError) as error:
         raise ConfigError(f"{url} is no address of a database ({error}); give the path of a file, or e.g. "
-                          "postgresql+psycopg://user@host/name") from error
-    except ModuleNotFoundError as error:
-        raise MissingProgram(f"the driver {error.name} of {url} is not installed: pip install {error.name}") from error
+                          "postgresql://user@host/name") from error
+    except ImportError as error:
+        driver = "psycopg[binary]" if error.name in (None, "psycopg") else error.name
+        raise MissingProgram(f"the driver of {url} is not installed: pip install '{driver}'") from error
     if engine.dialect.name == "sqlite":
         sql.event.listen(engine, "connect", _prepare_sqlite)
-        sql.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        sql.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
 @contextmanager
-def transaction(engine: sql.Engine) -> Iterator[sql.Connection]:
-    """One transaction, written whole or not at all. Raises WorkspaceError when the database cannot be used."""
+def transaction(engine: sql.Engine, *, reading: bool = False, alone: bool = False) -> Iterator[sql.Connection]:
+    """One transaction, written whole or not at all. `reading`: it writes nothing and keeps no writer waiting; `alone`:
+    no other such transaction is under way meanwhile. Raises WorkspaceError when the database cannot be used."""
     try:
-        with engine.begin() as connection:
+        with engine.connect().execution_options(reading=reading) as connection, connection.begin():
+            if alone and engine.dialect.name == "postgresql":
+                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(_LOCK)))
             yield connection
     except SQLAlchemyError as error:
         reason = str(error.__cause__ or error).strip().splitlines()[0]
         raise WorkspaceError(f"the database {engine.url.render_as_string()} cannot be used: {reason}; what is written "
                              "is kept, go on with the same command when it can") from error
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether the database may be of use again after a while: it is away, busy or full."""
+    return isinstance(error, WorkspaceError) and isinstance(error.__cause__, OperationalError | InterfaceError)
+
+
+def clock(engine: sql.Engine) -> sql.ColumnElement[float]:
+    """Seconds since 1970 by the one clock of all who share the database: PostgreSQL's own, so that the clocks of the
+    workers' machines need not agree; for a file that of its machine."""
+    if engine.dialect.name == "postgresql":
+        return sql.cast(sql.extract("epoch", sql.func.clock_timestamp()), sql.Float)
+    return sql.literal(time.time())
+
+
+def _address(url: str) -> str | sql.URL:
+    if "://" not in url:
+        Path(url).parent.mkdir(parents=True, exist_ok=True)
+        return sql.URL.create("sqlite", database=url)
+    plain = next((plain for plain in _PLAIN if url.startswith(plain)), None)
+    return f"{_PSYCOPG}{url.removeprefix(plain)}" if plain else url
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
@@ -55,3 +84,9 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
     for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_BUSY}"):
         cursor.execute(f"PRAGMA {setting}")
     cursor.close()
+
+
+def _begin_sqlite(connection: sql.Connection) -> None:
+    """A writer is the only one from its beginning: one that has read first could find that another wrote meanwhile."""
+    reading = connection.get_execution_options().get("reading")
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

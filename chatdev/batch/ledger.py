@@ -7,7 +7,7 @@ result of the one that took its place: every job is done once in the results, ho
 
 from __future__ import annotations
 
-import time
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -15,21 +15,31 @@ from typing import Any, Literal
 
 import sqlalchemy as sql
 
-from chatdev.batch.database import opened, transaction
+from chatdev.batch.database import clock, opened, transaction
+from chatdev.batch.spent import Spent
+from chatdev.errors import ConfigError
 
 State = Literal["open", "running", "done", "failed"]
 
+MOST_LOST = 10
+"""A job whose worker died more often is taken to be what kills them."""
+
+_LONGEST = 300  # characters of a key
+_AT_A_TIME = 1000  # rows that go to or come from the database together
 _TABLES = sql.MetaData()
 _JOBS = sql.Table(
     "chatdev_jobs", _TABLES,
-    sql.Column("batch", sql.String(200), primary_key=True), sql.Column("key", sql.String(300), primary_key=True),
+    sql.Column("batch", sql.String(200), primary_key=True), sql.Column("key", sql.String(_LONGEST), primary_key=True),
     sql.Column("position", sql.Integer, nullable=False), sql.Column("spec", sql.JSON, nullable=False),
-    sql.Column("state", sql.String(10), nullable=False), sql.Column("tries", sql.Integer, nullable=False),
+    sql.Column("state", sql.String(10), nullable=False, default="open"),
+    sql.Column("tries", sql.Integer, nullable=False, default=0),
+    sql.Column("lost", sql.Integer, nullable=False, default=0),
+    sql.Column("number", sql.Integer, nullable=False, default=0),
     sql.Column("worker", sql.String(200)), sql.Column("lease_ends", sql.Float), sql.Column("seconds", sql.Float),
+    sql.Column("cost", sql.Float, default=0.0), sql.Column("tokens", sql.BigInteger, nullable=False, default=0),
     sql.Column("result", sql.JSON), sql.Column("problem", sql.Text),
-    sql.Index("chatdev_jobs_open", "batch", "state", "position"),
+    sql.Index("chatdev_jobs_next", "batch", "state", "tries", "position"),
 )
-_CANDIDATES = 16  # looked at together, so that workers who ask at once rarely want the same job
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +52,19 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job that is this worker's until `lease_ends` (seconds since 1970); `tries` counts this attempt."""
+    """A job that is this worker's until its lease ends. `tries` counts this attempt, but none whose worker died;
+    `number` tells this claim of the job from all others."""
 
     key: str
     spec: Mapping[str, Any]
     tries: int
-    lease_ends: float
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A job as the ledger has it; `result` when it is done, `problem` when an attempt failed."""
+    """A job as the ledger has it; `result` when it is done, `problem` when an attempt failed, `lost` the attempts whose
+    worker died, `spent` what all its attempts are known to have cost."""
 
     key: str
     spec: Mapping[str, Any]
@@ -61,61 +73,65 @@ class Entry:
     seconds: float | None = None
     result: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
+    lost: int = 0
+    spent: Spent = field(default_factory=Spent)
 
 
 class Ledger:
     """The jobs of one `batch` in the database at `url` (SQLAlchemy's; a file name stands for SQLite).
 
-    Raises ConfigError for an address that is none, WorkspaceError when the database cannot be used.
+    `lease`: seconds that a worker may be silent before its jobs are given to others. Raises ConfigError for an address
+    that is none, WorkspaceError when the database cannot be used; so does every method.
     """
 
-    def __init__(self, url: str, batch: str, *, most_tries: int = 3, lease: float = 300.0) -> None:
+    def __init__(self, url: str, batch: str, *, most_tries: int = 3, lease: float = 60.0) -> None:
         self.batch = batch
         self.most_tries = most_tries
         self.lease = lease
         self._engine = opened(url)
-        with self._transaction() as connection:
+        with self._transaction(alone=True) as connection:
             _TABLES.create_all(connection)
 
     def add(self, jobs: Iterable[Job]) -> int:
-        """Enter the jobs that are not there yet; how many those are."""
-        with self._transaction() as connection:
+        """Enter the jobs that are not there yet; how many those are. Raises ConfigError for a spec that is no JSON
+        and for a key of more than 300 characters."""
+        with self._transaction(alone=True) as connection:
             known = set(connection.scalars(sql.select(_JOBS.c.key).where(_JOBS.c.batch == self.batch)))
             new = {job.key: job for job in jobs if job.key not in known}
-            if new:
-                connection.execute(sql.insert(_JOBS), [
-                    {"batch": self.batch, "key": job.key, "position": len(known) + number, "spec": dict(job.spec),
-                     "state": "open", "tries": 0} for number, job in enumerate(new.values())])
+            rows = [{"batch": self.batch, "key": _named(job.key), "position": position,
+                     "spec": plain(job.spec, f"the spec of the job {job.key}")}
+                    for position, job in enumerate(new.values(), start=len(known))]
+            for start in range(0, len(rows), _AT_A_TIME):
+                connection.execute(sql.insert(_JOBS), rows[start:start + _AT_A_TIME])
         return len(new)
 
     def claim(self, worker: str) -> Claim | None:
-        """A job to do now; None when there is none (perhaps because others are at the last ones)."""
+        """A job to do now: one that nobody has, those tried before last, else one whose worker has not been heard of;
+        None when there is none (perhaps because others are at the last ones)."""
+        lost = sql.and_(_JOBS.c.state == "running", _JOBS.c.lease_ends < clock(self._engine))
         with self._transaction() as connection:
-            now = time.time()
-            waiting = connection.execute(
-                sql.select(_JOBS.c.key, _JOBS.c.spec, _JOBS.c.tries, _JOBS.c.state).where(self._claimable(now))
-                .order_by(_JOBS.c.position).limit(_CANDIDATES)).all()
-            for key, spec, tries, state in waiting:
-                ends = now + self.lease
-                claimed = connection.execute(
-                    sql.update(_JOBS).where(self._is(key), _JOBS.c.state == state, _JOBS.c.tries == tries)
-                    .values(state="running", tries=tries + 1, worker=worker, lease_ends=ends))
-                if claimed.rowcount:
-                    return Claim(key, spec, tries + 1, ends)
-        return None
+            if claim := self._take(connection, worker, _JOBS.c.state == "open"):
+                return claim
+            connection.execute(sql.update(_JOBS).where(self._mine, lost, _JOBS.c.lost >= MOST_LOST).values(
+                state="failed", problem=f"its worker died or fell silent in each of {MOST_LOST + 1} attempts"))
+            return self._take(connection, worker, lost)
 
-    def renew(self, claim: Claim) -> bool:
-        """Keep the job for another while; False when somebody else has it now."""
-        return self._write(claim, lease_ends=time.time() + self.lease)
+    def renew(self, *claims: Claim) -> list[Claim]:
+        """Keep the jobs for another while; those of them that somebody else has now."""
+        ends = clock(self._engine) + self.lease
+        with self._transaction() as connection:
+            return [claim for claim in claims if not self._change(connection, claim, lease_ends=ends)]
 
     def finish(self, claim: Claim, result: Mapping[str, Any], seconds: float) -> bool:
-        """Write the result; False when somebody else has the job now, and nothing is written."""
-        return self._write(claim, state="done", result=dict(result), seconds=seconds, problem=None)
+        """Write the result; False when somebody else has the job now, and nothing is written. Its numbers `cost` (US
+        dollars, None: unknown) and `tokens` are counted as spent. Raises ConfigError when it is no JSON."""
+        result = plain(result, f"the result of the job {claim.key}")
+        return self._write(claim, Spent.of(result), state="done", result=result, seconds=seconds, problem=None)
 
-    def fail(self, claim: Claim, problem: str, *, final: bool = False) -> bool:
+    def fail(self, claim: Claim, problem: str, *, final: bool = False, spent: Spent | None = None) -> bool:
         """Write why the attempt failed; the job is open again unless its tries are used up or this is `final`."""
         state = "failed" if final or claim.tries >= self.most_tries else "open"
-        return self._write(claim, state=state, problem=problem)
+        return self._write(claim, spent, state=state, problem=_storable(problem))
 
     def give_back(self, claim: Claim) -> bool:
         """Take the attempt back: the worker stops, and the job did not fail."""
@@ -124,49 +140,90 @@ class Ledger:
     def retry_failed(self) -> int:
         """Open all failed jobs again, with all their tries; how many they are."""
         with self._transaction() as connection:
-            return connection.execute(sql.update(_JOBS).where(_JOBS.c.batch == self.batch, _JOBS.c.state == "failed")
-                                      .values(state="open", tries=0)).rowcount
+            return connection.execute(sql.update(_JOBS).where(self._mine, _JOBS.c.state == "failed")
+                                      .values(state="open", tries=0, lost=0)).rowcount
 
     def counts(self) -> dict[State, int]:
         """How many jobs are in each state."""
-        with self._transaction() as connection:
-            rows = connection.execute(sql.select(_JOBS.c.state, sql.func.count()).where(_JOBS.c.batch == self.batch)
-                                      .group_by(_JOBS.c.state)).all()
         found: dict[State, int] = {"open": 0, "running": 0, "done": 0, "failed": 0}
-        for state, count in rows:
-            found[state] = count
+        with self._transaction(reading=True) as connection:
+            for state, count in connection.execute(sql.select(_JOBS.c.state, sql.func.count()).where(self._mine)
+                                                   .group_by(_JOBS.c.state)):
+                found[state] = count
         return found
+
+    def spent(self) -> Spent:
+        """What all attempts of all workers are known to have cost; the dollars None as soon as one price is unknown."""
+        cost, tokens = _JOBS.c.cost, _JOBS.c.tokens
+        with self._transaction(reading=True) as connection:
+            jobs, priced, dollars, total = connection.execute(sql.select(
+                sql.func.count(), sql.func.count(cost), sql.func.sum(cost), sql.func.sum(tokens))
+                .where(self._mine)).one()
+        return Spent((dollars or 0.0) if jobs == priced else None, int(total or 0))
 
     def entries(self, state: State | None = None) -> Iterator[Entry]:
         """The jobs in the order in which they were entered."""
-        wanted = sql.select(_JOBS).where(_JOBS.c.batch == self.batch).order_by(_JOBS.c.position)
+        wanted = sql.select(_JOBS).where(self._mine).order_by(_JOBS.c.position)
         if state:
             wanted = wanted.where(_JOBS.c.state == state)
-        with self._transaction() as connection:
-            for row in connection.execute(wanted).mappings():
+        with self._transaction(reading=True) as connection:
+            for row in connection.execution_options(yield_per=_AT_A_TIME).execute(wanted).mappings():
                 yield Entry(row["key"], row["spec"], row["state"], row["tries"], row["seconds"], row["result"] or {},
-                            row["problem"] or "")
+                            row["problem"] or "", row["lost"], Spent(row["cost"], row["tokens"]))
 
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
 
-    def _claimable(self, now: float) -> sql.ColumnElement[bool]:
-        """Open jobs, and those whose worker has not been heard of; after too many tries neither."""
-        lost = sql.and_(_JOBS.c.state == "running", _JOBS.c.lease_ends < now)
-        return sql.and_(_JOBS.c.batch == self.batch, sql.or_(_JOBS.c.state == "open", lost),
-                        _JOBS.c.tries < self.most_tries)
+    @property
+    def _mine(self) -> sql.ColumnElement[bool]:
+        return _JOBS.c.batch == self.batch
 
-    def _is(self, key: str) -> sql.ColumnElement[bool]:
-        return sql.and_(_JOBS.c.batch == self.batch, _JOBS.c.key == key)
+    def _take(self, connection: sql.Connection, worker: str, which: sql.ColumnElement[bool]) -> Claim | None:
+        """Claim one of these jobs; of several who ask at once each gets another one (SKIP LOCKED)."""
+        row = connection.execute(
+            sql.select(_JOBS).where(self._mine, which).order_by(_JOBS.c.tries, _JOBS.c.position).limit(1)
+            .with_for_update(skip_locked=True)).mappings().first()
+        if row is None:
+            return None
+        lost = row["state"] == "running"
+        claim = Claim(row["key"], row["spec"], row["tries"] + (not lost), row["number"] + 1)
+        connection.execute(sql.update(_JOBS).where(self._mine, _JOBS.c.key == claim.key).values(
+            state="running", tries=claim.tries, number=claim.number, lost=row["lost"] + lost, worker=worker,
+            lease_ends=clock(self._engine) + self.lease))
+        return claim
 
-    def _write(self, claim: Claim, **values: Any) -> bool:
+    def _write(self, claim: Claim, spent: Spent | None = None, **values: Any) -> bool:
         """Change a job, if it is still this claim's."""
+        if spent:
+            values["cost"] = sql.null() if spent.cost is None else _JOBS.c.cost + spent.cost
+            values["tokens"] = _JOBS.c.tokens + spent.tokens
         with self._transaction() as connection:
-            changed = connection.execute(
-                sql.update(_JOBS).where(self._is(claim.key), _JOBS.c.state == "running", _JOBS.c.tries == claim.tries)
-                .values(**values))
-        return bool(changed.rowcount)
+            return self._change(connection, claim, **values)
 
-    def _transaction(self) -> AbstractContextManager[sql.Connection]:
-        return transaction(self._engine)
+    def _change(self, connection: sql.Connection, claim: Claim, **values: Any) -> bool:
+        return bool(connection.execute(
+            sql.update(_JOBS).where(self._mine, _JOBS.c.key == claim.key, _JOBS.c.state == "running",
+                                    _JOBS.c.number == claim.number).values(**values)).rowcount)
+
+    def _transaction(self, **kind: bool) -> AbstractContextManager[sql.Connection]:
+        return transaction(self._engine, **kind)
+
+
+def plain(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The values as JSON has them. Raises ConfigError when they are none; `name` says what they are."""
+    try:
+        return dict(json.loads(json.dumps(dict(values), allow_nan=False)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{name} must be made of plain JSON values: {error}") from error
+
+
+def _named(key: str) -> str:
+    if len(key) > _LONGEST:
+        raise ConfigError(f"the key of a job has at most {_LONGEST} characters, and this one {len(key)}: {key[:60]}…")
+    return key
+
+
+def _storable(text: str) -> str:
+    """Text without what no database takes: NUL, and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -1,24 +1,31 @@
-"""The ledger: every job once in the results, whoever dies."""
+"""The ledger: every job once in the results, whoever dies; on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from chatdev.batch.ledger import Claim, Job, Ledger
+from chatdev.batch.ledger import MOST_LOST, Claim, Job, Ledger
+from chatdev.batch.spent import Spent
 from chatdev.errors import ConfigError, WorkspaceError
 
 JOBS = [Job(f"job-{n}", {"n": n}) for n in range(20)]
+TEXT = st.text(st.characters(exclude_categories=[]))  # lone surrogates and NUL, too
+VALUE = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(str(tmp_path / "studies" / "ledger.sqlite"), "study")
+def ledger(url: str) -> Iterator[Ledger]:
+    opened = Ledger(url, "study")
     yield opened
     opened.close()
 
@@ -71,33 +78,33 @@ def test_an_attempt_that_is_given_back_does_not_count(ledger: Ledger) -> None:
     assert claimed(ledger).tries == 1
 
 
-def test_a_dead_workers_job_is_claimed_by_another_and_its_late_result_is_refused(tmp_path: Path) -> None:
-    ledger = Ledger(str(tmp_path / "ledger.sqlite"), "study", lease=0.1)
+def test_a_dead_workers_job_is_claimed_by_another_and_its_late_result_is_refused(url: str) -> None:
+    ledger = Ledger(url, "study", lease=0.1)
     ledger.add(JOBS[:1])
     dead = claimed(ledger, "dead")
     assert ledger.claim("other") is None
     time.sleep(0.15)
     other = claimed(ledger, "other")
-    assert not ledger.renew(dead)
+    assert ledger.renew(dead, other) == [dead]
     assert not ledger.finish(dead, {"by": "dead"}, 1)
     assert ledger.finish(other, {"by": "other"}, 1)
     assert [entry.result for entry in ledger.entries()] == [{"by": "other"}]
     ledger.close()
 
 
-def test_a_renewed_lease_keeps_the_job(tmp_path: Path) -> None:
-    ledger = Ledger(str(tmp_path / "ledger.sqlite"), "study", lease=0.3)
+def test_a_renewed_lease_keeps_the_job(url: str) -> None:
+    ledger = Ledger(url, "study", lease=0.3)
     ledger.add(JOBS[:1])
     claim = claimed(ledger)
     for _ in range(4):
         time.sleep(0.1)
-        assert ledger.renew(claim)
+        assert ledger.renew(claim) == []
         assert ledger.claim("other") is None
     ledger.close()
 
 
-def test_batches_in_one_database_do_not_see_each_other(tmp_path: Path) -> None:
-    first, second = (Ledger(str(tmp_path / "ledger.sqlite"), name) for name in ("first", "second"))
+def test_batches_in_one_database_do_not_see_each_other(url: str) -> None:
+    first, second = (Ledger(url, name) for name in ("first", "second"))
     first.add(JOBS[:2])
     second.add(JOBS[:1])
     claimed(second)
@@ -122,8 +129,10 @@ def test_threads_that_claim_at_once_get_every_job_once(ledger: Ledger) -> None:
     assert sorted(keys) == sorted(job.key for job in JOBS)
 
 
-def work_in_a_process(file: str, number: int) -> list[str]:
-    ledger, keys = Ledger(file, "study"), []
+def enter_and_work(url: str, number: int) -> list[str]:
+    """What one of several workers does that are started at once; the jobs that it did."""
+    ledger, keys = Ledger(url, "study"), []
+    ledger.add(JOBS)
     while claim := ledger.claim(f"worker-{number}"):
         assert ledger.finish(claim, {"by": number}, 0)
         keys.append(claim.key)
@@ -131,20 +140,100 @@ def work_in_a_process(file: str, number: int) -> list[str]:
     return keys
 
 
-def test_processes_that_claim_at_once_get_every_job_once(tmp_path: Path) -> None:
-    file = str(tmp_path / "ledger.sqlite")
-    ledger = Ledger(file, "study")
-    ledger.add(JOBS)
-    ledger.close()
+def test_processes_that_make_the_ledger_enter_and_claim_at_once_get_every_job_once(url: str) -> None:
     with multiprocessing.get_context("spawn").Pool(3) as pool:
-        keys = [key for found in pool.starmap(work_in_a_process, [(file, n) for n in range(3)]) for key in found]
+        keys = [key for found in pool.starmap(enter_and_work, [(url, n) for n in range(3)]) for key in found]
     assert sorted(keys) == sorted(job.key for job in JOBS)
 
 
-@pytest.mark.parametrize("url", ["://", "nosuchsql://host/name"])
-def test_an_address_that_is_none(url: str) -> None:
+def test_a_job_whose_attempt_failed_comes_after_those_that_nobody_tried(ledger: Ledger) -> None:
+    ledger.add(JOBS[:3])
+    ledger.fail(claimed(ledger), "out of luck")
+    assert [claimed(ledger).key for _ in range(3)] == ["job-1", "job-2", "job-0"]
+
+
+def test_a_claim_that_was_given_back_can_write_nothing_any_more(ledger: Ledger) -> None:
+    ledger.add(JOBS[:1])
+    old = claimed(ledger)
+    ledger.give_back(old)
+    assert not ledger.finish(old, {}, 1)
+    new = claimed(ledger)
+    assert not ledger.finish(old, {"by": "old"}, 1)
+    assert ledger.finish(new, {"by": "new"}, 1)
+
+
+def test_a_job_that_kills_its_workers_is_given_up_after_a_while(url: str) -> None:
+    ledger = Ledger(url, "study", lease=-1.0)
+    ledger.add(JOBS[:1])
+    for _ in range(MOST_LOST + 1):
+        assert claimed(ledger).tries == 1
+    assert ledger.claim("me") is None
+    [entry] = ledger.entries("failed")
+    assert "died or fell silent in each of 11 attempts" in entry.problem
+    assert ledger.retry_failed() == 1
+    claimed(ledger)
+    ledger.close()
+
+
+def test_what_all_attempts_cost_is_summed(ledger: Ledger) -> None:
+    ledger.add(JOBS[:2])
+    ledger.fail(claimed(ledger), "broken off", spent=Spent(0.5, 100))
+    for _ in range(2):
+        ledger.finish(claimed(ledger), {"cost": 0.25, "tokens": 10}, 1)
+    assert ledger.spent() == Spent(1.0, 120)
+    assert [entry.spent for entry in ledger.entries()] == [Spent(0.75, 110), Spent(0.25, 10)]
+
+
+def test_one_unknown_price_makes_the_sum_unknown(ledger: Ledger) -> None:
+    ledger.add(JOBS[:2])
+    ledger.finish(claimed(ledger), {"cost": None, "tokens": 10}, 1)
+    assert ledger.finish(claimed(ledger), {"cost": 0.25}, 1)
+    assert ledger.spent() == Spent(None, 10)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, {1, 2}, Path()])
+def test_what_is_no_json_is_refused_and_named(ledger: Ledger, value: object) -> None:
+    with pytest.raises(ConfigError, match="the spec of the job odd"):
+        ledger.add([Job("odd", {"value": value})])
+    ledger.add(JOBS[:1])
+    claim = claimed(ledger)
+    with pytest.raises(ConfigError, match="the result of the job job-0"):
+        ledger.finish(claim, {"value": value}, 1)
+    assert ledger.finish(claim, {"value": None}, 1)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.dictionaries(TEXT, VALUE | st.lists(VALUE, max_size=3), max_size=5), TEXT)
+def test_every_json_comes_back_as_it_was(ledger: Ledger, result: dict[str, Any], problem: str) -> None:
+    key = f"job {ledger.counts()['done']}"
+    ledger.add([Job(key, result)])
+    claim = claimed(ledger)
+    assert claim.spec == result
+    ledger.fail(claim, problem)
+    assert ledger.finish(claimed(ledger), result, 1)
+    entry = list(ledger.entries("done"))[-1]
+    assert (entry.spec, entry.result) == (result, result)
+
+
+def test_a_name_that_does_not_fit_its_column_is_refused_everywhere(ledger: Ledger) -> None:
+    with pytest.raises(ConfigError, match="at most 300 characters"):
+        ledger.add([Job("k" * 301, {})])
+    assert ledger.add([Job("k" * 300, {})]) == 1
+
+
+def test_reading_all_entries_keeps_nobody_from_writing(ledger: Ledger) -> None:
+    ledger.add(JOBS)
+    for number, entry in enumerate(ledger.entries()):
+        claim = claimed(ledger)
+        assert claim.key == entry.key
+        assert ledger.finish(claim, {}, number)
+    assert ledger.counts()["done"] == len(JOBS)
+
+
+@pytest.mark.parametrize("address", ["://", "nosuchsql://host/name"])
+def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(ConfigError, match="postgresql"):
-        Ledger(url, "study")
+        Ledger(address, "study")
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
