@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from chatdev.engine.solution.claims import Claim, read_claims
 from chatdev.engine.solution.languages import fits
-from chatdev.engine.solution.partial import is_partial, updated
+from chatdev.engine.solution.partial import effort, is_partial, updated
 from chatdev.engine.solution.problem import Unreadable
 from chatdev.engine.solution.search_replace import is_search_replace
 from chatdev.engine.solution.unnamed import file_of_nameless, language_by_content
@@ -18,6 +18,8 @@ from chatdev.workspace.safe_paths import collisions, safe_path
 
 MAX_FILE = 1 << 20  # bytes
 MAX_FILES = 400
+_MOST_EFFORT = 16 << 20  # characters to look at for one reply: many blocks for a long file would hold everybody up
+_EACH_EFFORT = 48  # times that each character of the software may be looked at in any case
 _REVISED = 0.5  # a file given twice: the second is taken for a revision when it has this share of the first's length
 
 
@@ -66,9 +68,18 @@ class _Draft:
     """Files touched by this reply, and whether the newest block named them."""
     whole: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
+    effort: int = 0
+    """Characters looked at so far."""
 
     def __post_init__(self) -> None:
         self.files = dict(self.before)
+
+    def look(self, claim: Claim, texts: Mapping[str, str]) -> None:
+        """Count the work of bringing a block into one of the texts. Raises Unreadable when it becomes too much."""
+        self.effort += sum(effort(path, text, claim.content) for path, text in texts.items())
+        if self.effort > _MOST_EFFORT + _EACH_EFFORT * sum(map(len, self.before.values())):
+            raise Unreadable(f"{claim.shown}: too many blocks for files of this length; give fewer changes at a time, "
+                             "or whole files, marked `whole` behind the fence")
 
     def take(self, claim: Claim) -> None:
         """Apply one block."""
@@ -108,6 +119,7 @@ class _Draft:
         if not claim.info.word:
             language = language_by_content(claim.content)
         texts = {path: text for path, content in self.files.items() if (text := _text(content)) is not None}
+        self.look(claim, texts)
         return file_of_nameless(language, claim.content, texts)
 
     def delete(self, path: str, claim: Claim) -> None:
@@ -125,6 +137,8 @@ class _Draft:
         if old and not content.strip():
             raise Unreadable(f"{path}: the block is empty; to delete the file mark the block `delete`")
         text = _text(old) if old is not None else None
+        if text and not claim.info.whole:
+            self.look(claim, {path: text})
         if path in self.named and text is not None:
             self.check_second(path, text, content, claim)
         new = content if old is not None and text is None else updated(path, text, content, whole=claim.info.whole)

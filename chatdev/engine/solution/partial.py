@@ -10,6 +10,7 @@ from chatdev.engine.solution.python_part import is_part
 from chatdev.engine.solution.python_source import Code, describe, fault, read, read_part
 from chatdev.engine.solution.search_replace import apply_changes, is_search_replace, read_changes
 
+_READING = 16  # how often a text can be looked through while Python source of its length is read and merged into
 _FRAGMENT = 0.5  # of the lines before: what a file that does not parse may shrink to without being marked `whole`
 
 
@@ -29,6 +30,12 @@ def updated(path: str, old: str | None, content: str, *, whole: bool = False) ->
     if line is not None:
         raise Unreadable(f"{path}: line {line} leaves code out: give SEARCH/REPLACE blocks or the whole file")
     return content
+
+
+def effort(path: str, old: str, content: str) -> int:
+    """How many characters must be looked at to bring a block's content into the file `path` with the text `old`."""
+    looks = content.count("SEARCH") if is_search_replace(content) else 1
+    return len(old) * (looks + (_READING if is_python(path) else 0))
 
 
 def is_partial(path: str, old: str, content: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from chatdev.engine.solution.python_source import Code, Unit
@@ -71,12 +72,18 @@ def header_end(code: Code, unit: Unit) -> int:
     return end
 
 
+def code_of(node: ast.AST) -> str | None:
+    """A statement without its layout and comments; None when it is nested too deeply to tell."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return None
+
+
 def same_code(one: ast.AST, other: ast.AST) -> bool:
     """Whether two statements are the same but for layout and comments."""
-    try:
-        return ast.dump(one) == ast.dump(other)
-    except RecursionError:
-        return False
+    code = code_of(one)
+    return code is not None and code == code_of(other)
 
 
 def same_header(one: ast.stmt, other: ast.stmt) -> bool:
@@ -86,10 +93,17 @@ def same_header(one: ast.stmt, other: ast.stmt) -> bool:
     return len(parts[0]) == len(parts[1]) and all(map(same_code, *parts))
 
 
-def missing_imports(old: Code, part: Code, unit: Unit) -> str:
-    """The text of an import of `part` without the names that `old` imports already; empty when it has them all."""
-    have = {name for other in old.units for node in ast.walk(other.node) if not other.defines
-            for name in _imported(node)}
+Import = tuple[str, str, str | None]
+"""What an import binds: module, name in it (or nothing), and the name it is given."""
+
+
+def imports_of(code: Code) -> set[Import]:
+    """What `code` imports outside of functions and classes."""
+    return {name for unit in code.units if not unit.defines for node in ast.walk(unit.node) for name in _imported(node)}
+
+
+def missing_imports(have: Set[Import], part: Code, unit: Unit) -> str:
+    """The text of an import of `part` without what is imported already (`have`); empty when that is all of it."""
     node = unit.node
     wanted = list(zip(getattr(node, "names", []), _imported(node), strict=True))
     missing = [alias for alias, name in wanted if name not in have]
@@ -102,8 +116,7 @@ def missing_imports(old: Code, part: Code, unit: Unit) -> str:
     return ast.unparse(ast.Import(missing)) + "\n"
 
 
-def _imported(node: ast.AST) -> list[tuple[str, str, str | None]]:
-    """What an import binds: module, name in it (or nothing), and the name it is given."""
+def _imported(node: ast.AST) -> list[Import]:
     if isinstance(node, ast.Import):
         return [(alias.name, "", alias.asname) for alias in node.names]
     if isinstance(node, ast.ImportFrom):

@@ -8,11 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from chatdev.engine.solution.problem import Unreadable
-from chatdev.engine.solution.python_edit import Edits, header_end, missing_imports, moved, same_code, same_header
+from chatdev.engine.solution.python_edit import (
+    Edits,
+    Import,
+    code_of,
+    header_end,
+    imports_of,
+    missing_imports,
+    moved,
+    same_header,
+)
 from chatdev.engine.solution.python_part import is_stub, starts
 from chatdev.engine.solution.python_room import Room, class_room, module_room
 from chatdev.engine.solution.python_source import Code, Function, Unit, without_docstring
-from chatdev.engine.solution.search_replace import indentation
+from chatdev.engine.solution.search_replace import indentation, refuse_width
 
 _MOST_UNITS = 1000  # statements that one part may bring; each takes a walk through the file
 
@@ -44,6 +53,16 @@ class _Merging:
     problems: list[str] = field(default_factory=list)
     applied: int = 0
     """Statements of the part that have their place, changed or not."""
+    imported: set[Import] = field(init=False)
+    """What the file imports before."""
+
+    def __post_init__(self) -> None:
+        self.imported = imports_of(self.old)
+
+    def moved(self, start: int, end: int, indent: str) -> str:
+        """Lines of the part, indented as deep as they belong."""
+        refuse_width(self.path, indent)
+        return moved(self.part, start, end, indent)
 
     def problem(self, text: str) -> None:
         """Note why something cannot be merged."""
@@ -67,12 +86,12 @@ class _Merging:
         """Merge an import, the main guard or any other statement."""
         if unit.kind == "import":
             self.applied += 1
-            if text := missing_imports(self.old, self.part, unit):
+            if text := missing_imports(self.imported, self.part, unit):
                 self.edits.insert(room.imports(unit), text, 0)
         elif unit.kind == "guard":
             guards = [other for other in room.units if other.kind == "guard"]
             self.replace(guards[0], unit) if guards else self.add(unit, room, room.end)
-        elif any(same_code(unit.node, other.node) for other in room.units) or isinstance(unit.node, ast.Pass):
+        elif code_of(unit.node) in room.statements or isinstance(unit.node, ast.Pass):
             self.applied += 1
         elif not room.owner and starts(self.old) and self.is_example(unit.node):
             return
@@ -138,7 +157,7 @@ class _Merging:
         self.applied += 1
         if not same_header(old.node, new.node):
             indent = indentation(self.old.lines[old.start])
-            header = moved(self.part, new.start, header_end(self.part, new), indent)
+            header = self.moved(new.start, header_end(self.part, new), indent)
             self.edits.replace(old.start, header_end(self.old, old), header)
         self.body(new.members, class_room(self.old, old))
 
@@ -158,7 +177,7 @@ class _Merging:
             return
         if self.old.lines[old.start:old.end] != self.part.lines[new.start:new.end]:
             indent = indentation(self.old.lines[old.start])
-            self.edits.replace(old.start, old.end, moved(self.part, new.start, new.end, indent))
+            self.edits.replace(old.start, old.end, self.moved(new.start, new.end, indent))
 
     def add(self, unit: Unit, room: Room, place: int) -> None:
         """Put `unit`, with the comment above it, at a place of its room."""
@@ -167,7 +186,7 @@ class _Merging:
             self.problem(f"`{unit.name}` leaves code out: give it completely")
         elif not self.shares_line(unit):
             blanks = room.blanks if unit.defines or unit.kind == "guard" else 0
-            self.edits.insert(place, moved(self.part, self.part.comment_above(unit), unit.end, room.indent), blanks)
+            self.edits.insert(place, self.moved(self.part.comment_above(unit), unit.end, room.indent), blanks)
 
     def shares_line(self, unit: Unit) -> bool:
         """Whether other code stands on a line of `unit`; that is a problem, for lines are what is exchanged."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from chatdev.engine.solution.python_edit import code_of
 from chatdev.engine.solution.python_source import Code, Kind, Unit
 from chatdev.engine.solution.search_replace import indentation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Room:
     """The body of a module, or of the class `owner`. Places are line indices to insert before."""
 
@@ -18,6 +20,11 @@ class Room:
     units: Sequence[Unit]
     indent: str = ""
     owner: Unit | None = None
+
+    @cached_property
+    def statements(self) -> frozenset[str]:
+        """All statements, without layout and comments."""
+        return frozenset(code for unit in self.units if (code := code_of(unit.node)) is not None)
 
     @property
     def blanks(self) -> int:

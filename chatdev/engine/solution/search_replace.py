@@ -14,6 +14,7 @@ _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _REPLACE = re.compile(r"\s*>{5,9}\s*REPLACE\s*", re.IGNORECASE)
 _COUNTED = 20  # matches are counted up to here
 _MOST_CHANGES = 300  # of one file; each takes a walk through it
+_WIDEST = 120  # columns; lines that move deeper would make a file many times as long as what came
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,9 @@ def _apply(text: str, change: Change, path: str) -> str:
     if not found:
         search = _without_blank_ends(search)
         found = _places(lines, search, str.strip)
-        replace = _shifted(replace, search[0], lines[found[0]]) if found else replace
+        if found:
+            refuse_width(path, indentation(lines[found[0]]))
+            replace = _shifted(replace, search[0], lines[found[0]])
     if len(found) != 1:
         count = f"{_COUNTED} or more" if len(found) >= _COUNTED else str(len(found))
         advice = "give more lines around it" if found else "copy the lines exactly from the file"
@@ -124,6 +127,12 @@ def _shifted(replace: tuple[str, ...], searched: str, found: str) -> tuple[str, 
 def indentation(line: str) -> str:
     """The blanks a line begins with."""
     return line[:len(line) - len(line.lstrip(" \t"))]
+
+
+def refuse_width(path: str, indent: str) -> None:
+    """Raise Unreadable when lines should move too deep."""
+    if len(indent) > _WIDEST:
+        raise Unreadable(f"{path}: lines are indented by {len(indent)} columns; give the whole file, indented less")
 
 
 def _quoted(line: str) -> str:
