@@ -94,6 +94,7 @@ def _first(lab: Lab, death: Death) -> tuple[Path, Life]:
         life = _life(session, frozenset(), folder)
         if session.hung or (session.killed and death.activities in (None, len(life.after))):
             break
+        death = death.earlier()
     return folder, life
 
 
