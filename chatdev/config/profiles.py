@@ -31,6 +31,9 @@ class ModelProfile(Strict):
     """Context window, tokens; None: unknown, the server is asked to complain."""
     max_tokens: int | None = Field(None, gt=0)
     """Limit of one reply, tokens, where the company sets none."""
+    instruction_tokens: int | None = Field(None, gt=0)
+    """Limit of one instruction or answer of an instructor, tokens; a longer one is taken as far as it goes. (A small
+    model may repeat a sentence for ever.)"""
     rounds: int | None = Field(None, ge=1)
     """Most rounds of a phase."""
     questions: int | None = Field(None, ge=1)

@@ -36,7 +36,7 @@ class Turns:
     async def take(self, agent: Agent, place: str, constraint: Constraint | None = None) -> Utterance:
         """The agent's next utterance, after all the tool calls it wants (at most the phase's `tool_calls`). Raises
         PhaseSpent, and BudgetExhausted when the whole run may spend no more."""
-        agent = _warmed(agent, self.same)
+        agent = _warmed(_brief(agent), self.same)
         steps: list[Message] = []
         used = 0
         self.tool_use.stuck.begin_turn()
@@ -73,7 +73,7 @@ class Turns:
                            tools: tuple[ToolSpec, ...], constraint: Constraint | None) -> Reply:
         """One reply; when the length limit cut it, it is continued and joined."""
         reply = await self.calls.make(agent, place, messages, tools, constraint)
-        for n in range(1, CONTINUATIONS + 1):
+        for n in range(1, CONTINUATIONS + 1 if _may_go_on(agent) else 1):
             if reply.finish != "length" or reply.tool_calls or not reply.text.strip():
                 break
             cue = self.office.say("go_on", tail=reply.text[-200:])
@@ -81,6 +81,20 @@ class Turns:
             rest = await self.calls.make(agent, f"{place}/more-{n}", more, (), None)
             reply = replace(rest, text=joined(reply.text, rest.text))
         return reply
+
+
+def _may_go_on(agent: Agent) -> bool:
+    """Whether a reply that the length limit cut is continued: an instruction that was limited is not."""
+    return agent.speaker == "assistant" or agent.seat.profile.instruction_tokens is None
+
+
+def _brief(agent: Agent) -> Agent:
+    """The agent with the limit of an instruction, if it instructs and its model has one."""
+    if _may_go_on(agent):
+        return agent
+    seat = agent.seat
+    limits = [limit for limit in (seat.sampling.max_tokens, seat.profile.instruction_tokens) if limit]
+    return replace(agent, seat=replace(seat, sampling=replace(seat.sampling, max_tokens=min(limits))))
 
 
 def _warmed(agent: Agent, same: int) -> Agent:

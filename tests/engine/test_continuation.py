@@ -1,8 +1,12 @@
 """A reply cut by the length limit is joined with its continuation."""
 
+from typing import Any
+
 import pytest
 
 from chatdev.engine.continuation import joined
+from tests.engine.studio import WRITE, Studio, program
+from tests.support.chat_server import Scripted
 
 
 @pytest.mark.parametrize(("start", "rest", "whole"), [
@@ -15,3 +19,21 @@ from chatdev.engine.continuation import joined
 ])
 def test_what_the_model_repeats_or_opens_again_is_left_out(start: str, rest: str, whole: str) -> None:
     assert joined(start, rest) == whole
+
+
+SMALL = {"name": "qwen2.5-coder-1.5b-instruct"}
+
+
+@pytest.mark.parametrize(("model", "limit", "places"), [
+    (SMALL, 400, []), ({}, None, ["write#1/round-2/instructor/more-1"]),
+])
+def test_an_instruction_of_a_model_that_has_a_limit_for_it_is_not_continued(
+        studio: Studio, model: dict[str, Any], limit: int | None, places: list[str]) -> None:
+    cut = Scripted("Name the function. " * 20, finish_reason="length")
+    studio.run(studio.company({"write": {**WRITE, "model": model}}), {
+        "write#1/round-1/assistant": program(), "write#1/round-2/instructor": cut,
+        "write#1/round-2/instructor/more-1": "And so on.",
+        "write#1/round-2/assistant": f"<SOLUTION>\n{program('print(2)')}"})
+    assert studio.request("write#1/round-2/instructor").body.get("max_tokens") == limit
+    assert [place for place in studio.places if "/more-" in place] == places
+    assert "Name the function." in studio.said("write#1/round-2/assistant")
