@@ -42,11 +42,13 @@ def opened(url: str) -> sql.Engine:
 
 
 @contextmanager
-def transaction(engine: sql.Engine, *, reading: bool = False, alone: bool = False) -> Iterator[sql.Connection]:
+def transaction(engine: sql.Engine, *, reading: bool = False, alone: bool = False,
+                lasting: bool = True) -> Iterator[sql.Connection]:
     """One transaction, written whole or not at all. `reading`: it writes nothing and keeps no writer waiting; `alone`:
-    no other such transaction is under way meanwhile. Raises WorkspaceError when the database cannot be used."""
+    no other such transaction is under way meanwhile; not `lasting`: what it writes may be gone after a power cut.
+    Raises WorkspaceError when the database cannot be used."""
     try:
-        with engine.connect().execution_options(reading=reading) as connection, connection.begin():
+        with engine.connect().execution_options(reading=reading, lasting=lasting) as connection, connection.begin():
             if alone and engine.dialect.name == "postgresql":
                 connection.execute(sql.select(sql.func.pg_advisory_xact_lock(_LOCK)))
             yield connection
@@ -78,15 +80,16 @@ def _address(url: str) -> str | sql.URL:
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
-    """Readers beside one writer, every commit on the disk, and transactions that begin where we say so."""
+    """Readers beside one writer, and transactions that begin where we say so."""
     connection.isolation_level = None  # the driver would begin them too late
     cursor = connection.cursor()
-    for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={_BUSY}"):
+    for setting in ("journal_mode=WAL", f"busy_timeout={_BUSY}"):
         cursor.execute(f"PRAGMA {setting}")
     cursor.close()
 
 
 def _begin_sqlite(connection: sql.Connection) -> None:
     """A writer is the only one from its beginning: one that has read first could find that another wrote meanwhile."""
-    reading = connection.get_execution_options().get("reading")
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    options = connection.get_execution_options()
+    connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('lasting') else 'NORMAL'}")
+    connection.exec_driver_sql("BEGIN" if options.get("reading") else "BEGIN IMMEDIATE")

@@ -109,7 +109,7 @@ class Ledger:
         """A job to do now: one that nobody has, those tried before last, else one whose worker has not been heard of;
         None when there is none (perhaps because others are at the last ones)."""
         lost = sql.and_(_JOBS.c.state == "running", _JOBS.c.lease_ends < clock(self._engine))
-        with self._transaction() as connection:
+        with self._transaction(lasting=False) as connection:
             if claim := self._take(connection, worker, _JOBS.c.state == "open"):
                 return claim
             connection.execute(sql.update(_JOBS).where(self._mine, lost, _JOBS.c.lost >= MOST_LOST).values(
@@ -119,7 +119,7 @@ class Ledger:
     def renew(self, *claims: Claim) -> list[Claim]:
         """Keep the jobs for another while; those of them that somebody else has now."""
         ends = clock(self._engine) + self.lease
-        with self._transaction() as connection:
+        with self._transaction(lasting=False) as connection:
             return [claim for claim in claims if not self._change(connection, claim, lease_ends=ends)]
 
     def finish(self, claim: Claim, result: Mapping[str, Any], seconds: float) -> bool:
@@ -133,9 +133,11 @@ class Ledger:
         state = "failed" if final or claim.tries >= self.most_tries else "open"
         return self._write(claim, spent, state=state, problem=_storable(problem))
 
-    def give_back(self, claim: Claim) -> bool:
-        """Take the attempt back: the worker stops, and the job did not fail."""
-        return self._write(claim, state="open", tries=claim.tries - 1)
+    def give_back(self, *claims: Claim) -> None:
+        """Take these attempts back: the worker stops, and the jobs did not fail."""
+        with self._transaction(lasting=False) as connection:
+            for claim in claims:
+                self._change(connection, claim, state="open", tries=claim.tries - 1)
 
     def retry_failed(self) -> int:
         """Open all failed jobs again, with all their tries; how many they are."""
@@ -166,8 +168,9 @@ class Ledger:
         wanted = sql.select(_JOBS).where(self._mine).order_by(_JOBS.c.position)
         if state:
             wanted = wanted.where(_JOBS.c.state == state)
-        with self._transaction(reading=True) as connection:
-            for row in connection.execution_options(yield_per=_AT_A_TIME).execute(wanted).mappings():
+        with (self._transaction(reading=True) as connection,
+              connection.execution_options(yield_per=_AT_A_TIME).execute(wanted) as rows):
+            for row in rows.mappings():
                 yield Entry(row["key"], row["spec"], row["state"], row["tries"], row["seconds"], row["result"] or {},
                             row["problem"] or "", row["lost"], Spent(row["cost"], row["tokens"]))
 

@@ -1,0 +1,99 @@
+"""How far a batch is: counts, running means of the results, what was spent, and when it will be done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from chatdev.batch.ledger import Ledger, State
+from chatdev.batch.spent import Spent
+
+Status = Literal["running", "finished", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A batch at one moment, over all its workers. `means` of the numbers in the results that this worker made or
+    found; `seconds_left` by the pace of this session, None before its first job is over. `status` `finished`: nothing
+    is left to do; `stopped`: no further job was begun, for `reason`. `trouble`: why the database is being waited for.
+    """
+
+    counts: Mapping[State, int]
+    means: Mapping[str, float] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
+    seconds_left: float | None = None
+    status: Status = "running"
+    reason: str = ""
+    trouble: str = ""
+
+    @property
+    def total(self) -> int:
+        """All jobs."""
+        return sum(self.counts.values())
+
+    @property
+    def over(self) -> int:
+        """The jobs that are done or have failed."""
+        return self.counts["done"] + self.counts["failed"]
+
+
+class Tally:
+    """Keeps count of a batch as this worker sees it; `refresh` asks the ledger, for what other workers do too."""
+
+    def __init__(self) -> None:
+        self.counts: dict[State, int] = {"open": 0, "running": 0, "done": 0, "failed": 0}
+        self.spent = Spent()
+        self._sums: dict[str, tuple[float, int]] = {}
+        self._began, self._over_then = time.monotonic(), 0
+
+    def begin(self, ledger: Ledger) -> None:
+        """See what there is before this session's first job."""
+        for entry in ledger.entries("done"):
+            self._include(entry.result)
+        self.refresh(ledger)
+        self._began, self._over_then = time.monotonic(), self._over
+
+    def refresh(self, ledger: Ledger) -> None:
+        """Count again what the ledger has."""
+        self.counts, self.spent = ledger.counts(), ledger.spent()
+
+    def begun(self) -> None:
+        """Count a job that this worker has claimed."""
+        self._move("open", "running")
+
+    def done(self, result: Mapping[str, Any]) -> None:
+        """Count a result of this worker."""
+        self._move("running", "done")
+        self.spent += Spent.of(result)
+        self._include(result)
+
+    def failed(self, spent: Spent, *, again: bool) -> None:
+        """Count a failed attempt of this worker; `again`: the job is open once more."""
+        self._move("running", "open" if again else "failed")
+        self.spent += spent
+
+    def seen(self, **more: Any) -> Progress:
+        """The batch as it is now."""
+        means = {name: total / count for name, (total, count) in self._sums.items()}
+        return Progress(dict(self.counts), means, self.spent, self._seconds_left(), **more)
+
+    @property
+    def _over(self) -> int:
+        return self.counts["done"] + self.counts["failed"]
+
+    def _move(self, before: State, after: State) -> None:
+        self.counts[before] -= 1
+        self.counts[after] += 1
+
+    def _seconds_left(self) -> float | None:
+        done = self._over - self._over_then
+        left = self.counts["open"] + self.counts["running"]
+        return (time.monotonic() - self._began) / done * left if done > 0 else None
+
+    def _include(self, result: Mapping[str, Any]) -> None:
+        for name, value in result.items():
+            if isinstance(value, int | float):  # a bool counts as 0 or 1, so that its mean is a rate
+                total, count = self._sums.get(name, (0.0, 0))
+                self._sums[name] = (total + value, count + 1)
