@@ -9,6 +9,7 @@ import click
 
 from chatdev.cli.outcome import reported, show_error
 from chatdev.cli.packages import answered_now, install_option, somebody_is_there
+from chatdev.sandbox.choose import NAMES
 
 if TYPE_CHECKING:
     from chatdev.tools.software.installing.supply import Policy
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("play", context_settings={"allow_interspersed_args": False})
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--sandbox", type=click.Choice(["bubblewrap", "none"]), default="bubblewrap", show_default=True,
+@click.option("--sandbox", type=click.Choice(NAMES), default="bubblewrap", show_default=True,
               help="Where it runs; `none` gives it your rights.")
 @install_option
 @reported

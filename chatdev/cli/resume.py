@@ -12,6 +12,7 @@ from chatdev.cli.outcome import reported
 from chatdev.cli.packages import package_options
 from chatdev.cli.showing import show_options, taken
 from chatdev.cli.texts import text_of
+from chatdev.sandbox.choose import NAMES
 
 
 @click.command("resume")
@@ -25,7 +26,7 @@ from chatdev.cli.texts import text_of
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where a new run is written. [default: beside DIR]")
 @click.option("--model", help="Another model from here on.")
 @click.option("--base-url", help="Another endpoint from here on.")
-@click.option("--sandbox", help="Where programs run. [default: as before]")
+@click.option("--sandbox", type=click.Choice(NAMES), help="Where programs run. [default: as before]")
 @package_options
 @budget_options
 @click.option("--language", help="Language that documents are written in. [default: as before]")

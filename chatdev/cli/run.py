@@ -14,6 +14,7 @@ from chatdev.cli.packages import package_options
 from chatdev.cli.showing import show_options, taken
 from chatdev.cli.texts import text_of
 from chatdev.errors import ConfigError
+from chatdev.sandbox.choose import NAMES
 from chatdev.version import __version__
 
 
@@ -31,7 +32,7 @@ from chatdev.version import __version__
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of the company's YAML.")
 @click.option("--without", multiple=True, metavar="PHASE", help="Leave a phase out.")
 @click.option("--without-roles", is_flag=True, help="Leave the role prompts out.")
-@click.option("--sandbox", type=click.Choice(["bubblewrap", "none"]), help="Where programs run. [default: bubblewrap]")
+@click.option("--sandbox", type=click.Choice(NAMES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
 @click.option("--language", default="English", show_default=True, help="Language that documents are written in.")

@@ -26,7 +26,7 @@ class RunOptions:
     base_url: str | None = None
     warehouse: str | Path | None = None
     sandbox: str | None = None
-    """`bubblewrap`, or `none` as explicit consent to run what models write without one."""
+    """`bubblewrap`, `docker`, or `none` as explicit consent to run what models write without one."""
     install: Literal["auto", "ask", "never"] | None = None
     """Whether packages that programs import are installed; a company may be stricter. Unset: `auto`."""
     ask: Ask | None = None

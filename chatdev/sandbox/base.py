@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -83,3 +84,11 @@ class Sandbox(Protocol):
     def stop_all(self) -> None:
         """Kill whatever is still running, and run nothing any more; safe from any thread."""
         ...
+
+
+def with_signal(execution: Execution) -> Execution:
+    """bwrap and docker turn death by signal n into exit status 128 + n; turn it back."""
+    number = (execution.exit_status or 0) - 128
+    if number in set(signal.Signals):
+        return replace(execution, exit_status=None, signal=number)
+    return execution

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import functools
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -15,16 +14,16 @@ from pathlib import Path
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import cgroup
-from chatdev.sandbox.base import Execution, Job, Limits
+from chatdev.sandbox.base import Execution, Job, Limits, with_signal
 from chatdev.sandbox.cgroup import Group
 from chatdev.sandbox.children import Children
 from chatdev.sandbox.confinement import command_line
+from chatdev.sandbox.owner import SPARE_USERS, hand_over, spare_user
 from chatdev.sandbox.seccomp import refused_calls
 from chatdev.sandbox.terminal import run_interactively
 
 NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
 """The programs it takes, each with its Debian package."""
-_SPARE_USERS = range(65000, 65534)  # reserved in Debian's policy, so nobody's; inside the 65536 ids of a container
 
 
 class Bubblewrap:
@@ -44,9 +43,9 @@ class Bubblewrap:
 
     def run(self, job: Job) -> Execution:
         """Run `job`; `exit_status` is None when a signal ended it. Raises SandboxError when bwrap cannot start."""
-        user = random.choice(_SPARE_USERS) if as_root() else None  # apart, so that their processes count apart
+        user = spare_user() if as_root() else None  # apart, so that their processes count apart
         if user is not None:
-            _hand_over(job.folder, user)
+            hand_over(job.folder, user)
         with _filter() as (options, descriptors):
             if job.interactive:
                 command = command_line(job, user, *options)
@@ -64,7 +63,7 @@ class Bubblewrap:
             started = b"exit-code" in _read_now(reader)
         if not (started or execution.timed_out or execution.exceeded):
             raise SandboxError(f"bubblewrap could not start {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
-        return _with_signal(execution)
+        return with_signal(execution)
 
     def stop_all(self) -> None:
         """Kill whatever is still running, and run nothing any more; safe from any thread."""
@@ -91,7 +90,7 @@ def available() -> str | None:
 @functools.cache
 def as_root() -> bool:
     """Whether we are root with the right to make namespaces (root in a container may not have it)."""
-    return os.geteuid() == 0 and _probe(user=_SPARE_USERS[0]) is None
+    return os.geteuid() == 0 and _probe(user=SPARE_USERS[0]) is None
 
 
 def _probe(user: int | None) -> str | None:
@@ -104,15 +103,6 @@ def _probe(user: int | None) -> str | None:
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip() or f"exit {done.returncode}"
-
-
-def _hand_over(folder: Path, user: int) -> None:
-    """Give the throwaway copy to the user the program will run as. (By chown, since an earlier program may have left
-    folders in it that are deeper than Python follows.)"""
-    done = subprocess.run(["chown", "-hR", f"{user}:{user}", "--", str(folder)], capture_output=True, check=False,
-                          stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        raise SandboxError(f"cannot hand {folder} over to the program: {done.stderr.decode(errors='replace').strip()}")
 
 
 @contextlib.contextmanager
@@ -159,11 +149,3 @@ def _read_now(reader: int) -> bytes:
         return os.read(reader, 1 << 16)
     except BlockingIOError:
         return b""
-
-
-def _with_signal(execution: Execution) -> Execution:
-    """bwrap turns death by signal n into exit status 128 + n; turn it back."""
-    number = (execution.exit_status or 0) - 128
-    if number in set(signal.Signals):
-        return dataclasses.replace(execution, exit_status=None, signal=number)
-    return execution

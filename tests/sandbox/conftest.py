@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,22 @@ import pytest
 
 from chatdev.sandbox.base import Execution, Job, Limits, Sandbox
 from chatdev.sandbox.choose import choose
+from chatdev.sandbox.docker import available
+from tests.support.docker_service import docker_service
 
 PYTHON = "/usr/bin/python3"
 RunPython = Callable[..., Execution]
+
+
+@pytest.fixture(scope="session")
+def docker() -> Iterator[Sandbox]:
+    """The docker sandbox with a service behind it; fails with the way to get one."""
+    with pytest.MonkeyPatch.context() as patch, docker_service() as host:
+        if host:
+            patch.setenv("DOCKER_HOST", host)
+        available.cache_clear()
+        yield choose("docker")
+    available.cache_clear()
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ def all_checks(encoding: str | None) -> Sequence[Check]:
         Check("this machine", "warehouse", machine.warehouse, "warehouse"),
         Check("this machine", "terminal", partial(machine.terminal, encoding)),
         Check("sandbox", "bubblewrap", sandboxes.bubblewrap, "sandbox"),
+        Check("sandbox", "docker", sandboxes.docker),
         Check("sandbox", "memory", sandboxes.memory),
         Check("sandbox", "system calls", sandboxes.system_calls),
         Check("models", "key", models.key),

@@ -8,6 +8,7 @@ from chatdev.runner.doctor.finding import Found, absent, broken, works
 from chatdev.runner.doctor.machine import version_of
 from chatdev.sandbox import cgroup
 from chatdev.sandbox.bubblewrap import NEEDED, as_root, available
+from chatdev.sandbox.docker import available as docker_available
 from chatdev.sandbox.seccomp import refused_calls
 
 
@@ -20,6 +21,15 @@ def bubblewrap() -> Found:
         return broken(reason)
     user = "as an unused user, by root's right" if as_root() else "in a user namespace"
     return works(f"{version_of('bwrap', '--version')}, programs run {user}")
+
+
+def docker() -> Found:
+    """Whether docker works here, for those who cannot have bubblewrap."""
+    if not shutil.which("docker"):
+        return absent("docker not found; only for --sandbox docker", packages=["docker.io"])
+    if reason := docker_available():
+        return absent(reason)
+    return works(f"{version_of('docker', '--version')}, for --sandbox docker")
 
 
 def memory() -> Found:
