@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.postgres import new_database, postgres
+from tests.support.postgres import Postgres, new_database, postgres
 
-DATABASES = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.tool, pytest.mark.xdist_group("postgres")])]
+ON_POSTGRES = [pytest.mark.tool, pytest.mark.xdist_group("postgres")]  # one worker, one server
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def server() -> Iterator[Postgres]:
     """A PostgreSQL server."""
-    with postgres() as url:
-        yield url
+    with postgres() as running:
+        yield running
 
 
-@pytest.fixture(params=DATABASES)
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=ON_POSTGRES)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database, once of each kind."""
     if request.param == "sqlite":
         return str(tmp_path / "studies" / "ledger.sqlite")
-    return new_database(request.getfixturevalue("server"))
+    return new_database(request.getfixturevalue("server").url)

@@ -21,26 +21,64 @@ _QUICK = ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers
 _numbers = count(1)
 
 
+class Postgres:
+    """A server whose data lie in `folder`. It refuses to be root, so `nobody` runs it for root."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._port = folder, _free_port()
+        self._user = "nobody" if os.geteuid() == 0 else None
+        self._server: subprocess.Popen[bytes] | None = None
+        if self._user:
+            shutil.chown(folder, self._user)
+        done = subprocess.run([_program("initdb"), "-D", str(folder / "data"), "-U", "tester", "-A", "trust", "-E",
+                               "UTF8", "--locale=C", "--no-sync"],
+                              user=self._user, cwd="/", capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    @property
+    def url(self) -> str:
+        """The address of its database `postgres`."""
+        return f"postgresql://tester@127.0.0.1:{self._port}/postgres"
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self._server = subprocess.Popen(
+            [_program("postgres"), "-D", str(self._folder / "data"), "-p", str(self._port),
+             "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self._folder}", *_QUICK],
+            cwd=self._folder, user=self._user, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        give_up = time.monotonic() + _PATIENCE
+        while not self._answers():
+            assert self._server.poll() is None, f"PostgreSQL ended at once, with status {self._server.returncode}"
+            assert time.monotonic() < give_up, f"PostgreSQL does not answer within {_PATIENCE:g} seconds"
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """End it at once, whoever is connected, but orderly."""
+        assert self._server is not None, "it is started before it is stopped"
+        self._server.send_signal(signal.SIGINT)
+        self._server.wait(_PATIENCE)
+
+    def _answers(self) -> bool:
+        try:
+            psycopg.connect(self.url).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+
 @contextmanager
-def postgres() -> Iterator[str]:
-    """Start a server; the address of its database `postgres`. It refuses to be root, so `nobody` runs it for root."""
-    user = "nobody" if os.geteuid() == 0 else None
+def postgres() -> Iterator[Postgres]:
+    """A server that is running."""
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
-    if user:
-        shutil.chown(folder, user)
-    data, port = folder / "data", _free_port()
-    _call("initdb", user, "-D", str(data), "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-    server = subprocess.Popen(
-        [_program("postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1",
-         "-c", f"unix_socket_directories={folder}", *_QUICK],
-        cwd=folder, user=user, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        url = f"postgresql://tester@127.0.0.1:{port}/postgres"
-        _wait(url, server)
-        yield url
+        server = Postgres(folder)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
     finally:
-        server.send_signal(signal.SIGINT)  # its word for: end at once, but orderly
-        server.wait(_PATIENCE)
         shutil.rmtree(folder)
 
 
@@ -60,24 +98,8 @@ def _program(name: str) -> str:
     return str(found)
 
 
-def _call(name: str, user: str | None, *arguments: str) -> None:
-    done = subprocess.run([_program(name), *arguments], user=user, cwd="/", capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def _free_port() -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
 
-
-def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
-    give_up = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            psycopg.connect(url).close()
-            return
-        except psycopg.OperationalError:
-            assert server.poll() is None, f"PostgreSQL ended at once, with status {server.returncode}"
-            assert time.monotonic() < give_up, f"PostgreSQL does not answer within {_PATIENCE:g} seconds"
-            time.sleep(0.05)

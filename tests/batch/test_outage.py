@@ -1,0 +1,73 @@
+"""A database that goes away in the middle of a batch: it is waited for, and nothing that was finished is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatdev.batch.books import Books
+from chatdev.batch.ledger import Job, Ledger
+from chatdev.batch.local import work_through
+from chatdev.batch.progress import Progress
+from chatdev.errors import WorkspaceError
+from tests.support.postgres import Postgres, new_database
+
+pytestmark = [pytest.mark.tool, pytest.mark.xdist_group("postgres")]
+
+
+def test_a_server_that_is_restarted_is_waited_for(server: Postgres) -> None:
+    ledger = Ledger(new_database(server.url), "study")
+    ledger.add(Job(f"job-{n}", {"n": n}) for n in range(20))
+    begun: list[int] = []
+    seen: list[Progress] = []
+
+    async def work(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+        begun.append(spec["n"])
+        await asyncio.sleep(0.05)
+        return {}
+
+    async def scene() -> Progress:
+        working = asyncio.create_task(work_through(ledger, work, at_once=4, on_change=seen.append))
+        while len(begun) < 8:
+            await asyncio.sleep(0.01)
+        server.stop()
+        await asyncio.sleep(0.5)
+        server.start()
+        return await asyncio.wait_for(working, 60)
+
+    assert asyncio.run(scene()).counts["done"] == 20
+    assert sorted(begun) == list(range(20))
+    troubles = [progress.trouble for progress in seen]
+    assert any("cannot be used" in trouble for trouble in troubles)
+    assert troubles[-1] == ""
+    ledger.close()
+
+
+def test_patience_has_an_end(server: Postgres) -> None:
+    ledger = Ledger(new_database(server.url), "study")
+    troubles: list[str] = []
+    books = Books(troubles.append, patience=0.5)
+    server.stop()
+    try:
+        with pytest.raises(WorkspaceError, match="go on with the same command"):
+            asyncio.run(books.do(lambda: ledger.claim("me")))
+    finally:
+        server.start()
+        books.close()
+        ledger.close()
+    assert troubles
+
+
+def test_what_no_patience_mends_is_told_at_once(tmp_path: Path) -> None:
+    books = Books(list[str]().append)
+
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(books.do(broken))
+    books.close()
