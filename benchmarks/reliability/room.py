@@ -15,7 +15,7 @@ from tests.support.chat_server import ChatServer, Route
 @contextmanager
 def room(route: Route, environment: Mapping[str, str]) -> Iterator[Path]:
     """An empty warehouse, a server that answers by `route`, and an environment in which it is the only model."""
-    with TemporaryDirectory(prefix="chatdev-room-") as folder, ChatServer() as server:
+    with TemporaryDirectory(prefix="chatdev-room-") as folder, ChatServer(remembers=False) as server:
         server.route(route)
         variables = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "key-of-the-studies", "HOME": folder,
                      "XDG_CONFIG_HOME": folder, **environment}

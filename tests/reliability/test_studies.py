@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from types import ModuleType
 
 import pytest
 
-from benchmarks.reliability import faults, soak
+from benchmarks.reliability import faults, fuzz, soak
 from benchmarks.reliability.__main__ import STUDIES
 from benchmarks.reliability.proof import PAGE, SEED, markers
 
+WHEELS = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 14)
+FUZZ = pytest.param(fuzz, marks=pytest.mark.skipif(not WHEELS, reason="atheris has no wheels for this machine"))
+
 
 @pytest.mark.tool
-@pytest.mark.parametrize("study", [faults, soak])
+@pytest.mark.parametrize("study", [faults, soak, FUZZ])
 def test_the_claims_of_a_study_hold(study: ModuleType) -> None:
     proof = study.prove(SEED, True)
     assert [claim for claim in proof.claims if not claim.holds] == []

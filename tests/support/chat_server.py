@@ -59,10 +59,11 @@ Route = Callable[[Received], Reply]
 
 
 class ChatServer:
-    """Serves scripted replies in order, or by `route`; remembers every request."""
+    """Serves scripted replies in order, or by `route`; remembers every request, unless there will be too many."""
 
-    def __init__(self, replies: Sequence[Reply] = ()) -> None:
+    def __init__(self, replies: Sequence[Reply] = (), *, remembers: bool = True) -> None:
         self.requests: list[Received] = []
+        self._remembers = remembers
         self._replies = list(replies)
         self._route: Route | None = None
         self._loop = asyncio.new_event_loop()
@@ -118,7 +119,7 @@ class ChatServer:
         self.connections_made += 1
         try:
             while (request := await _read(reader)) is not None:
-                self.requests.append(request)
+                self.requests += [request] * self._remembers
                 self._in_flight += 1
                 self.most_in_flight = max(self.most_in_flight, self._in_flight)
                 try:

@@ -1,0 +1,126 @@
+"""Fuzz the file parser and the marker parser by atheris, ten minutes each, guided by the code that an input reaches.
+
+The first inputs are the texts of the parsers' own tests and what was found before. An input that breaks a property
+(tests/fuzz/properties.py), takes more than 20 s or 2 GB is written to tests/fuzz/cases/, where it fails `make test`
+until it is mended.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.reliability.proof import Claim, Proof, Study
+from benchmarks.study import ROOT, markdown_table
+from tests.fuzz.properties import PROPERTIES, TOKENS
+
+SECONDS, QUICK = 600, 2
+CASES = ROOT / "tests" / "fuzz" / "cases"
+MISSING = ("atheris is not installed, which finds the inputs. It has wheels for Python 3.11 to 3.13 on Linux (x86-64): "
+           "pip install -e '.[fuzz]'")
+_LIMITS = {"max_len": 16_384, "timeout": 20, "rss_limit_mb": 2048, "print_final_stats": 1}
+_STATISTICS = {"inputs": "number_of_executed_units", "slowest_seconds": "slowest_unit_time_sec",
+               "memory": "peak_rss_mb"}
+_DONE = re.compile(r"^#\d+\s+DONE\s+cov: (?P<branches>\d+) ft: \d+ corp: (?P<kept>\d+)/", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fuzzed:
+    """What came of a target. `branches` of the parser were reached; `kept` inputs each reach something of their own;
+    `memory` in MB; `found` says what breaks it, and where the input is."""
+
+    target: str
+    inputs: int = 0
+    branches: int = 0
+    kept: int = 0
+    slowest_seconds: int = 0
+    memory: int = 0
+    found: str = ""
+
+
+def seeds() -> Iterator[bytes]:
+    """Texts to begin with."""
+    for path in sorted((ROOT / "tests" / "engine" / "solution").glob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value.encode("utf-8", "surrogatepass")
+    for path in sorted(CASES.iterdir()):
+        yield path.read_bytes()
+
+
+def dictionary() -> str:
+    """The tokens as libFuzzer reads them."""
+    escaped = (token.encode("utf-8", "surrogatepass").hex(" ").replace(" ", r"\x") for token in TOKENS)
+    return "".join(rf'"\x{token}"' + "\n" for token in escaped)
+
+
+def fuzzed(target: str, seconds: int, seed: int, scratch: Path) -> Fuzzed:
+    """Fuzz one target in a process of its own."""
+    corpus, found = scratch / target, scratch / f"{target}-found"
+    corpus.mkdir()
+    found.mkdir()
+    for number, text in enumerate(dict.fromkeys(seeds())):
+        (corpus / str(number)).write_bytes(text)
+    (scratch / "tokens").write_text(dictionary(), encoding="ascii")
+    limits = {**_LIMITS, "max_total_time": seconds, "seed": seed, "artifact_prefix": f"{found}/",
+              "dict": scratch / "tokens"}
+    done = subprocess.run([sys.executable, "-m", "benchmarks.reliability.fuzz_target", target, str(corpus),
+                           *(f"-{name}={value}" for name, value in limits.items())], cwd=ROOT, check=False,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                          env={**os.environ, "PYTHONHASHSEED": "0"})
+    return _read(target, done.returncode, done.stdout + done.stderr, _kept(target, found))
+
+
+def _kept(target: str, found: Path) -> list[str]:
+    """What was found, as cases; where they are."""
+    cases = []
+    for path in found.iterdir():
+        case = CASES / f"{target}-{path.name}.txt"
+        case.write_bytes(path.read_bytes())
+        cases.append(str(case.relative_to(ROOT)))
+    return cases
+
+
+def _read(target: str, status: int, output: str, cases: list[str]) -> Fuzzed:
+    reached = _DONE.search(output)
+    if status or cases or reached is None:
+        last = next((line for line in reversed(output.splitlines()) if re.match(r"\w*(Error|Exception)|==\d+==", line)),
+                    output[-300:])
+        return Fuzzed(target, found=f"{last} ({', '.join(cases) or f'exit status {status}'})")
+    counted: dict[str, Any] = {name: int(value[1]) for name, said in _STATISTICS.items()
+                               if (value := re.search(rf"stat::{said}:\s+(\d+)", output))}
+    return Fuzzed(target, branches=int(reached["branches"]), kept=int(reached["kept"]), **counted)
+
+
+def prove(seed: int, quick: bool) -> Proof:
+    """Fuzz every target. Exits with the mend when atheris is not there."""
+    if find_spec("atheris") is None:
+        raise SystemExit(MISSING)
+    seconds = QUICK if quick else SECONDS
+    with TemporaryDirectory(prefix="chatdev-fuzz-") as folder:
+        results = [fuzzed(target, seconds, seed, Path(folder)) for target in PROPERTIES]
+    claims = [Claim(f"in {seconds} s of fuzzing no input breaks what must hold of reading {result.target}",
+                    not result.found, result.found or f"{result.inputs:,} inputs") for result in results]
+    return Proof(claims, {"seconds": seconds, "targets": [asdict(result) for result in results]})
+
+
+def table(figures: Mapping[str, Any]) -> str:
+    """What came of the targets."""
+    rows = ([f"`{t['target']}`", f"{t['inputs']:,}", t["branches"], t["kept"], t["slowest_seconds"], t["memory"]]
+            for t in figures["targets"])
+    return markdown_table(["parser of", "inputs", "branches reached", "inputs kept", "slowest, s", "memory, MB"], rows)
+
+
+STUDY = Study("fuzz", prove, table)
+
+if __name__ == "__main__":
+    sys.exit(STUDY.main(__doc__))
