@@ -10,8 +10,9 @@ from typing import Any
 
 from chatdev.config import schema
 from chatdev.config.check import check
-from chatdev.config.load import dump, load_company
+from chatdev.config.load import dump, find_company, load_company
 from chatdev.events import Event
+from chatdev.paths import bundled
 from chatdev.runner.begin import begin
 from chatdev.runner.options import RunOptions
 from chatdev.runner.result import Run
@@ -39,9 +40,9 @@ class Company:
         to leave out. Raises ConfigError with all that is wrong."""
         sets = [*sets, "with_roles=false"] if without_roles else [*sets]
         config = load_company(name_or_path, sets=sets, without=without, tools=Facts())
-        path = Path(name_or_path)
-        source = {"name_or_path": str(path.resolve() if path.exists() else name_or_path), "sets": sets,
-                  "without": [*without]}
+        file = find_company(name_or_path).resolve()
+        everywhere = file.parent.parent == bundled("company_config").resolve()  # by its name
+        source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without]}
         return cls(config, [finding.text for finding in check(config, Facts()) if finding.warning], source)
 
     @cached_property

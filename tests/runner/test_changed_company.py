@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from chatdev import Company
 from tests.support.durable import (
     GUIDE,
     PAGE,
@@ -235,3 +236,13 @@ def test_a_run_resumed_from_another_folder_finds_its_company(workshop: Shop, mon
     resumed = resume(workshop, stopped.folder)
     resumed.assert_succeeded()
     assert activities(resumed)[-1] == "software.complete#1"
+
+
+def test_a_company_is_found_again_by_its_name_or_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "chatdev").mkdir()  # a folder that bears the name of a company, as in a checkout
+    own = tmp_path / "company_config" / "own" / "company.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("company: own\nabout: Ours.\nextends: single\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert Company.load("chatdev").source["name_or_path"] == "chatdev"
+    assert Company.load("own").source["name_or_path"] == str(own)
