@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from chatdev import Company
+import chatdev
 from tests.support.durable import (
     GUIDE,
     PAGE,
@@ -244,5 +244,5 @@ def test_a_company_is_found_again_by_its_name_or_by_its_file(tmp_path: Path, mon
     own.parent.mkdir(parents=True)
     own.write_text("company: own\nabout: Ours.\nextends: single\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert Company.load("chatdev").source["name_or_path"] == "chatdev"
-    assert Company.load("own").source["name_or_path"] == str(own)
+    assert chatdev.Company.load("chatdev").source["name_or_path"] == "chatdev"
+    assert chatdev.Company.load("own").source["name_or_path"] == str(own)
