@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 DATA = {"chatdev.company_config": "company_config", "chatdev.srdd": "srdd"}
-SUFFIXES = ["yaml", "j2", "md", "csv", "json", "jsonl", "txt", "png", "svg", "v", "sv", "st"]
+SUFFIXES = ["yaml", "py", "j2", "md", "csv", "json", "jsonl", "txt", "png", "svg", "v", "sv", "st"]
 
 EVAL = ["pygments", "sqlalchemy>=2"]
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",

@@ -6,8 +6,10 @@ They count what is no fault (`bypass`, `TodoList`) and miss what is one (an exit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+_QUOTED = re.compile(r'''"{3}.*?"{3}|\'{3}.*?\'{3}''', re.DOTALL)
 _EXCUSED = ("password", "passenger", "passed", "passes")
 
 
@@ -23,6 +25,14 @@ def executability(stderr: str) -> float:
     """0 when the program, started as `python3 main.py` for three seconds, wrote "Traceback" to its standard error;
     else 1."""
     return float("Traceback" not in stderr)
+
+
+def code_text(software: Mapping[str, bytes]) -> str:
+    """The text whose embedding is compared with that of the requirement: all Python files, without lines that begin
+    with # and without what stands in triple quotes, be it a comment or not."""
+    texts = (_QUOTED.sub("", data.decode("utf-8", "replace")) for path, data in sorted(software.items())
+             if path.endswith(".py"))
+    return "\n".join(line for text in texts for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
 def _announces(line: str) -> bool:

@@ -57,22 +57,23 @@ Accept = Callable[[Program], Iterator[Check]]
 
 
 @contextmanager
-def copied(software: Path, sandbox: Sandbox, supply: Supply = NO_PACKAGES) -> Iterator[Program]:
-    """A copy of `software` to try, with its modules as far as `supply` allows; raises FileNotFoundError when nothing in
-    it can be started."""
+def copied(software: Path, sandbox: Sandbox, supply: Supply = NO_PACKAGES,
+           run_folder: Path | None = None) -> Iterator[Program]:
+    """A copy of `software` to try, with its modules as far as `supply` allows, those of `run_folder` among them; raises
+    FileNotFoundError when nothing in it can be started."""
     main, files = main_file(software), read_tree(software)
     with tempfile.TemporaryDirectory(prefix="accept-") as scratch, throwaway(Path(scratch), files) as folder:
-        python, shown = _provided(files, Path(scratch), sandbox, supply)
+        python, shown = _provided(files, run_folder or Path(scratch) / "run", sandbox, supply)
         yield Program(folder, sandbox, main, python, shown)
 
 
-def _provided(files: Mapping[str, bytes], scratch: Path, sandbox: Sandbox,
+def _provided(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox,
               supply: Supply) -> tuple[str, Sequence[Binding]]:
     """The interpreter for a program, and what must be shown for it."""
     if syntax_errors(files):
         bare = interpreter()
         return str(bare.executable), [Binding(bare.prefix)]
-    modules = prepare(files, scratch / "run", sandbox, supply).modules
+    modules = prepare(files, run_folder, sandbox, supply).modules
     return str(modules.python), modules.bindings
 
 
