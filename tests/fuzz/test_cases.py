@@ -14,13 +14,17 @@ CASES = sorted((Path(__file__).parent / "cases").iterdir())
 FUNCTIONS = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(3000))
 LONG = {
     "many blocks for a long file": f"main.py\n```python whole\n{FUNCTIONS}```\n" + "".join(
-        f"main.py\n```python\ndef f{n}():\n    return 'new'\n```\n" for n in range(300)),
+        f"main.py\n```python\ndef f{n}():\n    return 'new'\n```\n" for n in range(200)),
     "many blocks without a name": f"long.py\n```python\n{FUNCTIONS}```\n" + "".join(
-        f"```python\ndef f{n}():\n    return 'new'\n```\n" for n in range(300)),
+        f"```python\ndef f{n}():\n    return 'new'\n```\n" for n in range(200)),
     "many imports": "main.py\n```python whole\n" + "import a\n" * 9000 + "```\nmain.py\n```python\n" + "".join(
         f"import a{n}\n" for n in range(900)) + "```",
     "many statements": "main.py\n```python whole\n" + "print(1)\n" * 9000 + "```\nmain.py\n```python\n" + "".join(
         f"print({n + 2})\n" for n in range(900)) + "def f():\n    pass\n```",
+    "many lines of quotes above blocks": ('"' * 1990 + "\n```python\nx = 1\n```\n") * 50,
+    "many files that shrink": "".join(f"{n}.py\n```python whole\n" + "".join(
+        f"def f{n}_{m}():\n    pass\n" for m in range(20)) + "```\n" for n in range(150)) + "".join(
+        f"{n}.py\n```python whole\nx = 1\n```\n" for n in range(150)),
     "names of many parts": "main.py\n```python whole\n" + ("a" + ".a" * 499 + "\n") * 400 + "```",
 }
 

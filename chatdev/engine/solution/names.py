@@ -14,9 +14,9 @@ _DECORATION = re.compile(r"^(?:#{1,6}\s+|[-*+•>]\s+|\(?\d{1,3}[.)]\s+)*")
 _LABEL = re.compile(
     r"[*_`]*(?:(?:new|updated|modified|changed|complete|full|the)\s+)?"
     r"(?:file\s?name|file_name|file\s?path|file|path|name|title|module)[*_`]*\s*[:=：][*_]*\s*", re.IGNORECASE)
-_REMARK = re.compile(r"\s*[(（][^()（）]*[)）]$")
+_REMARK = re.compile(r"[(（][^()（）]*[)）]$")
 _QUOTED = re.compile(r"[*_]*([`\"'])(?P<name>[^`\"']+)\1[*_]*")
-_NAME_THEN_TEXT = re.compile(r"(?P<name>\S+?)[`*_\"']*(?:\s+[-–—|]+\s|\s*[:：]\s)\s*\S")
+_NAME_THEN_TEXT = re.compile(r"(?P<name>\S++)(?:(?<=[:：])\s|\s+(?:[-–—|]++|[:：])\s)\s*\S")
 _ATTRIBUTE = re.compile(
     r"(?:file_?name|title|file|path|name)\s*[=:]\s*(?:\"(?P<a>[^\"]+)\"|'(?P<b>[^']+)'|(?P<c>[^\s}\"',]+))",
     re.IGNORECASE)
@@ -105,7 +105,7 @@ def name_on(line: str, known: Collection[str] = ()) -> str | None:
     if quoted and looks_like_path(bare, blanks=True) and bare.split()[0].casefold() not in _COMMAND_WORDS:
         return _real(bare)
     if first := _NAME_THEN_TEXT.match(text):
-        name = first["name"].strip("*`\"'[]")
+        name = re.sub(r"[:：]$", "", first["name"]).rstrip("`*_\"'").strip("*`\"'[]")
         return _real(name) if looks_like_path(name) else None
     return None
 

@@ -6,6 +6,8 @@ import ast
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from chatdev.engine.solution.commands import only_commands
 from chatdev.engine.solution.languages import is_program, is_python
@@ -26,14 +28,14 @@ def objections(before: Mapping[str, bytes], after: Mapping[str, bytes], *, whole
     every lost function and class, for the rest half of the lost lines. Files in `whole` may shrink: their author said
     so. Deleting a file is said openly and never objected to.
     """
-    found = []
+    found, changed = [], _Changed({path: _text(after[path]) for path in after if after[path] != before.get(path)})
     for path in sorted(before.keys() & after.keys()):
         if before[path] == after[path]:
             continue
         old, new = _text(before[path]), _text(after[path])
         reason = _broken(path, old, new) or _no_program(path, old, new)
         if not reason and path not in whole:
-            reason = _fragment(path, old, new, before, after)
+            reason = _fragment(path, old, new, changed)
         if reason:
             found.append(f"{path}: {reason}")
     return found
@@ -82,18 +84,33 @@ def _is_prose(text: str) -> bool:
     return bool(lines) and sum(1 for line in lines if _CODE & set(line)) < _PROSE * len(lines)
 
 
-def _fragment(path: str, old: str, new: str, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str | None:
+@dataclass(frozen=True)
+class _Changed:
+    """The files that a delivery changed or brought, as texts: where something lost may be found again."""
+
+    texts: Mapping[str, str]
+
+    @cached_property
+    def definitions(self) -> set[str]:
+        """All their functions and classes in Python."""
+        return {name for path, text in self.texts.items() if is_python(path) for name in _definitions(text)}
+
+    @cached_property
+    def lines(self) -> Counter[str]:
+        """All their lines."""
+        return Counter(line for text in self.texts.values() for line in _lines(text))
+
+
+def _fragment(path: str, old: str, new: str, changed: _Changed) -> str | None:
     was, now = _lines(old), _lines(new)
     if not is_program(path) or len(was) < _LONG or len(now) >= _FRAGMENT * len(was):
         return None
-    others = {other: _text(after[other]) for other in after if other != path and after[other] != before.get(other)}
-    if is_python(path) and _definitions(old):
-        lost = _definitions(old) - _definitions(new)
-        lost -= {name for other, text in others.items() if is_python(other) for name in _definitions(text)}
+    if is_python(path) and (defined := _definitions(old)):
+        lost = defined - changed.definitions
         gone = f" and lost {', '.join(sorted(lost)[:8])}"
     else:
         missing = Counter(was) - Counter(now)
-        kept = missing & Counter(line for text in others.values() for line in _lines(text))
+        kept = missing & (changed.lines - Counter(now))
         lost = set(missing) if kept.total() < _MOVED * missing.total() else set()
         gone = ""
     if not lost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,16 @@ def source(text: str, unit: Unit) -> str:
 
 
 def parts_of(text: str) -> list[str]:
-    """Every definition of a module, and every method inside its class."""
+    """Every definition of a module, and every method inside its class; not those that share their name (`_`)."""
     found = []
     for unit in read(text).units:
         if unit.defines:
             found.append(source(text, unit))
         header = f"class {unit.name}:\n"
         if isinstance(unit.node, ast.ClassDef) and not unit.node.bases and not unit.node.decorator_list:
-            found += [header + source(text, member) for member in unit.members if member.kind == "function"]
+            given = Counter(member.name for member in unit.members)
+            found += [header + source(text, member) for member in unit.members
+                      if member.kind == "function" and given[member.name] == 1]
     return found
 
 
