@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import platform
 import sys
+from importlib import import_module
 from types import ModuleType
 
 import pytest
 
 from benchmarks.reliability import faults, fuzz, soak
 from benchmarks.reliability.__main__ import STUDIES
-from benchmarks.reliability.proof import PAGE, SEED, markers
+from benchmarks.reliability.proof import PAGE, SEED, markers, part
+from benchmarks.study import RESULTS_FOLDER, read_results
 
 WHEELS = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 14)
 FUZZ = pytest.param(fuzz, marks=pytest.mark.skipif(not WHEELS, reason="atheris has no wheels for this machine"))
@@ -30,3 +32,11 @@ def test_the_page_has_room_for_every_study(name: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page.count(begin) == page.count(end) == 1
     assert page.index(begin) < page.index(end)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_page_says_what_the_results_say(name: str) -> None:
+    if results := read_results(RESULTS_FOLDER / f"{name}.json"):
+        table = import_module(f"benchmarks.reliability.{name}").STUDY.table
+        assert part(results, table) in PAGE.read_text(encoding="utf-8")
+        assert all(claim["holds"] for claim in results["claims"])
