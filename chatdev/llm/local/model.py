@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 from chatdev.errors import MissingModel, MissingProgram, ModelUnavailable
@@ -26,12 +27,16 @@ class LocalModel:
             raise MissingModel("the local model is not here yet; fetch it with `chatdev model pull`")
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingProgram("the local model needs llama.cpp: pip install \"chatdev-chain[local]\"")
+        self._name = found.name
         self._server = LocalServer(found)
         self._starting = asyncio.Lock()
         self._client: OpenAIModel | None = None
 
     async def complete(self, request: Request) -> Reply:
-        """The reply to `request`. Raises what `OpenAIModel` raises."""
+        """The reply to `request`, by the name of the model's file. Raises what `OpenAIModel` raises."""
+        return replace(await self._complete(request), model=self._name)  # its server says where the file lies
+
+    async def _complete(self, request: Request) -> Reply:
         client = await self._ready()
         try:
             return await client.complete(request)
