@@ -38,6 +38,7 @@ from chatdev.version import __version__ as __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from chatdev.llm.rate import RateLimit
     from chatdev.runner.company import Company
     from chatdev.runner.options import RunOptions
     from chatdev.runner.result import Run
@@ -46,13 +47,13 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError",
     "JournalError", "MissingModel", "MissingProgram", "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed",
-    "RecordEnds", "Run", "RunChanged", "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath",
+    "RateLimit", "RecordEnds", "Run", "RunChanged", "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath",
     "UnusableReply", "WorkspaceError", "arun", "replay", "resume", "run",
 ]
 
 # Loaded when first asked for, so that importing chatdev stays quick.
 _LAZY = {"Company": "chatdev.runner.company", "RunOptions": "chatdev.runner.options", "Run": "chatdev.runner.result",
-         "Software": "chatdev.workspace.snapshot"}
+         "RateLimit": "chatdev.llm.rate", "Software": "chatdev.workspace.snapshot"}
 
 
 def run(task: str, company: str = "chatdev", **options: Any) -> Run:

@@ -14,6 +14,7 @@ from chatdev.llm.adapt import Adaptations
 from chatdev.llm.base import Reply, Request, Usage
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.failures import SHOWN, Complaint, Transient, Unusable, said, status_in
+from chatdev.llm.rate import RateLimit
 from chatdev.llm.retry import Sleep, retrying, seconds_of
 from chatdev.llm.streaming import Collected
 from chatdev.llm.wire import body_of, counted, reply_of
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 class OpenAIModel:
     """Completes requests over HTTP; retries what is worth it and counts the retries."""
 
-    def __init__(self, endpoint: Endpoint, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, endpoint: Endpoint, sleep: Sleep = asyncio.sleep, rate: RateLimit | None = None) -> None:
         self.endpoint = endpoint
         self._sleep = sleep
+        self._rate = rate or RateLimit()
         self._adaptations = Adaptations()
         self._client: AsyncOpenAI | None = None
         self._free = asyncio.Semaphore(endpoint.concurrency)
@@ -45,7 +47,9 @@ class OpenAIModel:
                     with attempt:
                         failed = attempt.retry_state.attempt_number - 1
                         try:
-                            reply = await self._attempt(request, body)
+                            async with self._rate.admitted(request) as admission:
+                                reply = await self._attempt(request, body)
+                                admission.used(reply.usage)
                         except Unusable as problem:
                             wasted += problem.usage
                             raise

@@ -10,6 +10,7 @@ from chatdev.errors import ConfigError, MissingModel
 from chatdev.llm.base import Model
 from chatdev.llm.endpoint import LONGEST_REPLY, Endpoint
 from chatdev.llm.openai_model import OpenAIModel
+from chatdev.llm.rate import RateLimit
 from chatdev.llm.retry import LONGEST_WAIT, Sleep
 
 LOCAL = "local"
@@ -24,10 +25,12 @@ NO_MODEL = """no model can be reached. Do one of these:
 
 
 class Models:
-    """Hands out models by name and closes them all. `environment` holds keys and addresses."""
+    """Hands out models by name and closes them all. `environment` holds keys and addresses; `rate` limits all that are
+    asked over a network."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], rate: RateLimit | None = None) -> None:
         self._environment = environment
+        self._rate = rate
         self._models: dict[tuple[str | None, ...], Model] = {}
 
     def get(self, name: str | None, base_url: str | None = None, key_env: str | None = None) -> tuple[Model, str]:
@@ -41,7 +44,7 @@ class Models:
             path = name.removeprefix(LOCAL).removeprefix(":")
             return self._shared((LOCAL, path), lambda: self._local(path)), LOCAL
         endpoint = self.endpoint(base_url, key_env)
-        return self._shared((endpoint.url, key_env), lambda: OpenAIModel(endpoint, self._sleep())), name
+        return self._shared((endpoint.url, key_env), lambda: OpenAIModel(endpoint, self._sleep(), self._rate)), name
 
     async def close(self) -> None:
         """Close every model."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from chatdev.events import Event
+from chatdev.llm.rate import RateLimit
 
 Ask = Callable[[str], bool | Awaitable[bool]]
 
@@ -48,4 +49,6 @@ class RunOptions:
     """Model calls."""
     max_minutes: float | None = None
     """Time that passes; a call under way is ended."""
+    rate_limit: RateLimit | None = None
+    """One object for all runs of a process that share a provider's limits a minute."""
     on_event: Callable[[Event], None] | None = None

@@ -64,7 +64,7 @@ class Session:
         """`run` for callers with an event loop; cancelling it ends the run cleanly and raises CancelledError."""
         async with AsyncExitStack() as closing:
             user = user_settings()
-            models = Models(environ())
+            models = Models(environ(), self.options.rate_limit)
             closing.push_async_callback(models.close)
             self.execution = await self.prepare(Means(self.options, user, models, closing))
             return await self.execution.execute()
