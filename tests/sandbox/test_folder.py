@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,8 +23,8 @@ def folder(tmp_path: Path) -> Path:
     path = tmp_path / "box"
     path.mkdir()
     if os.geteuid() == 0:
-        for above in (path, *path.parents):
-            if above.name.startswith("pytest-"):
+        for above in tmp_path.parents:
+            if Path(tempfile.gettempdir()) in above.parents:
                 above.chmod(0o755)
         os.chown(tmp_path, _NOBODY, _NOBODY)
         os.chown(path, _NOBODY, _NOBODY)

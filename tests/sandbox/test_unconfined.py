@@ -60,7 +60,7 @@ def test_moved_bindings_are_refused(tmp_path: Path) -> None:
 
 def test_none_is_chosen_by_name_only_and_unknown_names_are_refused() -> None:
     assert choose("none").name == "none"
-    with pytest.raises(ConfigError, match="'jail'.*bubblewrap, none"):
+    with pytest.raises(ConfigError, match="'jail'.*bubblewrap, docker, none"):
         choose("jail")
 
 
