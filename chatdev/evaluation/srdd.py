@@ -1,0 +1,37 @@
+"""The data set of software requirements: ours, or files in its form or that of the published one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chatdev.evaluation import acceptance
+from chatdev.evaluation.measure import Bench, Row, measure
+from chatdev.evaluation.tasks import Task, load_tasks
+from chatdev.paths import bundled
+
+
+@dataclass(frozen=True, slots=True)
+class Srdd:
+    """Tasks in `path` (None: our own), with their hidden tests in the folder `acceptance` in it or beside it."""
+
+    path: Path | None = None
+    name: str = "srdd"
+
+    def tasks(self) -> Sequence[Task]:
+        """All tasks. Raises ConfigError."""
+        return load_tasks(self.path)
+
+    def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
+        """Quality, acceptance and statistics (`measure`)."""
+        return measure(folder, task, bench, self.script_of(task))
+
+    def script_of(self, task: Task) -> Path | None:
+        """The hidden test of a task, if it has one. Raises ConfigError when that is not there."""
+        return acceptance.script_of(task, self.path or bundled("srdd"))
+
+    def refuse_broken_tests(self, tasks: Sequence[Task]) -> None:
+        """Raise ConfigError for a hidden test that is not there or cannot be loaded, before anything is paid."""
+        for script in filter(None, map(self.script_of, tasks)):
+            acceptance.load(script)

@@ -1,0 +1,202 @@
+"""A study: tasks of a data set × variants, one job of a ledger each, every run in a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from chatdev.batch.attempt import AttemptFailed, Failure
+from chatdev.batch.ledger import Job, Ledger, plain
+from chatdev.batch.spent import Spent
+from chatdev.config.environ import environ
+from chatdev.config.settings import default_model
+from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
+from chatdev.evaluation.embedding.choose import embedder_of
+from chatdev.evaluation.measure import Bench, Row
+from chatdev.evaluation.tasks import Task
+from chatdev.evaluation.variants import Variant
+from chatdev.llm.registry import Models
+from chatdev.runner.recorded import Recorded
+from chatdev.runner.result import Run
+from chatdev.sandbox.choose import choose
+from chatdev.tools.software.installing.supply import Policy, Supply
+from chatdev.workspace.problems import explained
+from chatdev.workspace.run_folder import slug
+
+ATTEMPTS = ".attempts"
+"""The folder, in a study's, of runs that are under way or failed; it may be removed while nobody works."""
+
+_THE_COMPANYS_OWN = (PhaseFailed, UnusableReply, ContextOverflow)
+"""Errors of a run that are a result of the company and its model; others are the machine's or the provider's."""
+
+
+class DataSet(Protocol):
+    """Tasks, and how what was made of them is judged. To be used by workers elsewhere it must be picklable."""
+
+    @property
+    def name(self) -> str:
+        """Stands in every row."""
+        ...
+
+    def tasks(self) -> Sequence[Task]:
+        """All tasks. Raises ConfigError."""
+        ...
+
+    def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
+        """What is measured of the finished run in `folder` (as `measure` does); plain JSON values by flat names.
+        Blocking. Errors are those of the machine; what is wrong with the software is part of the row."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What holds for all runs of a study and their measurement; the embedder by its name (`embedder_of`)."""
+
+    embedder: str = "lexical"
+    install: Policy = "auto"
+    runtime: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Runs and measures companies on the tasks of a data set, for any engine of `chatdev.batch`.
+
+    `folder` holds the finished runs, as `VARIANT/TASK`. What is not in `conditions` may differ from machine to machine
+    and from day to day: the model's address, the sandbox, the embedder's address.
+    """
+
+    data: DataSet
+    folder: Path
+    conditions: Conditions = field(default_factory=Conditions)
+    base_url: str | None = None
+    sandbox: str | None = None
+    embedder_url: str | None = None
+
+    def jobs(self, tasks: Sequence[Task], variants: Sequence[Variant]) -> Iterator[Job]:
+        """One job a task and variant, task by task, so that variants can be compared early; `VARIANT/TASK` is its
+        key."""
+        specs = [plain(variant.spec, f"the variant {variant.name}") for variant in variants]
+        for task in tasks:
+            for spec in specs:
+                yield Job(f"{spec['name']}/{task.id}", {"data": self.data.name, "task": asdict(task), "variant": spec,
+                                                        "conditions": asdict(self.conditions)})
+
+    def check(self, tasks: Sequence[Task], variants: Sequence[Variant]) -> None:
+        """Look for all that would make every job fail, before anything is entered or paid: models and the embedder that
+        cannot be reached, a sandbox that does not work. Raises ConfigError, MissingModel, SandboxError and the like."""
+        choose(self.sandbox or "bubblewrap")
+        for name in {variant.model for variant in variants}:
+            default = default_model(name, self.base_url)
+            asyncio.run(_reach(default.name, default.base_url))
+        embedder_of(self.conditions.embedder, self.embedder_url).embed([task.description for task in tasks[:1]])
+
+    def enter(self, ledger: Ledger, jobs: Sequence[Job]) -> int:
+        """Enter the jobs that are not in the ledger yet; how many those are. Raises ConfigError when the study was
+        begun under other conditions, or with another text of a task or company: its rows could not be compared."""
+        new = {job.key: job for job in jobs}
+        for entry in ledger.entries():
+            job = new.get(entry.key)
+            expected = {**entry.spec, "conditions": asdict(self.conditions), **(job.spec if job else {})}
+            if changes := list(_differences(entry.spec, expected)):
+                raise ConfigError(f"the study {ledger.batch!r} was begun differently ({entry.key}): {changes[0]}. Go on"
+                                  " as it was begun, or begin another one: --study NAME")
+        return ledger.add(jobs)
+
+    async def work(self, spec: Mapping[str, Any]) -> Row:
+        """Run one job and measure it; the row that the ledger keeps. A finished run is not run again, whatever happened
+        afterwards. Raises AttemptFailed and others for failures that are not the company's."""
+        task, variant = Task(**spec["task"]), Variant.of(spec["variant"])
+        if variant.fingerprint != spec["variant"]["fingerprint"]:
+            raise ConfigError(f"the company of {variant.name!r} is not the one that the study was begun with; begin "
+                              "another one: --study NAME")
+        folder = self.folder / variant.folder / _place(task)
+        embedder = embedder_of(self.conditions.embedder, self.embedder_url)
+        if folder.is_dir():
+            await asyncio.to_thread(_refuse_another, folder, task, variant)
+        else:
+            await asyncio.to_thread(embedder.embed, [task.description])  # one that is down must cost no run
+            await self._run(task, variant, folder)
+        row = await self._measured(task, folder, embedder)
+        return {"data": self.data.name, "task": task.id, "name": task.name, "area": task.area,
+                "category": task.category, "variant": variant.name, "company": variant.company, **row,
+                "folder": folder.relative_to(self.folder).as_posix()}
+
+    async def _run(self, task: Task, variant: Variant, folder: Path) -> None:
+        """One run in a folder for this attempt alone; it gets its name when it is finished."""
+        warehouse = self.folder / ATTEMPTS / f"{folder.name}-{secrets.token_hex(4)}"
+        run = await variant.load().arun(
+            task.description, name=task.name, model=variant.model, base_url=self.base_url, warehouse=warehouse,
+            sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime)
+        if run.error and run.status == "error" and not isinstance(run.error, _THE_COMPANYS_OWN):
+            raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", _spent(run),
+                                final=Failure.of(run.error).final)
+        with explained("keep the run in", folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):  # another worker, who took this one for dead, was faster
+                _rename(run.folder, folder)
+            with suppress(OSError):
+                warehouse.rmdir()
+
+    async def _measured(self, task: Task, folder: Path, embedder: Any) -> Row:
+        sandbox = choose(self.sandbox or "bubblewrap")
+        bench = Bench(sandbox, embedder, Supply(self.conditions.install, None, self.conditions.runtime))
+        try:
+            return await asyncio.to_thread(self.data.verdict, task, folder, bench)
+        except ChatDevError as error:
+            raise AttemptFailed(f"the run in {folder} is finished and kept, but not measured: {error}",
+                                final=Failure.of(error).final) from error
+        finally:
+            sandbox.stop_all()
+
+
+async def _reach(model: str | None, base_url: str | None) -> None:
+    """Raise MissingModel when there is no way to a model; nothing is asked of it."""
+    models = Models(environ())
+    try:
+        models.get(model, base_url)
+    finally:
+        await models.close()
+
+
+def _refuse_another(folder: Path, task: Task, variant: Variant) -> None:
+    """Raise ConfigError when a run that is there already is not that of the task and variant."""
+    order = Recorded.read(folder).order
+    model = variant.model or order.options.get("model")
+    asked = variant.load().resolved, task.description, model
+    if (order.company, order.inputs.get("task"), order.options.get("model")) != asked:
+        raise ConfigError(f"the run in {folder} is of another task, company or model; take another --folder")
+
+
+def _place(task: Task) -> str:
+    """A folder's name for a task, which no other task has."""
+    return f"{slug(task.name)[:48]}-{hashlib.sha256(task.id.encode()).hexdigest()[:6]}"
+
+
+def _rename(source: Path, target: Path) -> None:
+    """Rename a folder; raises FileExistsError when there is one of the new name."""
+    try:
+        source.rename(target)
+    except OSError as error:
+        if target.is_dir():
+            raise FileExistsError(str(target)) from error
+        raise
+
+
+def _spent(run: Run) -> Spent:
+    return Spent(run.usage.cost, run.usage.prompt_tokens + run.usage.completion_tokens)
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """What differs, one line each."""
+    for name in sorted({*before, *now}):
+        one, other = before.get(name), now.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from _differences(one, other, f"{path}{name}.")
+        elif one != other:
+            yield f"{path}{name} was {one!r} and is {other!r}"

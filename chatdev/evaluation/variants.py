@@ -1,0 +1,112 @@
+"""What is compared: companies, with another model, or with a part left out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any
+
+from chatdev.config import schema
+from chatdev.config.steps import walk
+from chatdev.errors import ConfigError
+from chatdev.runner.company import Company
+from chatdev.workspace.run_folder import slug
+
+STAGES = {"coding": "up to coding", "code_completion": "up to completion", "code_review": "up to review",
+          "system_test": "up to testing"}
+"""The phases after which the paper's cumulative ablations end (ChatDev, ACL 2024, table 3), and their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A company as `Company.load` takes it, and the model it works with (None: the user's default)."""
+
+    name: str
+    company: str
+    sets: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    without_roles: bool = False
+    model: str | None = None
+
+    @classmethod
+    def of(cls, spec: Mapping[str, Any]) -> Variant:
+        """The variant that `spec` describes."""
+        names = ("name", "company", "without_roles", "model")
+        return cls(**{name: spec[name] for name in names}, sets=tuple(spec["sets"]), without=tuple(spec["without"]))
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The variant as plain values, with the `fingerprint` of its company."""
+        return {**asdict(self), "fingerprint": self.fingerprint}
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever anything in the company's YAML does, prompts included."""
+        return hashlib.sha256(self.load().resolved.encode()).hexdigest()[:16]
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder in a study's."""
+        return slug(self.name)
+
+    def load(self) -> Company:
+        """The company. Raises ConfigError."""
+        return _loaded(self)
+
+
+def variants(companies: Sequence[str], *, models: Sequence[str] = (), sets: Sequence[str] = (),
+             ablations: bool = False) -> list[Variant]:
+    """Every company, with its `ablated` forms if wanted, with every model (none: the default one). `sets` go for all.
+    Raises ConfigError for a company that cannot be loaded, or two variants of one name."""
+    found: list[Variant] = []
+    for name_or_path in companies:
+        company = Company.load(name_or_path, sets=sets)
+        whole = Variant(company.config.company, company.source["name_or_path"], tuple(sets))
+        found += [whole, *(ablated(whole, company.config) if ablations else ())]
+    if len(models) > 1:
+        found = [replace(variant, name=f"{variant.name} · {model}", model=model)
+                 for variant in found for model in models]
+    elif models:
+        found = [replace(variant, model=models[0]) for variant in found]
+    _refuse_equal_names(found)
+    return found
+
+
+def ablated(whole: Variant, company: schema.Company) -> Iterator[Variant]:
+    """The paper's ablations of a company whose agents talk; nothing for one without dialogues.
+
+    Cumulative: up to coding, completion, review and testing, where it has these phases; without dehallucination, where
+    it has it; without roles.
+    """
+    if not any(phase.instructor for phase in company.phases.values()):
+        return
+    order = [step.phase for _, step in walk(company.chain) if isinstance(step, schema.PhaseStep)]
+    for phase, name in STAGES.items():
+        if phase in order and (later := _after(order, phase)):
+            yield replace(whole, name=f"{whole.name} {name}", without=later)
+    if asking := [name for name, phase in company.phases.items() if phase.dehallucination]:
+        yield replace(whole, name=f"{whole.name} without dehallucination",
+                      sets=(*whole.sets, *(f"phases.{name}.dehallucination=false" for name in asking)))
+    yield replace(whole, name=f"{whole.name} without roles", without_roles=True)
+
+
+def _after(order: Sequence[str], phase: str) -> tuple[str, ...]:
+    """The phases that stand only after the last step of `phase`."""
+    last = len(order) - 1 - order[::-1].index(phase)
+    return tuple(dict.fromkeys(name for name in order[last + 1:] if name not in order[:last + 1]))
+
+
+def _refuse_equal_names(found: Sequence[Variant]) -> None:
+    folders = [variant.folder for variant in found]
+    for variant in found:
+        if folders.count(variant.folder) > 1:
+            raise ConfigError(f"two variants are called {variant.name!r}; a company, and a model, is given once, and "
+                              "companies in different folders need different names (their field `company`)")
+
+
+@cache
+def _loaded(variant: Variant) -> Company:
+    return Company.load(variant.company, sets=variant.sets, without=variant.without,
+                        without_roles=variant.without_roles)
