@@ -1,0 +1,156 @@
+"""What there is to judge: two companies' software for the same task."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+
+from chatdev.batch.ledger import Entry
+from chatdev.config.nearest import known
+from chatdev.engine.activity import digest
+from chatdev.errors import ConfigError, JournalError
+from chatdev.evaluation.finished import FinishedRun
+from chatdev.runner.recorded import Recorded
+from chatdev.workspace.snapshot import Software
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A company, or a variant of one, and the software that it made. Compared by what it made, wherever it lies."""
+
+    company: str
+    software: Software
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A finished run for a task. One that was broken off delivered nothing (as in `measure`)."""
+
+    company: str
+    folder: Path
+    delivered: bool = True
+
+    def load(self) -> Contender:
+        """What it made. Raises WorkspaceError when it cannot be read."""
+        return Contender(self.company, Software.load(self.folder / "software") if self.delivered else Software())
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two contenders for one task, in the order in which they are shown; `task` is what people call it."""
+
+    task: str
+    requirement: str
+    first: Contender
+    second: Contender
+
+    @property
+    def turned(self) -> Pair:
+        """The same pair in the other order."""
+        return replace(self, first=self.second, second=self.first)
+
+    @property
+    def key(self) -> str:
+        """The same in both orders; another one as soon as a company, its software or the task is another."""
+        return digest([self.requirement, *sorted([each.company, *_content(each.software)]
+                                                 for each in (self.first, self.second))])
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A pair whose software is read when it is needed."""
+
+    task: str
+    requirement: str
+    one: Made
+    other: Made
+
+    def load(self) -> Pair:
+        """The pair. Raises WorkspaceError when the software cannot be read."""
+        return Pair(self.task, self.requirement, self.one.load(), self.other.load())
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The pairs that were found, and a line for each run that has no part in one."""
+
+    found: Sequence[Match]
+    left_out: Sequence[str] = ()
+
+
+def of_study(entries: Iterable[Entry], folder: Path, variants: Sequence[str] = ()) -> Matches:
+    """The pairs in the finished jobs of a study (`Study.jobs`), whose runs lie in `folder`: every two of `variants`
+    (none: all there are) for every task that both have finished. Raises ConfigError for a variant that is not there."""
+    tasks: dict[str, dict[str, Made]] = {}
+    texts: dict[str, str] = {}
+    for entry in entries:
+        if entry.state == "done":
+            row = entry.result
+            made = Made(row["variant"], folder / row["folder"], row["status"] not in ("error", "stopped"))
+            tasks.setdefault(row["task"], {})[made.company] = made
+            texts[row["task"]] = entry.spec["task"]["description"]
+    there = list(dict.fromkeys(name for made in tasks.values() for name in made))
+    if missing := [name for name in variants if name not in there]:
+        raise ConfigError(f"the study has no finished run of {missing[0]!r}; {known(missing[0], there)}")
+    found, left_out = [], []
+    for one, other in combinations(variants or there, 2):
+        for task, by_company in tasks.items():
+            if one in by_company and other in by_company:
+                found.append(Match(task, texts[task], by_company[one], by_company[other]))
+            elif one in by_company or other in by_company:
+                left_out.append(f"{task}: {other if one in by_company else one} has no finished run of it")
+    return Matches(found, left_out)
+
+
+def of_folders(one: Path, other: Path) -> Matches:
+    """The pairs in two folders of runs (two warehouses, or the folders of two variants of a study), by the text of
+    their tasks. Raises ConfigError for a folder that is none, or that has two runs of one task."""
+    if one.resolve() == other.resolve():
+        raise ConfigError(f"{one} is given twice; give the folders of two companies, each with its runs")
+    first, second = _runs(one), _runs(other)
+    texts = list(dict.fromkeys([*first.runs, *second.runs]))
+    found = [Match(_short(text), text, first.runs[text], second.runs[text]) for text in texts
+             if text in first.runs and text in second.runs]
+    alone = [f"{_short(text)}: {other if text in first.runs else one} has no finished run of it" for text in texts
+             if not (text in first.runs and text in second.runs)]
+    return Matches(found, [*first.left_out, *second.left_out, *alone])
+
+
+@dataclass(slots=True)
+class _Runs:
+    runs: dict[str, Made]
+    left_out: list[str]
+
+
+def _runs(folder: Path) -> _Runs:
+    """The finished runs in a folder by the text of their task."""
+    if not folder.is_dir():
+        raise ConfigError(f"there is no folder {folder}; give a folder that holds run folders, like a warehouse")
+    found = _Runs({}, [])
+    for path in _run_folders(folder):
+        try:
+            run = FinishedRun.read(path)
+        except JournalError as error:
+            found.left_out.append(str(error))
+            continue
+        task = str(Recorded.read(path).order.inputs.get("task", ""))
+        if task in found.runs:
+            raise ConfigError(f"two runs of one task are in {folder}: {found.runs[task].folder.name} and {path.name}; "
+                              "move one of them away")
+        found.runs[task] = Made(str(folder), path, run.delivered)
+    return found
+
+
+def _run_folders(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.iterdir()) if (path / "run").is_dir())
+
+
+def _short(text: str) -> str:
+    return textwrap.shorten(text, 60, placeholder=" …")
+
+
+def _content(software: Software) -> list[str]:
+    return [digest([path, data.hex()]) for path, data in software.items()]
