@@ -11,18 +11,43 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.sandbox.base import Sandbox
+from chatdev.sandbox.base import Execution, Job, Sandbox
+from chatdev.sandbox.unconfined import Unconfined
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.software.run import run
 from tests.sandbox.conftest import processes_with
 
 KEY = "a-key-of-the-host-4711"
 ESCAPED = "it got out"
-_BEGINNING = f"import os\nOUT = {ESCAPED[:4]!r} + {ESCAPED[4:]!r}\n"  # in two parts: no traceback shows it
+_BEGINNING = f"""\
+import ctypes, os
+OUT = {ESCAPED[:4]!r} + {ESCAPED[4:]!r}  # in two parts: no traceback shows it
+def call(x86_64, aarch64, *arguments):
+    number = x86_64 if os.uname().machine == "x86_64" else aarch64
+    return ctypes.CDLL(None).syscall(number, *arguments)
+"""
+_NARROW = {"memory": 256 << 20, "disk": 32 << 20, "file_size": 8 << 20, "written": 4 << 20, "processes": 32}
+
+
+@dataclass
+class Narrow:
+    """A sandbox with less room, so that a bomb goes off soon, on a busy machine too."""
+
+    sandbox: Sandbox
+    seconds: float | None
+    """How long a program may run; None: as it would."""
+    name: str = "narrow"
+
+    def run(self, job: Job) -> Execution:
+        limits = replace(job.limits, **_NARROW, seconds=self.seconds or job.limits.seconds)
+        return self.sandbox.run(replace(job, limits=limits))
+
+    def stop_all(self) -> None:
+        self.sandbox.stop_all()
 
 
 @dataclass
@@ -41,23 +66,38 @@ class Host:
     def judge(self, program: Mapping[str, Any]) -> Verdict:
         """What `software.run` says of the program, after everything was seen to be as it was."""
         before = self._picture()
+        verdict = self._run(program, self.sandbox)
+        assert self._harm(before) == []
+        return verdict
+
+    def escapes(self, program: Mapping[str, Any]) -> bool:
+        """Whether the program gets what it wants without a sandbox."""
+        before = self._picture()
+        verdict = self._run(program, Unconfined())
+        return ESCAPED in verdict.report or bool(self._harm(before))
+
+    def _run(self, program: Mapping[str, Any], sandbox: Sandbox) -> Verdict:
         software = {"main.py": f"{_BEGINNING}{self._filled(program['code'])}\n".encode()}
         software |= {path: self._filled(text).encode() for path, text in program.get("files", {}).items()}
         scratch = self.folder / "scratch"
         scratch.mkdir()
-        verdict = run.call(ToolContext(software, {}, {}, self.sandbox, self.folder / "run", scratch,
-                                       {"install": "never"}), {})
+        context = ToolContext(software, {}, {}, Narrow(sandbox, program.get("seconds")), self.folder / "run", scratch,
+                              {"install": "never"})
+        verdict = run.call(context, {})
         assert isinstance(verdict, Verdict)
-        self._assert_unharmed(before, scratch)
         return verdict
 
-    def _assert_unharmed(self, before: Mapping[str, str], scratch: Path) -> None:
-        assert self._picture() == before
-        assert list(scratch.iterdir()) == [], "the throwaway copy is gone, whatever is in it"
-        assert self.called == []
-        assert self.process.poll() is None, "the process of the host lives"
-        assert not processes_with("left-behind-by-escape")
-        assert os.getpriority(os.PRIO_PROCESS, 0) >= 0
+    def _harm(self, before: Mapping[str, str]) -> list[str]:
+        """All that is not as it was."""
+        found = {
+            "files of the host": self._picture() != before,
+            "something left of the throwaway copy": any((self.folder / "scratch").iterdir()),
+            f"calls of {self.called}": self.called != [],
+            "the process of the host is gone": self.process.poll() is not None,
+            "a process that runs on": processes_with("left-behind-by-escape") != [],
+            "our priority": os.getpriority(os.PRIO_PROCESS, 0) < 0,
+        }
+        return [harm for harm, there in found.items() if there]
 
     def _picture(self) -> dict[str, str]:
         """Every file of the host's own folder by its content, and whether something appeared elsewhere."""
