@@ -1,0 +1,51 @@
+"""What programmers get wrong: for every hidden test, changes of the good program, and the check that finds each out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """The good program with one piece of it replaced."""
+
+    old: str
+    new: str
+    found_by: str
+    """The name of the check that must fail, the first one to do so."""
+
+
+MUTANTS = {
+    "egyptian-fractions": [
+        Mutant("-(-rest.denominator // rest.numerator)", "int(float(1 / rest) + 1 - 1e-9)",
+               "sums that need large numbers stay exact"),
+        Mutant("not 0 < fraction < 1", "not 0 < fraction <= 1", "fractions out of range are refused"),
+        Mutant(" or int(found[2]) == 0", "", "what is no fraction is refused")],
+    "latin-present-tense": [
+        Mutant('"iunt"', '"int"', "verbs in -ire"),
+        Mutant(".lower()", "", "capitals are lowered"),
+        Mutant("verb[:-3]", "verb.replace(verb[-3:], '')", "an ending inside the stem is left alone")],
+    "julian-date-converter": [
+        Mutant("<= length(year, month)", "<= 31", "days that the Julian calendar does not have"),
+        Mutant("{day.year:04}", "{day.year}", "the distance between the calendars changes with the century"),
+        Mutant("[0-9]{2})\"", "[0-9]+)\"", "years and forms beyond what is taken")],
+    "chord-sheet-transposer": [
+        Mutant("(^|/)", "(^)", "the example"),
+        Mutant('"b": -1', '"b": 0', "flats are understood and written as sharps"),
+        Mutant("(^|/)([A-G])([#b]?)", "(^|/|[a-z])([A-G]|5)([#b]?)", "what follows the root stays")],
+    "molar-mass": [
+        Mutant("inner * times", "inner", "the example"),
+        Mutant("[0-9]*)|(", "[0-9]?)|(", "numbers of several digits"),
+        Mutant("len(levels) > 1 or ", "", "other faults")],
+    "leitner-box-update": [
+        Mutant("min(TOP, boxes[card] + 1)", "boxes[card] + 1", "no card climbs above box 5"),
+        Mutant('== "right" else 1', '== "right" else max(1, boxes[card] - 1)', "a wrong answer moves a card to box 1"),
+        Mutant("            return 1\n", "            continue\n", "an unknown card is named alone")],
+    "doubled-word-finder": [
+        Mutant("second.start()) + 1", "first.start()) + 1", "the line of the second word counts"),
+        Mutant("doubled(text.lower())", "doubled(text)", "doubled words on a line"),
+        Mutant(" and between.isspace()", "", "anything but white space parts two words")],
+    "page-spreader": [
+        Mutant("number < more", "number >= len(days) - more", "the example"),
+        Mutant("SUNDAY = 6", "SUNDAY = 7", "the example"),
+        Mutant("pages < 1", "pages < 0", "a page count that does not go is refused")],
+}
