@@ -17,7 +17,7 @@ from chatdev.evaluation.judging.record import Judgement, Record, Verdict
 from chatdev.evaluation.judging.wording import Wording, wording
 from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage
 
-OnJudged = Callable[[Judgement], None]
+OnJudged = Callable[[Judgement], object]
 
 
 @dataclass(frozen=True, slots=True)

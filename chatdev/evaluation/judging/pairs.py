@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from chatdev.batch.ledger import Entry
 from chatdev.config.nearest import known
 from chatdev.engine.activity import digest
 from chatdev.errors import ConfigError, JournalError
 from chatdev.evaluation.finished import FinishedRun
 from chatdev.runner.recorded import Recorded
 from chatdev.workspace.snapshot import Software
+
+if TYPE_CHECKING:  # the ledger needs the extra `eval`, folders are judged without it
+    from chatdev.batch.ledger import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,13 +35,18 @@ def shown(software: Mapping[str, bytes], characters: int, hidden: Sequence[str] 
 
     Short files stay whole; what is left is shared evenly among the long ones, of which the beginning is shown.
     """
-    code = {path: data for path, data in software.items() if PurePosixPath(path).suffix.lower() not in PROSE}
+    code = without_prose(software)
     paths = sorted(code)[:MOST_FILES]
     texts = {path: blind(text, hidden) for path in paths if (text := _text(code[path])) is not None}
     share = _share([len(text) for text in texts.values()], characters)
     files = [_beginning(blind(path, hidden), texts[path], share) if path in texts else
              ShownFile(blind(path, hidden), code[path]) for path in paths]
     return ShownSoftware(files, len(code) - len(paths))
+
+
+def without_prose(software: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The software without its documents."""
+    return {path: data for path, data in software.items() if PurePosixPath(path).suffix.lower() not in PROSE}
 
 
 def blind(text: str, hidden: Sequence[str]) -> str:
