@@ -47,10 +47,11 @@ class FolderHistory:
             await asyncio.to_thread(self._commit, software, message, allow_empty=False)
 
     def _commit(self, software: Files, message: str, *, allow_empty: bool = True) -> None:
+        unchanged = self._on_disk == software
         if self._on_disk is None:
             if not self._folder.is_half_written(software):  # by the session that was killed
                 self.found = self._folder.commit(_FOUND)
             self._on_disk = self._folder.read()
         self._folder.write(self._on_disk, software)
         self._on_disk = software
-        self._folder.commit(message, allow_empty=allow_empty)
+        self._folder.commit(message, allow_empty=allow_empty, unchanged=unchanged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,6 +21,7 @@ _ENVIRONMENT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "G
                 "GIT_OPTIONAL_LOCKS": "0", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
 _ATTRIBUTES = "* -text !eol -ident -filter !working-tree-encoding\n"
 """Files are kept as they are; stands above any `.gitattributes` in the software, which may ask for anything else."""
+_COMMITTED = re.compile(r"\[[^\]]*?(?P<id>[0-9a-f]+)\]")  # how git begins what it says of a commit
 _TIMEOUT = 60.0  # seconds
 
 
@@ -60,16 +62,19 @@ class History:
         self._run("add", "--all", "--force", "--", ".")
         return [path for path in self._run("diff", "--cached", "--name-only", "--no-renames", "-z").split("\0") if path]
 
-    def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
-        """Commit everything as it is; the short id, or None without a repository or anything new."""
+    def commit(self, message: str, *, allow_empty: bool = False, unchanged: bool = False) -> str | None:
+        """Commit everything as it is; the short id, or None without a repository or anything new. `unchanged`: nothing
+        was written since the last commit, and nobody needs to look."""
         if self._git is None or not self._started:
             return None
-        self._run("add", "--all", "--force", "--", ".")
+        if not unchanged:
+            self._run("add", "--all", "--force", "--", ".")
         if not allow_empty and self._call("diff", "--cached", "--quiet").returncode == 0:
             return None
-        self._run("commit", "--quiet", "--no-verify", "--allow-empty", "--allow-empty-message",
-                  "--cleanup=verbatim", f"--message={message}")
-        return self._run("rev-parse", "--short", "HEAD").strip()
+        said = self._run("commit", "--no-verify", "--allow-empty", "--allow-empty-message", "--cleanup=verbatim",
+                         f"--message={message}")
+        found = _COMMITTED.match(said)
+        return found["id"] if found else None
 
     @property
     def _started(self) -> bool:

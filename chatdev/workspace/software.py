@@ -58,6 +58,6 @@ class SoftwareFolder:
         content = file.read_bytes()
         return software.get(path) == content or tree.is_left_of(path, content, software)
 
-    def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
+    def commit(self, message: str, *, allow_empty: bool = False, unchanged: bool = False) -> str | None:
         """Commit the folder as it is; the commit's short id, or None when nothing changed or there is no history."""
-        return self._history.commit(message, allow_empty=allow_empty)
+        return self._history.commit(message, allow_empty=allow_empty, unchanged=unchanged)

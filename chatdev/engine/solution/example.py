@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from io import StringIO
 
 from chatdev.workspace.python_source import parse
 
@@ -30,8 +31,15 @@ def _functions(software: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
             body = parse(text).body
         except SyntaxError:
             continue
+        lines = list(StringIO(text, newline=""))  # as Python counts them
         for node in body:
             if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-                source = ast.get_source_segment(text, node) or ""
+                source = _source(lines, node)
                 if len(source.splitlines()) in _LINES and "```" not in source:
                     yield path, source
+
+
+def _source(lines: list[str], node: ast.FunctionDef) -> str:
+    """What `ast.get_source_segment` gives, which splits the whole text into lines again for every node."""
+    *before, last = lines[node.lineno - 1:node.end_lineno]
+    return "".join((*before, last.encode()[:node.end_col_offset].decode()))
