@@ -102,6 +102,7 @@ def test_an_error_holds_no_secret_whatever_it_is_made_of() -> None:
 
 
 def test_the_journal_is_the_last_resort(tmp_path: Path) -> None:
+    keep(KEY)
     keep(quoted := 'sk-"quoted"\\4f6a9b0c')
     journal = Journal(tmp_path / "journal.jsonl")
     journal.append("Odd", f"at {KEY}", {"path": Path(f"/x/{quoted}"), KEY: f"{KEY} {quoted}", "n": 1})
