@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import SandboxError
-from chatdev.sandbox.base import BOX, Binding, Execution, Job, with_signal
+from chatdev.sandbox.base import BOX, Binding, Execution, Job, Limits, with_signal
 from chatdev.sandbox.children import Children
 from chatdev.sandbox.confinement import HOME, SCRATCH, SETTINGS
 from chatdev.sandbox.environment import environment, limited
@@ -33,11 +34,13 @@ from chatdev.sandbox.terminal import run_interactively
 
 IMAGE = "chatdev-sandbox:1"
 _FOLDERS = ("usr", "etc", "proc", "dev", "sys", "tmp", "home", HOME.lstrip("/"), BOX.lstrip("/"))
+_OPEN = ("tmp", HOME.lstrip("/"))  # for everybody: what docker puts there has the rights of the image's folder
 _LINKS = ("bin", "sbin", "lib", "lib64")
 _SECONDS = 30.0  # for docker to answer, on a busy machine
 _OURS = ("PATH", "HOME", "XDG_CONFIG_HOME")  # what the docker command needs of our environment, beside DOCKER_…
 _LOCKED = ("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--ipc=private", "--pull=never")
 _CHILD = ("/bin/sh", "-c", '"$@"; exit "$?"', "sh")  # signals do not end the first process of a container
+_GRACE = 10.0  # seconds after which a container ends itself, if we are not there any more to remove it
 
 
 class Docker:
@@ -82,10 +85,13 @@ class Docker:
     def _judged(self, execution: Execution, job: Job, name: str) -> Execution:
         """What docker says of the end, in place of what its command line does: that one has errors of its own."""
         state = _state(name)
+        if state.get("Status") not in ("running", "exited"):
+            reason = execution.stderr.strip() or ("it took too long" if execution.timed_out else "no reason")
+            raise SandboxError(f"docker could not start {job.argv[0]}: {reason}")
         if execution.timed_out or execution.exceeded:
             return execution
-        if state.get("Status") != "exited":
-            raise SandboxError(f"docker could not start {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
+        if state["Status"] == "running":
+            raise SandboxError(f"docker lost hold of {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
         if state["OOMKilled"]:
             return replace(execution, exit_status=None, signal=int(signal.SIGKILL), exceeded="memory")
         return with_signal(replace(execution, exit_status=state["ExitCode"]))
@@ -100,14 +106,16 @@ def command_line(job: Job, name: str, user: int) -> list[str]:
     """The whole command line; the container is not removed by itself, so that its end can be asked for."""
     variables = environment(job, HOME)
     terminal = ["--interactive", *(["--tty"] if sys.stdin.isatty() else [])] if job.interactive else []
+    ending = () if job.interactive else ("timeout", "--signal=KILL", str(job.limits.seconds + _GRACE))
     return [
-        "docker", "run", f"--name={name}", *_LOCKED, f"--network={'host' if job.network else 'none'}",
-        f"--user={user}:{user}", f"--memory={job.limits.memory}", f"--memory-swap={job.limits.memory}",
+        "docker", "run", f"--name={name}", "--label=chatdev", *_LOCKED, f"--user={user}:{user}",
+        f"--network={'host' if job.network else 'none'}",
+        f"--memory={job.limits.memory}", f"--memory-swap={job.limits.memory}",
         f"--pids-limit={job.limits.processes}", "--hostname=sandbox", f"--workdir={BOX}", "--log-driver=none",
         *(["--interactive"] if job.stdin is not None else terminal),
         *(f"--tmpfs={folder}:rw,nosuid,nodev,exec,mode=1777,size={size}" for folder, size in SCRATCH.items()),
         *_mounts(job), *(f"--env={key}={value}" for key, value in variables.items()),
-        IMAGE, *_CHILD, *limited(job.limits, count_processes=False), *job.argv,
+        IMAGE, *_CHILD, *ending, *limited(job.limits, count_processes=False), *job.argv,
     ]
 
 
@@ -120,10 +128,24 @@ def available() -> str | None:
         return "docker is not installed: apt-get install docker.io"
     done = _docker("version", "--format={{.Server.Os}}")
     if done.returncode == 0 and done.stdout.strip() == "linux":
-        return None
+        return _probe()
     reason = done.stderr.strip().splitlines()[-1:] or [f"it serves {done.stdout.strip() or 'nothing'}"]
     return (f"docker is installed, but its service does not answer ({reason[0]}); start it (systemctl start docker), "
             "and let this user use it (adduser $USER docker, then log in again)")
+
+
+def _probe() -> str | None:
+    """None when a program runs and may write to its folder; not so where docker runs on another machine, in a virtual
+    one, or without root's rights."""
+    try:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            done = Docker().run(Job(["touch", "probe"], Path(folder), Limits(seconds=_SECONDS)))
+    except SandboxError as error:
+        return str(error)
+    if done.exit_status == 0:
+        return None
+    return (f"docker answers, but programs in it cannot use files of ours ({done.stderr.strip() or 'no reason'}); it "
+            "takes a docker service on this machine that runs as root (docker context use default)")
 
 
 def _mounts(job: Job) -> Iterator[str]:
@@ -158,7 +180,7 @@ def _make_image() -> None:
     with tarfile.open(fileobj=tree, mode="w") as tar:
         for path in (*_FOLDERS, *_LINKS):
             entry = tarfile.TarInfo(path)
-            entry.type, entry.mode, entry.linkname = tarfile.DIRTYPE, 0o755, ""
+            entry.type, entry.mode, entry.linkname = tarfile.DIRTYPE, 0o1777 if path in _OPEN else 0o755, ""
             if path in _LINKS:
                 entry.type, entry.linkname = tarfile.SYMTYPE, f"usr/{path}"
             tar.addfile(entry)

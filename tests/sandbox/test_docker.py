@@ -25,6 +25,11 @@ def run(docker: Sandbox, tmp_path: Path) -> RunPython:
     return runner(docker, tmp_path)
 
 
+def test_home_and_temporary_folders_may_be_written_and_are_gone_afterwards(run: RunPython) -> None:
+    source = "for folder in ('/tmp', '/home/user', '/dev/shm'): open(f'{folder}/x', 'x')"
+    assert [run(source).exit_status for _ in range(2)] == [0, 0]
+
+
 def containers() -> str:
     return subprocess.run(["docker", "ps", "--all", "--quiet"], capture_output=True, text=True, check=True).stdout
 

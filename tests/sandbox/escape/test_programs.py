@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 from chatdev.sandbox.base import Sandbox
+from chatdev.sandbox.unconfined import Unconfined
 from tests.sandbox.escape.host import ESCAPED, KEY, Host, opened
 
 PROGRAMS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))
@@ -16,35 +18,40 @@ PROGRAMS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("progra
 pytestmark = pytest.mark.tool
 
 
-by_name = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program["name"])
+def each(programs: Iterable[dict[str, Any]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("program", [*programs], ids=lambda program: program["name"])
 
 
-@by_name
-def test_nothing_outside_changes_and_the_verdict_is_right(tmp_path: Path, bubblewrap: Sandbox, program: dict[str, Any],
-                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@each(PROGRAMS)
+def test_nothing_outside_changes_and_the_verdict_is_right(tmp_path: Path, bubblewrap: Sandbox,
+                                                          program: dict[str, Any]) -> None:
     with opened(tmp_path, bubblewrap) as host:
-        _assert_held(host, program)
+        _assert_held(host, program, program.get("rule", "clean_exit"))
 
 
 @pytest.mark.xdist_group("docker")
-@by_name
-def test_the_same_holds_in_docker(tmp_path: Path, docker: Sandbox, program: dict[str, Any],
-                                  monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+@each(program for program in PROGRAMS if "only" not in program)
+def test_the_same_holds_in_docker(tmp_path: Path, docker: Sandbox, program: dict[str, Any]) -> None:
     with opened(tmp_path, docker) as host:
-        _assert_held(host, program)
+        _assert_held(host, program, program.get("docker", program.get("rule", "clean_exit")))
 
 
-def _assert_held(host: Host, program: dict[str, Any]) -> None:
+@each(program for program in PROGRAMS if program.get("open"))
+def test_without_a_sandbox_it_gets_what_it_wants(tmp_path: Path, program: dict[str, Any]) -> None:
+    with opened(tmp_path, Unconfined()) as host:
+        assert host.escapes(program)
+
+
+def _assert_held(host: Host, program: dict[str, Any], rule: str | list[str]) -> None:
     verdict = host.judge(program)
     assert ESCAPED not in verdict.report
     assert KEY not in verdict.report
-    rule = program.get("rule", "clean_exit")
-    wanted = [rule] if isinstance(rule, str) else rule
-    if host.sandbox.name == "docker":  # which ends a process that takes too much, not all of them
-        wanted = [*wanted, *program.get("docker", ())]
-    assert verdict.evidence["rule"] in wanted, verdict.report
+    assert verdict.evidence["rule"] in ([rule] if isinstance(rule, str) else rule), verdict.report
 
 
 def test_there_are_enough_of_them_and_each_is_another() -> None:
