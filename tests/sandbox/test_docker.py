@@ -121,3 +121,26 @@ def test_keys_do_not_reach_docker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-docker-at-all")
     assert not set(module._environment()) & {"OPENAI_API_KEY"}
     assert os.environ["OPENAI_API_KEY"]
+
+
+def test_a_container_that_did_not_begin_in_time_is_no_program_that_runs_on(docker: Sandbox, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="could not start sleep: it took too long"):
+        docker.run(Job(["sleep", "60"], tmp_path, Limits(seconds=0.001)))
+    assert containers() == ""
+
+
+def test_a_container_ends_by_itself_when_nobody_is_left_to_remove_it(docker: Sandbox, tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    job = Job(["sleep", "60"], tmp_path, Limits(seconds=1 - module._GRACE))
+    done = subprocess.run(module.command_line(job, "chatdev-left-alone", 65000), capture_output=True, check=False,
+                          timeout=30)
+    subprocess.run(["docker", "rm", "chatdev-left-alone"], capture_output=True, check=True)
+    assert done.returncode == 128 + 9
+
+
+def test_a_service_that_cannot_show_our_files_is_refused(docker: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 65001)  # as where docker knows our user by another number
+    module.available.cache_clear()
+    with pytest.raises(SandboxError, match="cannot use files of ours.*Permission denied.*as root"):
+        choose("docker")
+    module.available.cache_clear()
