@@ -48,4 +48,41 @@ MUTANTS = {
         Mutant("number < more", "number >= len(days) - more", "the example"),
         Mutant("SUNDAY = 6", "SUNDAY = 7", "the example"),
         Mutant("pages < 1", "pages < 0", "a page count that does not go is refused")],
+    "falling-block-replay": [
+        Mutant("    del rows[place]\n", "    rows[place].clear()\n", "the example"),
+        Mutant("    place = len(rows)\n    while place > 0 and not rows[place - 1] & bar:\n        place -= 1\n",
+               "    place = next((n for n, row in enumerate(rows) if not row & bar), len(rows))\n",
+               "nothing falls through a bar"),
+        Mutant("left + cells > WIDTH", "left >= WIDTH", "a bar outside the well is named alone")],
+    "nine-holes-referee": [
+        Mutant('"147", "258", "369", ', "", "columns and diagonals win"),
+        Mutant(' or result != "unfinished"', "", "a move after the end is illegal"),
+        Mutant('for line in LINES:', 'for line in LINES if "." in board.values() else ():',
+               "a full board is a draw, or won by its last move")],
+    "five-card-ranker": [
+        Mutant(" or places == [0, 1, 2, 3, 12]", "", "an ace starts a straight, too"),
+        Mutant("places == [0, 1, 2, 3, 12]", "places in ([0, 1, 2, 3, 12], [0, 1, 10, 11, 12])",
+               "an ace in the middle is no straight"),
+        Mutant(" or len(set(cards)) != 5", "", "what is no hand is refused")],
+    "two-jugs": [
+        Mutant("poured = min(a, other - b)", "poured = a if a + b <= other else 0", "the shorter of two ways"),
+        Mutant("        moves += 1\n", "        moves += 1\n        if moves > 99:\n            break\n", "large jugs"),
+        Mutant(" or target < 0", "", "numbers that do not go are refused")],
+    "tennis-umpire": [
+        Mutant('"40")', '"45")', "the example"),
+        Mutant(" and abs(won[\"A\"] - won[\"B\"]) >= 2", "", "the example"),
+        Mutant("return 1\n        won", "break\n        won", "points after the end add one line")],
+    "life-on-a-ring": [
+        Mutant("row[place - 1]", '(row[place - 1] if place else ".")', "the ends are neighbours"),
+        Mutant('        if "#" not in row:\n            break\n', "", "it stops after a row without life"),
+        Mutant('set(row) - {"#", "."} or ', "", "rows and numbers that do not go are refused")],
+    "cellar-key": [
+        Mutant("self.has_key or self.room", "self.room", "the key lies in the kitchen, once"),
+        Mutant("            break\n", "", "after winning nothing is answered"),
+        Mutant("self.room = room\n", "self.room, self.has_key = room, False\n",
+               "every command counts, and the key is kept")],
+    "letter-feedback": [
+        Mutant("            left[letter] -= 1\n", "", "a letter is marked no more often than it occurs"),
+        Mutant(" if right != letter)", ")", "a letter is marked no more often than it occurs"),
+        Mutant("word.lower() for", "word for", "case is ignored")],
 }
