@@ -134,8 +134,9 @@ def _inner_body(tree: ast.Module, *, indented: bool) -> list[ast.stmt]:
 
 def _code(lines: list[str], body: list[ast.stmt]) -> Code:
     tree = ast.Module(body=body, type_ignores=[])
-    in_strings = frozenset(_lines_in_strings(tree, _docstrings(tree)))
-    return Code(lines, tree, _units(body), in_strings, tuple(sorted(_elided(lines, tree))))
+    nodes = list(ast.walk(tree))
+    in_strings = frozenset(_lines_in_strings(nodes, _docstrings(nodes)))
+    return Code(lines, tree, _units(body), in_strings, tuple(sorted(_elided(lines, tree, nodes))))
 
 
 def _units(body: Sequence[ast.stmt]) -> tuple[Unit, ...]:
@@ -215,26 +216,26 @@ def without_docstring(node: Function | ast.ClassDef) -> list[ast.stmt]:
     return node.body[1:] if is_text(node.body[0]) else node.body
 
 
-def _docstrings(tree: ast.Module) -> set[ast.expr]:
-    return {node.body[0].value for node in ast.walk(tree)
+def _docstrings(nodes: Sequence[ast.AST]) -> set[ast.expr]:
+    return {node.body[0].value for node in nodes
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             and isinstance(node.body[0], ast.Expr) and is_text(node.body[0])}
 
 
-def _lines_in_strings(tree: ast.Module, without: Collection[ast.expr] = ()) -> Iterator[int]:
+def _lines_in_strings(nodes: Sequence[ast.AST], without: Collection[ast.expr] = ()) -> Iterator[int]:
     """Lines that begin inside a string."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant | ast.JoinedStr) and node not in without:
             yield from range(node.lineno, node.end_lineno or node.lineno)
 
 
-def _elided(lines: list[str], tree: ast.Module) -> Iterator[int]:
+def _elided(lines: list[str], tree: ast.Module, nodes: Sequence[ast.AST]) -> Iterator[int]:
     """Comments that stand for code left out, and each `...` that is not the whole of a body."""
-    strings = set(_lines_in_strings(tree))
+    strings = set(_lines_in_strings(nodes))
     for number, line in enumerate(lines):
         if line.lstrip().startswith("#") and number not in strings and is_elision(line):
             yield number
-    for node in ast.walk(tree):
+    for node in nodes:
         for field in ("body", "orelse", "finalbody"):
             body = getattr(node, field, None)
             if isinstance(body, list) and body and (node is tree or len(body) > 1 + is_text(body[0])):
