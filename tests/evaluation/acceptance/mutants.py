@@ -85,4 +85,42 @@ MUTANTS = {
         Mutant("            left[letter] -= 1\n", "", "a letter is marked no more often than it occurs"),
         Mutant(" if right != letter)", ")", "a letter is marked no more often than it occurs"),
         Mutant("word.lower() for", "word for", "case is ignored")],
+    "resistor-bands": [
+        Mutant("band.lower() for", "band for", "capital letters"),
+        Mutant('"violet", "grey"', '"grey", "violet"', "the example"),
+        Mutant("tens, ones, power, tolerance =", "tens, ones, power, tolerance, *_ =",
+               "other words and numbers of bands")],
+    "manifest-compare": [
+        Mutant('line.partition(" ")', '(*line.split()[:2], line.split()[1])', "paths with blanks"),
+        Mutant("if len(gone) == 1 and len(come) == 1", "if gone and come",
+               "a checksum that several share has not moved"),
+        Mutant("sorted(differences(old, new))", "sorted(differences(old, new), key=str.lower)",
+               "the lines are sorted as text")],
+    "tax-rate-summary": [
+        Mutant("(net * rate + 50) // 100", "round(net * rate / 100)", "halves go upward"),
+        Mutant("sorted(cents.items())", "sorted(cents.items(), key=str)", "the example"),
+        Mutant("pieces * (whole * 100 + part)", "int(pieces * (whole + part / 100) * 100)", "large sums stay exact")],
+    "slack-finder": [
+        Mutant("latest[task] - days[other]", "latest[task]", "the example"),
+        Mutant("latest = {task: total - days[task]", "latest = {task: earliest[task] + 0 * total", "the example"),
+        Mutant("    for task in days:\n", "    for task in order:\n", "the file may name followers first")],
+    "gaps-in-the-day": [
+        Mutant(">= int(least)", "> int(least)", "the least length counts as useful"),
+        Mutant("free = max(free, end)", "free = end", "an appointment inside another"),
+        Mutant("found[1] <= found[0]", "found[1] < 0", "times that do not go are refused")],
+    "first-in-valuer": [
+        Mutant("stock.popleft()", "stock.pop()", "the example"),
+        Mutant("there = sum(pieces for pieces, _ in stock)", "there = max((pieces for pieces, _ in stock), default=0)",
+               "the example"),
+        Mutant("stock.appendleft(", "stock.append(", "a delivery may leave in pieces")],
+    "group-totals": [
+        Mutant("(-sum(item[1]), item[0])", "-sum(item[1])",
+               "equal sums are alphabetical, smaller ones sorted as numbers"),
+        Mutant("enumerate(rows, 2)", "enumerate(rows, 1)", "what is no number is named by its line"),
+        Mutant("return 2", "return 1", "a missing column is named")],
+    "heading-numberer": [
+        Mutant("[*counts[:level - 1], count]", "[*counts[:level - 1], count, *counts[level:]]", "the example"),
+        Mutant("#{1,3}", "#{1,6}", "what only looks like a heading is copied"),
+        Mutant("        lines.append(line)\n", "        if line:\n            lines.append(line)\n",
+               "all other lines are copied")],
 }
