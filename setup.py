@@ -8,7 +8,7 @@ from setuptools import find_packages, setup
 DATA = {"chatdev.company_config": "company_config", "chatdev.srdd": "srdd"}
 SUFFIXES = ["yaml", "py", "j2", "md", "csv", "json", "jsonl", "txt", "png", "svg", "v", "sv", "st"]
 
-EVAL = ["pygments", "sqlalchemy>=2"]
+EVAL = ["pygments", "sqlalchemy>=2", "numpy", "matplotlib"]
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich"]
 

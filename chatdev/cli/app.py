@@ -37,9 +37,9 @@ def chatdev() -> None:
 
 def command_line() -> click.Group:
     """The command with its subcommands; they bring the library with them, so they are imported here."""
-    from chatdev.cli import check, companies, doctor, model, play, replay, resume, run
+    from chatdev.cli import check, companies, doctor, evaluate, model, play, replay, resume, run
 
-    for module in (run, resume, replay, companies, check, play, model, doctor):
+    for module in (run, resume, replay, companies, check, play, model, doctor, evaluate):
         chatdev.add_command(module.command)
     return chatdev
 

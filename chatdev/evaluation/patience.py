@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from chatdev.batch.attempt import Failure, Work
+from chatdev.batch.ledger import Ledger
+from chatdev.batch.local import work_through
+from chatdev.batch.progress import Progress
+from chatdev.batch.signals import cancelled_by_sigterm
 
 FAILURES = 8
 """Failed attempts in a row, beside those that were under way at once, that are no accident any more."""
@@ -35,3 +39,16 @@ class Patience:
             raise
         self._failures = 0
         return result
+
+
+def worked(ledger: Ledger, patience: Patience, **options: Any) -> Progress:
+    """Work through a ledger with patience, in an event loop of its own (options: `work_through`). Ctrl-C and SIGTERM
+    give back what is unfinished and raise KeyboardInterrupt."""
+    async def through() -> Progress:
+        with cancelled_by_sigterm():
+            return await work_through(ledger, patience, stop=patience.stop, **options)
+
+    try:
+        return asyncio.run(through())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

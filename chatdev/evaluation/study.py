@@ -21,6 +21,7 @@ from chatdev.evaluation.embedding.choose import embedder_of
 from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
+from chatdev.llm.rate import RateLimit
 from chatdev.llm.registry import Models
 from chatdev.runner.recorded import Recorded
 from chatdev.runner.result import Run
@@ -77,6 +78,7 @@ class Study:
     base_url: str | None = None
     sandbox: str | None = None
     embedder_url: str | None = None
+    rate_limit: RateLimit | None = None
 
     def jobs(self, tasks: Sequence[Task], variants: Sequence[Variant]) -> Iterator[Job]:
         """One job a task and variant, task by task, so that variants can be compared early; `VARIANT/TASK` is its
@@ -132,7 +134,8 @@ class Study:
         warehouse = self.folder / ATTEMPTS / f"{folder.name}-{secrets.token_hex(4)}"
         run = await variant.load().arun(
             task.description, name=task.name, model=variant.model, base_url=self.base_url, warehouse=warehouse,
-            sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime)
+            sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
+            rate_limit=self.rate_limit)
         if run.error and run.status == "error" and not isinstance(run.error, _THE_COMPANYS_OWN):
             raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", _spent(run),
                                 final=Failure.of(run.error).final)

@@ -1,0 +1,53 @@
+"""`chatdev eval report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chatdev.cli.outcome import reported
+from chatdev.cli.study_options import folder_of, opened, study_options
+from chatdev.errors import ConfigError
+from chatdev.runner.harmless import harmless
+from chatdev.workspace.problems import explained
+
+
+@click.command("report")
+@study_options
+@click.option("--format", "form", type=click.Choice(["table", "csv", "json", "html"]), default="table",
+              show_default=True, help="For a terminal; one row a run; everything; a page with plots.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Where to write. [default: standard output; html: report.html in the study's folder]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@reported
+def command(study: str, ledger_url: str, folder: Path | None, form: str, output: Path | None, seed: int) -> int:
+    """Show what a study found so far: means with confidence intervals, differences between variants on the same
+    tasks, results by area, failed jobs, and every run."""
+    from chatdev.evaluation.report.data import as_csv, as_json
+    from chatdev.evaluation.report.page import as_page
+    from chatdev.evaluation.report.results import Results
+    from chatdev.evaluation.report.text import as_text
+
+    runs = folder_of(folder, study)
+    if "://" not in ledger_url and not Path(ledger_url).is_file():
+        raise ConfigError(f"there is no ledger {ledger_url}; begin a study with `chatdev eval srdd`, or give another "
+                          "--ledger")
+    ledger = opened(ledger_url, study)
+    try:
+        results = Results.read(ledger, seed)
+    finally:
+        ledger.close()
+    if form == "html":
+        output = output or runs / "report.html"
+        text = as_page(results, runs, output.absolute())
+    else:
+        text = {"table": as_text, "csv": as_csv, "json": as_json}[form](results)
+    if output is None:
+        click.echo(harmless(text) if form == "table" else text, nl=False)
+        return 0
+    with explained("write", output):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf-8", errors="replace")
+    click.echo(f"written: {output}")
+    return 0

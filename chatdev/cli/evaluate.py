@@ -1,0 +1,16 @@
+"""`chatdev eval`: the commands that measure and compare companies."""
+
+from __future__ import annotations
+
+import click
+
+from chatdev.cli import eval_report, eval_srdd
+
+
+@click.group("eval")
+def command() -> None:
+    """Measure companies on data sets, compare them, and report. Needs the extra `eval`."""
+
+
+for module in (eval_srdd, eval_report):
+    command.add_command(module.command)

@@ -1,0 +1,96 @@
+"""A report for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chatdev.evaluation.report.results import COMPARED, Results
+from chatdev.evaluation.report.statistics import Estimate
+
+_METRICS = ("completeness", "executability", "consistency", "quality", "acceptance")
+_STATISTICS = ("seconds", "tokens", "files", "lines", "cost")
+_MANY = 4  # variants, from which on only differences from the first are shown
+
+
+def as_text(results: Results) -> str:
+    """Tables of means with 95 % intervals, of areas and of paired differences, and the failed jobs."""
+    parts = [_head(results), _means(results), _costs(results)]
+    if len(results.areas) > 1:
+        parts += [_areas(results, metric) for metric in COMPARED]
+    if len(results.variants) > 1:
+        parts.append(_differences(results))
+    if results.failed:
+        parts.append("Failed jobs, not counted above:\n" + "\n".join(
+            f"  {failed.key} (tries: {failed.tries}): {' '.join(failed.problem.split())}" for failed in results.failed))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def interval(found: Estimate, digits: int = 3) -> str:
+    """`0.395 [0.312, 0.478]`; `–` without values."""
+    if found.mean is None:
+        return "–"
+    ends = "" if found.low is None else f" [{found.low:.{digits}f}, {found.high:.{digits}f}]"
+    return f"{found.mean:.{digits}f}{ends}"
+
+
+def rounded(value: float | None, metric: str) -> str:
+    """A mean of a statistic, in as many digits as say something."""
+    if value is None:
+        return "–"
+    return f"${value:.4f}" if metric == "cost" else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def _head(results: Results) -> str:
+    unfinished = f", {results.unfinished} not done yet" if results.unfinished else ""
+    lines = [f"Study {results.study}: {len(results.rows)} runs measured, {len(results.failed)} failed{unfinished}"]
+    for label, name in (("model", "model"), ("consistency by", "embedder")):
+        lines += [f"{label}: {', '.join(results.distinct(name))}"] if results.distinct(name) else []
+    return "\n".join(lines)
+
+
+def _means(results: Results) -> str:
+    lines = [["Means (95 % interval)", "runs", *_METRICS]]
+    for name in results.variants:
+        found = results.estimates(name, metrics=_METRICS)
+        runs = results.count(name)
+        lines.append([name, str(runs), *(interval(one) + (f" of {one.n}" if one.n not in (0, runs) else "")
+                                         for one in found.values())])
+    return _table(lines)
+
+
+def _costs(results: Results) -> str:
+    lines = [["Mean of a run", *_STATISTICS]]
+    for name in results.variants:
+        found = results.estimates(name, metrics=_STATISTICS)
+        lines.append([name, *(rounded(found[metric].mean, metric) for metric in _STATISTICS)])
+    return _table(lines)
+
+
+def _areas(results: Results, metric: str) -> str:
+    lines = [[f"{metric.capitalize()} by area", *results.areas]]
+    for name in results.variants:
+        found = [results.estimates(name, area, [metric])[metric] for area in results.areas]
+        lines.append([name, *("–" if one.mean is None else f"{one.mean:.3f} ({one.n})" for one in found)])
+    return _table(lines)
+
+
+def _differences(results: Results) -> str:
+    lines = [["Paired differences", "metric", "tasks", "mean (95 % interval)", "better", "equal", "worse"]]
+    shown = [found for found in results.differences if found.estimate.n and (
+        len(results.variants) <= _MANY or found.against == results.variants[0])]
+    for found in shown:
+        mark = " *" if found.estimate.is_clear else ""
+        lines.append([f"{found.variant} − {found.against}", found.metric, str(found.estimate.n),
+                      interval(found.estimate) + mark, *map(str, (found.better, found.equal, found.worse))])
+    note = "* 0 lies outside the interval; intervals are not corrected for the number of comparisons."
+    if len(results.variants) > _MANY:
+        note += f"\nOnly differences from {results.variants[0]}; --format html and json have all."
+    return f"{_table(lines)}\n{note}" if len(lines) > 1 else ""
+
+
+def _table(lines: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    shown = ["  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width
+                                                   in zip(line[1:], widths[1:], strict=True))]).rstrip()
+             for line in lines]
+    return "\n".join([shown[0], "─" * (sum(widths) + 2 * len(widths) - 2), *shown[1:]])
