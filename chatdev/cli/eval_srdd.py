@@ -10,6 +10,7 @@ import click
 
 from chatdev.cli.outcome import reported, show_error
 from chatdev.cli.study_options import folder_of, listed, opened, study_options
+from chatdev.engine.wording import counted
 from chatdev.errors import BudgetExhausted, ConfigError
 from chatdev.runner.harmless import harmless
 from chatdev.sandbox.choose import NAMES
@@ -68,11 +69,11 @@ def command(study: str, ledger_url: str, folder: Path | None, **given: Any) -> i
     ledger = opened(ledger_url, study)
     try:
         chosen, jobs, plan = _planned(runs, given)
-        click.echo(f"{len(jobs)} jobs: {len(jobs) // len(chosen)} tasks × {', '.join(v.name for v in chosen)}")
+        tasks = counted(len(jobs) // len(chosen), "task")
+        click.echo(f"{counted(len(jobs), 'job')}: {tasks} × {', '.join(v.name for v in chosen)}")
         new = plan.enter(ledger, jobs)
         again = ledger.retry_failed() if given["retry_failed"] else 0
-        counts = ledger.counts()
-        click.echo(f"study {study}: {new} jobs are new, {counts['done']} done already, {again} tried again")
+        click.echo(f"study {study}: {counted(new, 'new job')}, {ledger.counts()['done']} done, {again} tried again")
         return _work(ledger, plan, given)
     finally:
         ledger.close()

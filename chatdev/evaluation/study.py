@@ -27,6 +27,7 @@ from chatdev.runner.recorded import Recorded
 from chatdev.runner.result import Run
 from chatdev.sandbox.choose import choose
 from chatdev.tools.software.installing.supply import Policy, Supply
+from chatdev.tools.software.runtime import runtime
 from chatdev.workspace.problems import explained
 from chatdev.workspace.run_folder import slug
 
@@ -93,6 +94,8 @@ class Study:
         """Look for all that would make every job fail, before anything is entered or paid: models and the embedder that
         cannot be reached, a sandbox that does not work. Raises ConfigError, MissingModel, SandboxError and the like."""
         choose(self.sandbox or "bubblewrap")
+        if self.conditions.runtime:
+            runtime(self.conditions.runtime)
         for name in {variant.model for variant in variants}:
             default = default_model(name, self.base_url)
             asyncio.run(_reach(default.name, default.base_url))
