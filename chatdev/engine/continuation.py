@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _OVERLAP = 400  # characters a model repeats at most when it goes on
+_END, _AGAIN = 60, 4  # characters at the end of a reply that stand in it so often: it goes in circles
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n?", re.MULTILINE)
 _REOPENED = re.compile(r"\A\s*(```+|~~~+)[^\n`]*\n")
 
@@ -17,6 +18,11 @@ def joined(start: str, rest: str) -> str:
         if start.endswith(rest[:size]):
             return start + rest[size:]
     return start + rest
+
+
+def goes_in_circles(text: str) -> bool:
+    """Whether a cut reply says the same again and again, so that going on would bring more of it."""
+    return len(text) > _END and text.count(text[-_END:]) >= _AGAIN
 
 
 def _inside_fence(text: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from chatdev.engine.agent import Agent
 from chatdev.engine.call import Calls
-from chatdev.engine.continuation import joined
+from chatdev.engine.continuation import goes_in_circles, joined
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.office import Office, Seat
 from chatdev.engine.solution import strip_thoughts
@@ -74,7 +74,7 @@ class Turns:
         """One reply; when the length limit cut it, it is continued and joined."""
         reply = await self.calls.make(agent, place, messages, tools, constraint)
         for n in range(1, CONTINUATIONS + 1 if _may_go_on(agent) else 1):
-            if reply.finish != "length" or reply.tool_calls or not reply.text.strip():
+            if reply.finish != "length" or reply.tool_calls or not reply.text.strip() or goes_in_circles(reply.text):
                 break
             cue = self.office.say("go_on", tail=reply.text[-200:])
             more = (*messages, Message("assistant", reply.text), Message("user", cue))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.engine.continuation import joined
+from chatdev.engine.continuation import goes_in_circles, joined
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
 
@@ -37,3 +37,11 @@ def test_an_instruction_of_a_model_that_has_a_limit_for_it_is_not_continued(
     assert studio.request("write#1/round-2/instructor").body.get("max_tokens") == limit
     assert [place for place in studio.places if "/more-" in place] == places
     assert "Name the function." in studio.said("write#1/round-2/assistant")
+
+
+def test_a_reply_that_goes_in_circles_is_not_continued(studio: Studio) -> None:
+    circles = "<SOLUTION>\n" + program() + "- And this line of the manual is said once more, word for word.\n" * 9
+    studio.run(studio.company({"write": WRITE}), {
+        "write#1/round-1/assistant": Scripted(circles, finish_reason="length")})
+    assert studio.places == ["write#1/round-1/assistant"]
+    assert not goes_in_circles("Four words, said once. " * 2)
