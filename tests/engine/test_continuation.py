@@ -29,7 +29,7 @@ SMALL = {"name": "qwen2.5-coder-1.5b-instruct"}
 ])
 def test_an_instruction_of_a_model_that_has_a_limit_for_it_is_not_continued(
         studio: Studio, model: dict[str, Any], limit: int | None, places: list[str]) -> None:
-    cut = Scripted("Name the function. " * 20, finish_reason="length")
+    cut = Scripted("Name the function. It has to count, and", finish_reason="length")
     studio.run(studio.company({"write": {**WRITE, "model": model}}), {
         "write#1/round-1/assistant": program(), "write#1/round-2/instructor": cut,
         "write#1/round-2/instructor/more-1": "And so on.",
