@@ -222,6 +222,29 @@ def test_a_job_that_another_worker_took_meanwhile_is_broken_off(url: str) -> Non
     asyncio.run(scene())
 
 
+def test_a_machine_that_slept_does_not_take_its_own_jobs_for_lost(url: str) -> None:
+    async def scene() -> None:
+        ledger = Ledger(url, "slept", lease=0.6)
+        ledger.add(JOBS[:2])
+        begun: list[int] = []
+
+        async def work(spec: Spec) -> Spec:
+            begun.append(spec["n"])
+            if spec["n"] == 1:
+                while len(begun) < 2:
+                    await asyncio.sleep(0.01)
+                time.sleep(1.0)  # longer than the lease
+            else:
+                await asyncio.sleep(1.5)
+            return {}
+
+        await work_through(ledger, work, at_once=2)
+        assert begun == [0, 1]
+        ledger.close()
+
+    asyncio.run(scene())
+
+
 def test_two_workers_share_the_jobs(ledger: Ledger) -> None:
     async def scene() -> None:
         one, two = Workshop(), Workshop()
