@@ -30,7 +30,7 @@ class StudyProgress:
             self._bar.write(f"waiting: {harmless(progress.trouble)}", file=sys.stderr)
         self._trouble = progress.trouble
         self._bar.total, self._bar.n = progress.total, progress.over
-        self._bar.set_postfix_str(f" · {summary(progress)}", refresh=False)
+        self._bar.set_postfix_str(summary(progress), refresh=False)
         self._bar.refresh()
 
     def __enter__(self) -> Self:

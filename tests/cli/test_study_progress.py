@@ -1,0 +1,49 @@
+"""The progress bar of a study, on a real terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+import subprocess
+import sys
+import termios
+
+from chatdev.batch.progress import Progress
+from chatdev.batch.spent import Spent
+from chatdev.cli.study_progress import summary
+
+HALFWAY = Progress({"open": 3, "running": 2, "done": 4, "failed": 1}, {"quality": 0.41, "acceptance": 0.2, "files": 2},
+                   Spent(0.0123, 1200), 3725.0)
+SCENE = """
+from dataclasses import replace
+from chatdev.cli.study_progress import StudyProgress
+from tests.cli.test_study_progress import HALFWAY
+with StudyProgress() as show:
+    show(HALFWAY)
+    show(replace(HALFWAY, trouble="the database is away"))
+"""
+
+
+def test_what_stands_behind_the_bar() -> None:
+    assert summary(HALFWAY) == ("2 running · 1 failed · quality 0.410 · accepted 0.200 · 1200 tokens, $0.0123 · "
+                                "1:02:05 left")
+    unknown = Progress({"open": 3, "running": 0, "done": 0, "failed": 0}, spent=Spent(None, 0))
+    assert summary(unknown) == "0 running · 0 tokens, cost unknown"
+
+
+def test_a_terminal_sees_a_bar_and_what_is_waited_for() -> None:
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
+    subprocess.run([sys.executable, "-c", SCENE], stderr=theirs, stdout=subprocess.DEVNULL, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "study  50%|" in shown
+    assert "5/10, 2 running · 1 failed" in shown
+    assert "waiting: the database is away" in shown
+
+
+def test_a_log_sees_only_what_is_waited_for() -> None:
+    done = subprocess.run([sys.executable, "-c", SCENE], capture_output=True, text=True, check=True)
+    assert done.stdout + done.stderr == "waiting: the database is away\n"
