@@ -123,4 +123,35 @@ MUTANTS = {
         Mutant("#{1,3}", "#{1,6}", "what only looks like a heading is copied"),
         Mutant("        lines.append(line)\n", "        if line:\n            lines.append(line)\n",
                "all other lines are copied")],
+    "character-canvas": [
+        Mutant("if (x, y) in self.cells:", "if True:", "parts outside are ignored"),
+        Mutant("if x in (left, right) or y in (top, bottom):", "if True:", "boxes are hollow"),
+        Mutant("(x_now, y_now - 1)]", "(x_now, y_now - 1), (x_now + 1, y_now + 1)]",
+               "a flood stops at other characters and corners")],
+    "median-cleaner": [
+        Mutant("near = [pixels[", "near = [cleaned[", "medians are those of the original, the border stays"),
+        Mutant("= median(near)", "= sum(near) // 9", "a speck goes"),
+        Mutant(" or len(pixels) != width * height", "", "what is no plain image is refused")],
+    "tune-to-wave": [
+        Mutant('NAMES.index("A")', 'NAMES.index("B")', "its notes sound"),
+        Mutant("12 * (octave - 4)", '12 * (octave - 4 - (name in "AB"))', "its notes sound"),
+        Mutant("samples.extend([0] * length)", "continue", "rests are no notes, but take time"),
+        Mutant("([0-8])", "([0-9])", "a bad line is named alone")],
+    "rhyme-scheme-reader": [
+        Mutant("[-1][-3:]", "[-1][-2:]", "short words must be equal"),
+        Mutant('"".join(filter(str.isalpha, word))', 'word.strip(".,;:!?()-\\"")', "apostrophes are no letters"),
+        Mutant("            stanzas.append(\"\")\n", "            stanzas.append(\"\")\n            letters.clear()\n",
+               "stanzas are divided, and may reuse letters")],
+    "in-between-clerk": [
+        Mutant("(first, start, smooth), (last, end, _)", "(first, start, _), (last, end, smooth)", "the example"),
+        Mutant("one[0] < other[0]", "one[0] <= other[0]", "keys that do not go are refused"),
+        Mutant("{start + (end - start) * share:.2f}", "{round(start + (end - start) * share, 2)}", "the example")],
+    "column-grid-reckoner": [
+        Mutant("written(left + column)", "f'{float(left + column):.2f}'", "halves are rounded up"),
+        Mutant("column < 1", "column <= 1", "a column may be as narrow as 1"),
+        Mutant("(count - 1) * gutter", "count * gutter", "the example")],
+    "frieze-stamper": [
+        Mutant('("mirror", "spin")', '("mirror",)', "spun copies"),
+        Mutant('line.ljust(width, ".")', "line", "the example"),
+        Mutant("not lines or ", "", "what makes no frieze is refused")],
 }
