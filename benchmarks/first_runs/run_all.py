@@ -67,13 +67,14 @@ def try_out(task: dict[str, str], software: Path, sandbox: Sandbox) -> list[Chec
 def _row(name: str, folder: Path, checks: list[Check]) -> Row:
     software = read_tree(folder / "software")
     events = list(read_journal(folder / "run" / "journal.jsonl"))
-    calls = [event for event in events if event["kind"] == "ModelCalled"]
-    end = next(event for event in events if event["kind"] == "RunFinished")
+    calls = [event for event in events if event["kind"] == "ModelCalled" and not event["replayed"]]
+    ends = [event for event in events if event["kind"] == "RunFinished"]  # several, if it was gone on with
+    end = ends[-1]
     verdicts = [event for event in events if event["kind"] == "ToolCalled" and event["tool"] == "software.use"]
     failed = [check.name for check in checks if not check.passed]
     accepted = end["status"] == "success" and not failed
     return Row(name, len(calls), sum(call["prompt_tokens"] for call in calls),
-               sum(call["completion_tokens"] for call in calls), round(end["seconds"] / 60, 1), len(software),
+               sum(call["completion_tokens"] for call in calls), round(sum(event["seconds"] for event in ends) / 60, 1), len(software),
                sum(len(content.splitlines()) for path, content in software.items()
                    if Path(path).suffix not in _DOCUMENTS),
                bool(verdicts and verdicts[-1]["passed"]), accepted, len(checks) - len(failed), len(checks),
