@@ -154,4 +154,41 @@ MUTANTS = {
         Mutant('("mirror", "spin")', '("mirror",)', "spun copies"),
         Mutant('line.ljust(width, ".")', "line", "the example"),
         Mutant("not lines or ", "", "what makes no frieze is refused")],
+    "secret-gift-rotation": [
+        Mutant("sorted(names[1:])", "names[1:]", "the first named begins, the others follow the alphabet"),
+        Mutant("(*others, names[0]), strict=True", "others, strict=False", "the example"),
+        Mutant("arguments[end + 1:]}", "arguments[end + 1:end + 2]}",
+               "nobody gives to whom it is forbidden, not even last")],
+    "recipe-scaler": [
+        Mutant('r"(?:(\\d+) )?(\\d+/\\d+) |(\\d+) "', 'r"()(\\d+/\\d+) |(\\d+) "', "the example"),
+        Mutant("factor = Fraction(int(servings), int(first.split()[1]))",
+               "factor = Fraction(str(round(int(servings) / int(first.split()[1]), 4)))", "amounts stay exact"),
+        Mutant("[str(whole)] if whole else []", "[str(whole)]", "the example")],
+    "aquarium-water-change": [
+        Mutant("print(f\"{changes}: {nitrate", "nitrate = round(nitrate, 1)\n        print(f\"{changes}: {nitrate",
+               "several changes, reckoned unrounded"),
+        Mutant("while nitrate > limit:", "while nitrate >= limit:", "exactly at the limit is enough"),
+        Mutant("<= 99", "<= 100", "values that do not go are refused")],
+    "blood-pressure-notes": [
+        Mutant("(2 * sum(values) + len(values)) // (2 * len(values))", "round(sum(values) / len(values))",
+               "halves are rounded upward"),
+        Mutant("above >= 135", "above > 135", "the limits are high already"),
+        Mutant("max(runs, default=0)", "sum(high)", "the longest run counts, not the last or the sum")],
+    "swap-partner-finder": [
+        Mutant("if gives and takes:", "if gives or takes:", "pairs are alphabetical"),
+        Mutant("sorted(doubles)", "doubles", "the example"),
+        Mutant("len(parts) != 3", "not parts", "a line without two semicolons is named alone")],
+    "meter-book": [
+        Mutant("(200 * used + days) // (2 * days)", "round(100 * used / days)", "means are rounded with halves upward"),
+        Mutant(" % COUNTER", "", "the example"),
+        Mutant("days < 1", "days < 0", "a date that is not later stops everything")],
+    "flat-share-settlement": [
+        Mutant("place < odd", "place >= len(names) - odd", "the example"),
+        Mutant("-claims[name], name", "-claims[name], [-ord(c) for c in name]",
+               "the largest debt goes to the largest claim, as much as fits"),
+        Mutant("len(words) < 3", "len(words) < 2", "a broken line is named alone")],
+    "time-zone-arrival": [
+        Mutant("+ offset(end) - offset(start)", "- offset(end) + offset(start)", "the example"),
+        Mutant("hours = float(text) if found", "hours = float(int(float(text))) if found", "offsets of half hours"),
+        Mutant("-12 <= hours <= 14", "-13 < hours < 15", "offsets out of range are refused")],
 }
