@@ -11,6 +11,7 @@ from chatdev.sandbox.base import BOX
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.installing.supply import Supply
+from chatdev.tools.software.names import undefined_names
 from chatdev.tools.software.policy import missing_module, rule_of
 from chatdev.tools.software.program import Program, lacks, prepare
 from chatdev.tools.software.session import Session
@@ -32,6 +33,8 @@ def examine(context: ToolContext) -> Finding:
     entry = find_entry(files)
     if entry.path is None:
         return Finding("nothing_to_run", {"candidates": entry.candidates})
+    if undefined := undefined_names(files):
+        return Finding("undefined_name", {"errors": undefined})
     program = _prepared(context)
     evidence = {"command": program.command, "installed": list(program.installed), "missing": dict(program.missing)}
     if program.missing:
