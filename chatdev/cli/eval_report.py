@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from chatdev.cli.outcome import reported
-from chatdev.cli.study_options import folder_of, opened, study_options
-from chatdev.errors import ConfigError
+from chatdev.cli.study_options import begun, folder_of, study_options
 from chatdev.runner.harmless import harmless
 from chatdev.workspace.problems import explained
 
@@ -30,10 +29,7 @@ def command(study: str, ledger_url: str, folder: Path | None, form: str, output:
     from chatdev.evaluation.report.text import as_text
 
     runs = folder_of(folder, study)
-    if "://" not in ledger_url and not Path(ledger_url).is_file():
-        raise ConfigError(f"there is no ledger {ledger_url}; begin a study with `chatdev eval srdd`, or give another "
-                          "--ledger")
-    ledger = opened(ledger_url, study)
+    ledger = begun(ledger_url, study)
     try:
         results = Results.read(ledger, seed)
     finally:

@@ -40,6 +40,14 @@ def opened(ledger_url: str, study: str) -> Ledger:
     return Ledger(ledger_url, study)
 
 
+def begun(ledger_url: str, study: str) -> Ledger:
+    """The ledger of a study that was begun before. Raises ConfigError when there is none."""
+    if "://" not in ledger_url and not Path(ledger_url).is_file():
+        raise ConfigError(f"there is no ledger {ledger_url}; begin a study with `chatdev eval srdd`, or give another "
+                          "--ledger")
+    return opened(ledger_url, study)
+
+
 def folder_of(folder: Path | None, study: str) -> Path:
     """Where the runs of a study are. Raises ConfigError for a name that can be no folder's."""
     if folder is None and (not study.strip() or study != Path(study).name or study.startswith(".")):

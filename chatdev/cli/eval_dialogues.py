@@ -1,0 +1,86 @@
+"""`chatdev eval dialogues`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chatdev.cli.outcome import reported
+from chatdev.engine.wording import counted
+from chatdev.errors import ConfigError
+from chatdev.runner.harmless import harmless
+from chatdev.workspace.problems import explained
+
+if TYPE_CHECKING:
+    from chatdev.evaluation.dialogue_tables import Dialogues, Kinds
+
+_SHOWN = 12  # transitions; --json has all
+
+
+@click.command("dialogues")
+@click.argument("folders", nargs=-1, required=True, metavar="RUN_FOLDER…", type=click.Path(path_type=Path))
+@click.option("--review", "reviews", multiple=True, metavar="PHASE", default=("code_review",), show_default=True,
+              help="Phases whose instructor names issues.")
+@click.option("--test", "tests", multiple=True, metavar="PHASE", default=("system_test",), show_default=True,
+              help="Phases whose tool shows errors.")
+@click.option("--plots", "plots_folder", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+              help="Draw the tables there, too, as SVG.")
+@click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
+@reported
+def command(folders: tuple[Path, ...], reviews: tuple[str, ...], tests: tuple[str, ...], plots_folder: Path | None,
+            as_json: bool) -> int:
+    """Show what the dialogues of runs consist of: natural language and code by phase, what reviewers named and what
+    tests showed, and what followed what.
+
+    A RUN_FOLDER is a run, its journal, or a folder of runs, such as a warehouse.
+    """
+    from chatdev.evaluation.dialogue_tables import dialogues
+
+    found = dialogues((run for folder in folders for run in _runs(folder)), reviews, tests)
+    click.echo(json.dumps(found.plain(), indent=1) if as_json else harmless("\n".join(_lines(found))))
+    if plots_folder:
+        _draw(found, plots_folder)
+    return 0
+
+
+def _runs(folder: Path) -> list[Path]:
+    """The runs in what was given."""
+    if folder.is_file() or (folder / "run").is_dir():
+        return [folder]
+    if runs := [path for path in sorted(folder.glob("*")) if (path / "run").is_dir()]:
+        return runs
+    raise ConfigError(f"{folder} holds no run; give a run folder, a journal, or a folder of runs")
+
+
+def _lines(found: Dialogues) -> Iterator[str]:
+    yield f"{counted(found.runs, 'run')}. What was said, in characters:"
+    for phase, said in found.speech.items():
+        share = "" if said.share_of_language is None else f"{said.share_of_language:7.1%} natural language"
+        yield f"  {phase:<28} {said.language:>9} + {said.code:>9} code {share}"
+    yield from _kinds("What reviewers named", found.reviews)
+    yield from _kinds("What tests showed", found.tests)
+
+
+def _kinds(title: str, kinds: Kinds) -> Iterator[str]:
+    total = kinds.counts.total()
+    yield f"\n{title}: {counted(total, 'observation')} in {counted(len(kinds.sequences), 'execution')} of the phase"
+    for kind, count in kinds.counts.most_common():
+        yield f"  {kind:<28} {count:>5} {count / total:6.1%}"
+    if kinds.transitions:
+        yield "  and what followed:"
+    for (one, other), count in kinds.transitions.most_common(_SHOWN):
+        yield f"    {one} → {other}: {count}"
+
+
+def _draw(found: Dialogues, folder: Path) -> None:
+    from chatdev.evaluation.dialogue_plots import plots
+
+    with explained("write plots to", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in plots(found):
+            (folder / name).write_text(text, encoding="utf-8")
+            click.echo(f"written: {folder / name}", err=True)

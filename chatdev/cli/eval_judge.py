@@ -1,0 +1,157 @@
+"""`chatdev eval judge`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chatdev.cli.outcome import reported, show_error
+from chatdev.cli.study_options import begun, folder_of, listed, study_options
+from chatdev.engine.wording import counted
+from chatdev.errors import ChatDevError, ConfigError
+from chatdev.runner.harmless import harmless
+
+if TYPE_CHECKING:
+    from chatdev.evaluation.judging.pairs import Matches
+    from chatdev.evaluation.judging.record import Judgement, Record
+    from chatdev.evaluation.judging.standing import Standing
+
+HUMAN = "human"
+
+
+@click.command("judge")
+@click.argument("folders", nargs=-1, metavar="[ONE OTHER]", type=click.Path(path_type=Path))
+@study_options
+@click.option("--variants", callback=listed, metavar="A,B",
+              help="Variants of the study, every two of which are compared. [default: all]")
+@click.option("--judge", "judge", metavar="MODEL|human",
+              help="Who judges: a model, or you at this terminal. [default: the default model]")
+@click.option("--base-url", help="The judge's endpoint.")
+@click.option("--record", type=click.Path(path_type=Path), metavar="FILE", default="judgements.jsonl",
+              show_default=True, help="Where judgements are kept; what is in it is not asked again.")
+@click.option("--characters", type=click.IntRange(min=1), metavar="N",
+              help="How much of each software a model is shown. [default: 40000]")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="So many pairs, the first ones found.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Order and sides in which a person sees pairs.")
+@click.option("--parallel", type=click.IntRange(min=1), default=8, show_default=True, help="Questions under way.")
+@click.option("--json", "as_json", is_flag=True, help="Print the standings as JSON.")
+@reported
+def command(folders: tuple[Path, ...], **given: Any) -> int:
+    """Let a model or a person say whose software is better, task by task.
+
+    The runs are those of a study, or of two folders of runs, ONE and OTHER, matched by their tasks. A model sees every
+    pair in both orders and a company wins only when both verdicts prefer it; else it is a tie.
+    """
+    from chatdev.evaluation.judging.record import Record
+    from chatdev.evaluation.judging.standing import standings
+
+    matches = _matches(folders, given)
+    with Record(given["record"]) as record:
+        made = _by_a_person(matches, record, given) if given["judge"] == HUMAN else _by_a_model(matches, record, given)
+    found = standings(made)
+    if given["as_json"]:
+        click.echo(json.dumps([{**asdict(one), "rates": rates(one)} for one in found]))
+    else:
+        for standing in found:
+            show(standing)
+    return 0
+
+
+def rates(standing: Standing) -> dict[str, Any]:
+    """The shares of the decided pairs, each with its 95 % interval; None without any."""
+    counts = {"wins": standing.wins, "losses": standing.losses, "ties": standing.ties}
+    return {name: standing.rate(count) for name, count in counts.items()}
+
+
+def show(standing: Standing) -> None:
+    """Print a standing as a small table."""
+    click.echo(harmless(f"\n{standing.one} and {standing.other}, judged by {standing.judge}: "
+                        f"{counted(standing.decided, 'pair')}"))
+    names = (f"{standing.one} wins", f"{standing.other} wins", "ties")
+    wide = max(map(len, names))
+    for name, count in zip(names, (standing.wins, standing.losses, standing.ties), strict=True):
+        if found := standing.rate(count):
+            share, (low, high) = found
+            click.echo(harmless(f"  {name:<{wide}}  {count:>5}  {share:6.1%}  (95 %: {low:.1%} to {high:.1%})"))
+    if standing.agreed is not None:
+        click.echo(f"  both orders agree in {standing.agreed:.0%} of the pairs")
+    if standing.first_preferred is not None:
+        click.echo(f"  the one shown first is preferred in {standing.first_preferred:.0%} of the verdicts")
+    if standing.unreadable or standing.unfinished:
+        click.echo(f"  not counted: {standing.unreadable} without a readable verdict, {standing.unfinished} seen in "
+                   "one order only")
+
+
+def _matches(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
+    """The pairs; what has no part in one is said."""
+    from chatdev.evaluation.judging.pairs import Matches, of_folders, of_study
+
+    if len(folders) not in (0, 2):
+        raise ConfigError(f"{len(folders)} folders are given; give two, each with the runs of one company, or none and "
+                          "the name of a study: --study NAME")
+    if folders:
+        matches = of_folders(*folders)
+    else:
+        ledger = begun(given["ledger_url"], given["study"])
+        try:
+            matches = of_study(ledger.entries("done"), folder_of(given["folder"], given["study"]), given["variants"])
+        finally:
+            ledger.close()
+    for line in matches.left_out:
+        click.echo(harmless(f"left out: {line}"), err=True)
+    if not matches.found:
+        raise ConfigError("there is no pair to judge: no task has finished runs of two companies")
+    return Matches(matches.found[:given["limit"]])
+
+
+def _by_a_person(matches: Matches, record: Record, given: dict[str, Any]) -> list[Judgement]:
+    from chatdev.cli.judging import look
+    from chatdev.evaluation.judging import human
+
+    look(list(human.shuffled(matches.found, record, given["seed"])), record)
+    return human.known(matches.found, record)
+
+
+def _by_a_model(matches: Matches, record: Record, given: dict[str, Any]) -> list[Judgement]:
+    from tqdm import tqdm
+
+    seen: list[Judgement] = []
+    with tqdm(total=2 * len(matches.found), unit="look", disable=None) as bar:
+        def count(judgement: Judgement) -> None:
+            seen.append(judgement)
+            bar.update()
+
+        try:
+            return asyncio.run(_asked(matches, record, given, count))
+        except ChatDevError:
+            bar.close()
+            show_error(f"stopped after {len(seen)} of {2 * len(matches.found)} looks; they are kept in "
+                       f"{given['record']}, and the same command goes on")
+            raise
+
+
+async def _asked(matches: Matches, record: Record, given: dict[str, Any],
+                 on_judged: Callable[[Judgement], object]) -> list[Judgement]:
+    from chatdev.config.environ import environ
+    from chatdev.config.profiles import profile_for
+    from chatdev.config.settings import default_model, user_settings
+    from chatdev.evaluation.judging.model_judge import ModelJudge, judge_all
+    from chatdev.evaluation.judging.wording import wording
+    from chatdev.llm.registry import Models
+
+    wanted, user, models = default_model(given["judge"], given["base_url"]), user_settings(), Models(environ())
+    words = wording()
+    if given["characters"]:
+        words = words.model_copy(update={"characters": given["characters"]})
+    try:
+        model, name = models.get(wanted.name, wanted.base_url)
+        judge = ModelJudge(model, name, profile_for(name, user.models), words)
+        return await judge_all(judge, matches.found, record, parallel=given["parallel"], on_judged=on_judged)
+    finally:
+        await models.close()

@@ -1,0 +1,69 @@
+"""Showing blind pairs at a terminal, and taking a person's choice."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from chatdev.config.environment import listing
+from chatdev.evaluation.judging.human import chosen
+from chatdev.evaluation.judging.pairs import Contender, Pair
+from chatdev.evaluation.judging.record import Record, Verdict
+from chatdev.evaluation.judging.shown import blind, without_prose
+from chatdev.evaluation.judging.wording import wording
+from chatdev.runner.harmless import harmless
+from chatdev.workspace.tree import write_tree
+
+_VERDICTS: dict[str, Verdict] = {"1": "first", "2": "second", "t": "tie"}
+_KEYS = "1 or 2: that one is better, t: tie, l: look at the code, s: skip, q: quit"
+
+
+def look(pairs: Sequence[Pair], record: Record) -> None:
+    """Show the pairs one after the other and keep each choice at once. A skipped pair comes again next time; the end
+    of the input quits."""
+    for number, pair in enumerate(pairs, start=1):
+        click.echo(harmless(f"\nPair {number} of {len(pairs)}. The requirement:\n\n{pair.requirement}\n"))
+        with tempfile.TemporaryDirectory(prefix="judge-") as scratch:
+            _lay_out(pair, Path(scratch))
+            answer = _answer(pair)
+        if answer == "quit":
+            return
+        if answer != "skip":
+            asyncio.run(record.add(chosen(pair, answer)))  # no loop outlives it: Ctrl-C must reach the prompt
+
+
+def _lay_out(pair: Pair, scratch: Path) -> None:
+    """Put both where they can be tried, under names that do not tell whose they are."""
+    for name, contender in (("1", pair.first), ("2", pair.second)):
+        folder = scratch / name
+        folder.mkdir()
+        write_tree(folder, without_prose(contender.software))
+        click.echo(f"Try {name} in another terminal:  chatdev play {folder}")
+
+
+def _answer(pair: Pair) -> Verdict | Literal["skip", "quit"]:
+    while True:
+        try:
+            key = click.prompt(f"{_KEYS}\n", prompt_suffix="> ").strip().lower()
+        except click.Abort:
+            return "quit"
+        if key in _VERDICTS:
+            return _VERDICTS[key]
+        if key in ("s", "q"):
+            return "skip" if key == "s" else "quit"
+        if key == "l":
+            click.echo_via_pager(f"{_listed('1', pair.first)}\n{_listed('2', pair.second)}")
+        else:
+            click.echo(harmless(f"{key!r} is none of these."))
+
+
+def _listed(name: str, contender: Contender) -> str:
+    hidden = wording().hidden
+    files = {blind(path, hidden): data for path, data in without_prose(contender.software).items()}
+    text = blind(listing(files), hidden) or "(There is no file: nothing was delivered.)"
+    return harmless(f"======== Software {name} ========\n\n{text}\n")

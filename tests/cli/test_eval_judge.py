@@ -1,0 +1,171 @@
+"""`chatdev eval judge`: a model or a person compares the runs in two warehouses."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from chatdev.cli.app import command_line
+from chatdev.evaluation.judging.record import HUMAN, judgements
+from tests.engine.studio import WRITE, Studio, program
+from tests.evaluation.judging.arena import BAD, GOOD, better, verdict
+from tests.support.chat_server import ChatServer, Scripted
+from tests.support.session import read_terminal
+
+ALONE = {key: value for key, value in WRITE.items() if key != "instructor"}
+TASKS = ("A clock.", "A calendar.", "A purse.")
+
+
+@pytest.fixture
+def warehouses(here: Path, chat_server: ChatServer) -> Sequence[str]:
+    """What two companies made for three tasks: `good` the good programs, `bad` the bad ones."""
+    for name, code in (("good", GOOD), ("bad", BAD)):
+        (here / name).mkdir()
+        studio = Studio(here / name, chat_server)
+        for task in TASKS:
+            studio.run(studio.company({"write": ALONE}), {"write#1/round-1/assistant": program(code)}, task=task)
+    chat_server.requests.clear()
+    return ("good/warehouse", "bad/warehouse")
+
+
+def judge(chat_server: ChatServer, *arguments: str, typed: str = "") -> Result:
+    environment = {"OPENAI_BASE_URL": chat_server.url, "CHATDEV_RETRY_SECONDS": "0"}
+    return CliRunner(env=environment).invoke(command_line(), ["eval", "judge", *arguments], input=typed)
+
+
+def choices(here: Path) -> dict[str, str | None]:
+    """The winner by task, as a person chose."""
+    found = judgements(here / "judgements.jsonl")
+    assert {judgement.judge for judgement in found} <= {HUMAN}
+    return {judgement.task: judgement.winner for judgement in found}
+
+
+def test_a_model_judges_and_the_table_says_how_sure_it_is(warehouses: Sequence[str], chat_server: ChatServer) -> None:
+    chat_server.route(better)
+    done = judge(chat_server, *warehouses, "--judge", "judge-1")
+    assert done.exit_code == 0, done.stderr
+    assert "bad/warehouse and good/warehouse, judged by judge-1: 3 pairs" in done.stdout
+    assert re.search(r"good/warehouse wins +3 +100\.0% +\(95 %: 43\.[89]% to 100\.0%\)", done.stdout)
+    assert "both orders agree in 100%" in done.stdout
+    assert "preferred in 50% of the verdicts" in done.stdout
+
+
+def test_an_outage_says_how_to_go_on_and_the_same_command_does(warehouses: Sequence[str], chat_server: ChatServer,
+                                                               here: Path) -> None:
+    def dies(request: Any) -> Any:
+        return better(request) if len(chat_server.requests) < 4 else Scripted(status=503)
+
+    chat_server.route(dies)
+    done = judge(chat_server, *warehouses, "--judge", "judge-1", "--parallel", "1")
+    assert done.exit_code == 3
+    assert "stopped after 3 of 6 looks; they are kept in judgements.jsonl" in done.stderr
+    chat_server.requests.clear()
+    chat_server.route(better)
+    done = judge(chat_server, *warehouses, "--judge", "judge-1", "--json")
+    assert len(chat_server.requests) == 3
+    (standing,) = json.loads(done.stdout)
+    assert (standing["losses"], standing["rates"]["losses"][0]) == (3, 1)
+
+
+def test_fewer_pairs_and_shorter_listings_on_demand(warehouses: Sequence[str], chat_server: ChatServer) -> None:
+    chat_server.route(lambda _: verdict("tie"))
+    done = judge(chat_server, *warehouses, "--judge", "judge-1", "--limit", "1", "--characters", "8")
+    assert "judge-1: 1 pair\n" in done.stdout
+    assert len(chat_server.requests) == 2
+    assert GOOD not in str(chat_server.requests[0].body)
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["good/warehouse"], "give two"), (["good/warehouse", "nowhere"], "there is no folder nowhere"),
+    (["--study", "none", "--ledger", "new.sqlite"], "there is no ledger new.sqlite")])
+def test_wrong_input_is_named(warehouses: Sequence[str], chat_server: ChatServer, arguments: list[str],
+                              words: str) -> None:
+    done = judge(chat_server, *arguments)
+    assert done.exit_code == 2
+    assert words in done.stderr
+
+
+def test_a_person_sees_no_names_and_goes_on_where_they_stopped(warehouses: Sequence[str], chat_server: ChatServer,
+                                                               here: Path) -> None:
+    done = judge(chat_server, *warehouses, "--judge", "human", typed="x\nt\nq\n")
+    assert done.exit_code == 0, done.stderr
+    assert "'x' is none of these" in done.stdout
+    before, _, table = done.stdout.rpartition("\nbad/warehouse and good/warehouse, judged by human: 1 pair")
+    assert before
+    assert "good" not in before
+    assert re.search(r"ties +1 +100\.0%", table)
+    done = judge(chat_server, *warehouses, "--judge", "human", typed="s\n1\n")
+    assert "Pair 2 of 2" in done.stdout
+    assert len(choices(here)) == 2
+    done = judge(chat_server, *warehouses, "--judge", "human", typed="2\n")
+    assert set(choices(here)) == set(TASKS)
+    done = judge(chat_server, *warehouses, "--judge", "human")
+    assert "Pair" not in done.stdout
+    assert not chat_server.requests
+
+
+def test_the_choice_is_that_of_the_software_that_was_shown(warehouses: Sequence[str], chat_server: ChatServer,
+                                                           here: Path) -> None:
+    for seed in range(3):  # sides are drawn by lot
+        shown = judge(chat_server, *warehouses, "--judge", "human", "--seed", str(seed), typed="l\nq\n").stdout
+        task = re.findall(r"The requirement:\n\n(.*)\n", shown)[0]
+        better_one = "1" if shown.index(GOOD) < shown.index(BAD) else "2"
+        judge(chat_server, *warehouses, "--judge", "human", "--seed", str(seed), typed=f"{better_one}\n")
+        assert choices(here)[task] == "good/warehouse"
+        (here / "judgements.jsonl").unlink()
+
+
+def test_at_a_real_terminal_both_can_be_looked_at_and_tried(warehouses: Sequence[str], here: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "chatdev", "eval", "judge", *warehouses, "--judge", "human"]
+    with subprocess.Popen(command, env={**os.environ, "TERM": "xterm", "PAGER": "cat"}, stdin=theirs, stdout=theirs,
+                          stderr=theirs) as process, ended(process):
+        os.close(theirs)
+        said = until(ours, "> ")
+        folders = re.findall(r"chatdev play (\S+)", said)
+        assert [Path(folder, "main.py").is_file() for folder in folders] == [True, True]
+        os.write(ours, b"l\n")
+        said = until(ours, "> ")
+        assert GOOD in said
+        assert BAD in said
+        os.write(ours, b"t\n")
+        until(ours, "> ")
+        process.send_signal(signal.SIGINT)
+        assert "judged by human: 1 pair" in until(ours, "")
+    os.close(ours)
+    assert process.returncode == 0
+    assert list(choices(here).values()) == [None]
+    assert not any(Path(folder).exists() for folder in folders)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Wait for the command only if all went well."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise
+
+
+def until(terminal: int, ending: str) -> str:
+    """What the command writes up to `ending`, or to its end."""
+    said = b""
+    while select.select([terminal], [], [], 20)[0] and (more := read_terminal(terminal)):
+        said += more
+        if ending and said.decode("utf-8", "replace").endswith(ending):
+            break
+    return said.decode("utf-8", "replace").replace("\r\n", "\n")
