@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -57,7 +58,7 @@ class Canvas:
 def main(arguments: list[str]) -> int:
     """Obey the commands of a file."""
     canvas = Canvas()
-    commands = {"size": canvas.size, "plot": canvas.plot, "box": canvas.box, "fill": canvas.fill}
+    commands: dict[str, Callable[..., None]] = {"size": canvas.size, "plot": canvas.plot, "box": canvas.box, "fill": canvas.fill}
     for number, line in enumerate(Path(arguments[0]).read_text().splitlines(), 1):
         command, *values = line.split()
         if command not in commands:

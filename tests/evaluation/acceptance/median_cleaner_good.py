@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from statistics import median
 
 
 def main(arguments: list[str]) -> int:
@@ -18,7 +17,7 @@ def main(arguments: list[str]) -> int:
     for y in range(1, height - 1):
         for x in range(1, width - 1):
             near = [pixels[(y + dy) * width + x + dx] for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
-            cleaned[y * width + x] = median(near)
+            cleaned[y * width + x] = sorted(near)[4]
     rows = [cleaned[start:start + width] for start in range(0, len(cleaned), width)]
     lines = ["P2", f"{width} {height}", str(maximum), *(" ".join(map(str, row)) for row in rows)]
     Path(arguments[1]).write_text("\n".join(lines) + "\n")

@@ -130,7 +130,7 @@ MUTANTS = {
                "a flood stops at other characters and corners")],
     "median-cleaner": [
         Mutant("near = [pixels[", "near = [cleaned[", "medians are those of the original, the border stays"),
-        Mutant("= median(near)", "= sum(near) // 9", "a speck goes"),
+        Mutant("= sorted(near)[4]", "= sum(near) // 9", "a speck goes"),
         Mutant(" or len(pixels) != width * height", "", "what is no plain image is refused")],
     "tune-to-wave": [
         Mutant('NAMES.index("A")', 'NAMES.index("B")', "its notes sound"),
@@ -191,4 +191,9 @@ MUTANTS = {
         Mutant("+ offset(end) - offset(start)", "- offset(end) + offset(start)", "the example"),
         Mutant("hours = float(text) if found", "hours = float(int(float(text))) if found", "offsets of half hours"),
         Mutant("-12 <= hours <= 14", "-13 < hours < 15", "offsets out of range are refused")],
+    "bars-in-characters": [
+        Mutant("value * int(width) // largest", "int(value / largest * int(width))", "proportions are exact"),
+        Mutant("value * int(width) // largest", "round(value * int(width) / largest)",
+               "fractions are dropped, never rounded"),
+        Mutant(") or 1", ")", "zero has no bar")],
 }

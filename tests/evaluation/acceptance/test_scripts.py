@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chatdev.evaluation.acceptance import load
+from chatdev.evaluation.rules import CATEGORIES
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.evaluation.trial import copied
 from chatdev.paths import bundled
@@ -27,9 +29,10 @@ def sandbox() -> Sandbox:
     return Bubblewrap()
 
 
-def test_every_hidden_test_has_its_task() -> None:
-    assert set(NAMES) <= {task.acceptance for task in load_tasks()}
-    assert sorted(MUTANTS) == NAMES
+def test_every_category_has_one_task_with_a_hidden_test_and_every_test_its_task() -> None:
+    tested = [task for task in load_tasks() if task.acceptance]
+    assert sorted(task.acceptance for task in tested) == NAMES == sorted(MUTANTS)
+    assert len({task.category for task in tested}) == CATEGORIES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,6 +40,7 @@ def test_a_good_program_is_accepted_and_bad_ones_are_found_out(name: str, sandbo
     good, accept = _good(name), load(SCRIPTS / f"{name}.py")
     (tmp_path / "main.py").write_text(good)
     with copied(tmp_path, sandbox) as program:
+        assert [check.name for check in accept(replace(program, python="/bin/false")) if check.passed] == []
         checks = list(accept(program))
         assert [check for check in checks if not check.passed] == []
         names = [check.name for check in checks]
