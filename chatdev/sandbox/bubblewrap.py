@@ -24,6 +24,7 @@ from chatdev.sandbox.terminal import run_interactively
 
 NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
 """The programs it takes, each with its Debian package."""
+_ONE_TOO_MANY = ("prlimit", "--nproc=1", "--", "sh", "-c", "(:)")  # a second process, which the kernel should refuse
 
 
 class Bubblewrap:
@@ -61,7 +62,7 @@ class Bubblewrap:
                 execution = dataclasses.replace(execution, exit_status=None, signal=int(signal.SIGKILL),
                                                 exceeded="memory")
             started = b"exit-code" in _read_now(reader)
-        if not (started or execution.timed_out or execution.exceeded):
+        if not started and execution.signal is None:  # a program may kill bwrap, and itself with it: its own group
             raise SandboxError(f"bubblewrap could not start {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
         return with_signal(execution)
 
@@ -79,12 +80,17 @@ def available() -> str | None:
     if as_root():
         return None
     reason = _probe(user=None)
-    if reason is None:
+    if reason is None and _probe(user=None, argv=_ONE_TOO_MANY) is not None:
         return None
+    if reason is None:
+        return ("bubblewrap works here, but the kernel does not limit root's processes, and root may not become "
+                "somebody else: start chatdev as an ordinary user, or in a container that has all rights (docker: "
+                "--privileged)")
     return (f"bubblewrap is installed but does not work here ({reason}). It needs bubblewrap 0.8 or newer and "
             "unprivileged user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu 24.04 also "
             "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, allow them (for docker: "
-            "`--security-opt seccomp=unconfined --security-opt apparmor=unconfined`)")
+            "`--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+            "--security-opt systempaths=unconfined`)")
 
 
 @functools.cache
@@ -93,9 +99,9 @@ def as_root() -> bool:
     return os.geteuid() == 0 and _probe(user=SPARE_USERS[0]) is None
 
 
-def _probe(user: int | None) -> str | None:
-    """None when `true` runs, else what bwrap says."""
-    job = Job(argv=["true"], folder=Path("/usr/share"))
+def _probe(user: int | None, argv: Sequence[str] = ("true",)) -> str | None:
+    """None when `argv` runs and ends well, else what it or bwrap says."""
+    job = Job(argv=argv, folder=Path("/usr/share"))
     try:
         with _filter() as (options, descriptors):
             done = subprocess.run(command_line(job, user, *options), env={}, capture_output=True, timeout=20,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -23,6 +24,14 @@ pytestmark = pytest.mark.tool
 
 def test_it_works_here() -> None:
     assert bwrap.available() is None
+
+
+def test_root_who_may_not_become_somebody_else_is_refused_a_sandbox_that_does_not_hold() -> None:
+    source = "from chatdev.sandbox.bubblewrap import available; print(available())"
+    done = subprocess.run(["bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL",
+                           "--dev-bind", "/", "/", sys.executable, "-c", source],
+                          capture_output=True, text=True, check=True)
+    assert ("does not limit root's processes" in done.stdout) == (os.geteuid() == 0)
 
 
 def test_the_network_is_off(run_python: RunPython) -> None:

@@ -24,11 +24,13 @@ from tests.sandbox.conftest import processes_with
 KEY = "a-key-of-the-host-4711"
 ESCAPED = "it got out"
 _BEGINNING = f"""\
-import ctypes, os
+import ctypes, errno, os
 OUT = {ESCAPED[:4]!r} + {ESCAPED[4:]!r}  # in two parts: no traceback shows it
 def call(x86_64, aarch64, *arguments):
     number = x86_64 if os.uname().machine == "x86_64" else aarch64
-    return ctypes.CDLL(None).syscall(number, *arguments)
+    refused = ctypes.CDLL(None, use_errno=True).syscall(number, *arguments) < 0
+    why = errno.errorcode[ctypes.get_errno()] if refused else ""
+    print(why if why in ("EPERM", "EACCES", "ENOSYS", "ESRCH") else OUT, why)
 """
 _NARROW = {"memory": 256 << 20, "disk": 32 << 20, "file_size": 8 << 20, "written": 4 << 20, "processes": 32}
 
@@ -59,7 +61,8 @@ class Host:
     outside: Path
     process: subprocess.Popen[bytes]
     port: int
-    socket: str
+    mark: str
+    """The name of the second server; also in the command line of whatever must not run on."""
     called: list[str] = field(default_factory=list)
     """Connections that came to the servers."""
 
@@ -67,7 +70,8 @@ class Host:
         """What `software.run` says of the program, after everything was seen to be as it was."""
         before = self._picture()
         verdict = self._run(program, self.sandbox)
-        assert self._harm(before) == []
+        harm = self._harm(before)
+        assert not harm, f"{program['name']}: {harm}"
         return verdict
 
     def escapes(self, program: Mapping[str, Any]) -> bool:
@@ -94,7 +98,7 @@ class Host:
             "something left of the throwaway copy": any((self.folder / "scratch").iterdir()),
             f"calls of {self.called}": self.called != [],
             "the process of the host is gone": self.process.poll() is not None,
-            "a process that runs on": processes_with("left-behind-by-escape") != [],
+            "a process that runs on": processes_with(self.mark) != [],
             "our priority": os.getpriority(os.PRIO_PROCESS, 0) < 0,
         }
         return [harm for harm, there in found.items() if there]
@@ -108,7 +112,7 @@ class Host:
     def _filled(self, text: str) -> str:
         home = self.folder / "home"
         return text.format(home=home, secret_file=home / ".key", journal=home / "journal.jsonl",
-                           victim=home / "victim.txt", pid=self.process.pid, port=self.port, socket=self.socket,
+                           victim=home / "victim.txt", pid=self.process.pid, port=self.port, mark=self.mark,
                            outside=self.outside)
 
 
@@ -125,10 +129,10 @@ def opened(folder: Path, sandbox: Sandbox) -> Iterator[Host]:
         stack.callback(process.kill)
         servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))),
                    stack.enter_context(socket.socket(socket.AF_UNIX))]
-        abstract = f"chatdev-escape-{secrets.token_hex(6)}"
-        servers[1].bind(f"\0{abstract}")
+        mark = f"escape-{secrets.token_hex(6)}"
+        servers[1].bind(f"\0{mark}")
         servers[1].listen()
-        host = Host(folder, sandbox, Path(elsewhere) / "escaped.txt", process, servers[0].getsockname()[1], abstract)
+        host = Host(folder, sandbox, Path(elsewhere) / "escaped.txt", process, servers[0].getsockname()[1], mark)
         for server in servers:
             threading.Thread(target=_listen, args=(server, host.called), daemon=True).start()
         yield host
