@@ -11,17 +11,24 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-HINT = "the docker sandbox needs a docker service: apt-get install docker.io, and run the tests as root or start it"
+HINT = "the tests of the docker sandbox need docker: apt-get install docker.io"
+
+
+class CannotStart(Exception):
+    """A docker service is installed, and this machine does not let it start (a container without rights, say)."""
 
 
 @contextlib.contextmanager
 def docker_service() -> Iterator[str | None]:
-    """What DOCKER_HOST must be; None: it may stay as it is. Raises RuntimeError with the hint when there is none."""
+    """What DOCKER_HOST must be; None: it may stay as it is. Raises RuntimeError with the hint when docker is
+    not installed, CannotStart when it may not start here."""
     if _answers(os.environ.get("DOCKER_HOST")):
         yield os.environ.get("DOCKER_HOST")
         return
-    if os.geteuid() != 0 or not shutil.which("dockerd"):
+    if not shutil.which("docker") or not shutil.which("dockerd"):
         raise RuntimeError(HINT)
+    if os.geteuid() != 0:
+        raise CannotStart("only root may start a docker service for the tests")
     with tempfile.TemporaryDirectory(prefix="docker-", ignore_cleanup_errors=True) as folder:
         host = f"unix://{folder}/docker.sock"
         log = Path(folder) / "log"
@@ -42,7 +49,7 @@ def _wait_for(host: str, service: subprocess.Popen[bytes], log: Path) -> None:
         if service.poll() is not None:
             break
         time.sleep(0.2)
-    raise RuntimeError(f"{HINT}; dockerd said: {log.read_text(errors='replace')[-500:]}")
+    raise CannotStart(f"dockerd does not start on this machine: {log.read_text(errors='replace')[-300:]}")
 
 
 def _answers(host: str | None) -> bool:
