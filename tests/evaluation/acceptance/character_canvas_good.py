@@ -58,7 +58,8 @@ class Canvas:
 def main(arguments: list[str]) -> int:
     """Obey the commands of a file."""
     canvas = Canvas()
-    commands: dict[str, Callable[..., None]] = {"size": canvas.size, "plot": canvas.plot, "box": canvas.box, "fill": canvas.fill}
+    commands: dict[str, Callable[..., None]] = {
+        "size": canvas.size, "plot": canvas.plot, "box": canvas.box, "fill": canvas.fill}
     for number, line in enumerate(Path(arguments[0]).read_text().splitlines(), 1):
         command, *values = line.split()
         if command not in commands:
