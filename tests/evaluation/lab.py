@@ -36,7 +36,7 @@ def accept(program):
     yield Check("nothing is 0", numbers(said(program.start())) == [0])
 '''
 GOOD = program("import sys\nprint(sum(map(int, sys.argv[1:])))")
-BROKEN = program("print(undefined_name)")
+BROKEN = program("print(1 / 0)")
 
 Answer = Callable[[Received, str], Any]
 """The reply to a request of the run of that task; an embedder's requests belong to none."""
