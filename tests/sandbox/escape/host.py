@@ -127,7 +127,7 @@ def opened(folder: Path, sandbox: Sandbox) -> Iterator[Host]:
         process = stack.enter_context(subprocess.Popen([sys.executable, "-c", "input()", "victim-process"],
                                                        stdin=subprocess.PIPE, env={**os.environ, "KEY": KEY}))
         stack.callback(process.kill)
-        servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0))),
+        servers = [stack.enter_context(socket.create_server(("127.77.0.1", 0))),
                    stack.enter_context(socket.socket(socket.AF_UNIX))]
         mark = f"escape-{secrets.token_hex(6)}"
         servers[1].bind(f"\0{mark}")
