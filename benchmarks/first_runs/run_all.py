@@ -74,7 +74,8 @@ def _row(name: str, folder: Path, checks: list[Check]) -> Row:
     failed = [check.name for check in checks if not check.passed]
     accepted = end["status"] == "success" and not failed
     return Row(name, len(calls), sum(call["prompt_tokens"] for call in calls),
-               sum(call["completion_tokens"] for call in calls), round(sum(event["seconds"] for event in ends) / 60, 1), len(software),
+               sum(call["completion_tokens"] for call in calls),
+               round(sum(event["seconds"] for event in ends) / 60, 1), len(software),
                sum(len(content.splitlines()) for path, content in software.items()
                    if Path(path).suffix not in _DOCUMENTS),
                bool(verdicts and verdicts[-1]["passed"]), accepted, len(checks) - len(failed), len(checks),
