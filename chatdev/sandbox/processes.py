@@ -28,17 +28,21 @@ def tree(root: int) -> list[int]:
 def memory(pids: Iterable[int], limit: int) -> int:
     """Bytes that the processes take, in memory and swap. What they share is counted once for each of them, unless
     that makes more than `limit`: then it is divided among them, which takes the kernel longer to find out."""
-    kept = {pid: _sum(_KEPT, _read(pid, "status")) for pid in pids}
+    kept = {pid: _kept(pid) for pid in pids}
     if sum(kept.values()) <= limit:
         return sum(kept.values())
-    return sum(_sum(_SHARES, _read(pid, "smaps_rollup")) or most for pid, most in kept.items())
+    return sum(_sum(_SHARES, _read(pid, "smaps_rollup")) or _kept(pid) for pid in kept)  # hidden, or ended meanwhile
 
 
-def nameless_files(pids: Iterable[int], device: int) -> int:
-    """Bytes of the files on `device` that are deleted and yet open or mapped in one of the processes."""
+def nameless_files(pids: Iterable[int], device: int, limit: int) -> int:
+    """Bytes of the files on `device` that are deleted and yet open or mapped in one of the processes; any number above
+    `limit` if one of them hides its files."""
     sizes: dict[int, int] = {}
     for pid in pids:
-        sizes |= _open_files(pid, device)
+        opened = _open_files(pid, device)
+        if opened is None:
+            return limit + 1
+        sizes |= opened
         for start, end, major, minor, inode in _DELETED.findall(_read(pid, "maps")):
             if os.makedev(int(major, 16), int(minor, 16)) == device:
                 sizes.setdefault(int(inode), int(end, 16) - int(start, 16))
@@ -57,13 +61,13 @@ def _children(pid: int) -> Iterator[int]:
             continue
 
 
-def _open_files(pid: int, device: int) -> dict[int, int]:
-    folder = _PROC / str(pid) / "fd"
-    sizes = {}
+def _open_files(pid: int, device: int) -> dict[int, int] | None:
+    """Sizes of the deleted files by inode; None of a process that hides them."""
     try:
-        descriptors = list(folder.iterdir())
-    except OSError:  # it has ended, or hides itself
-        return {}
+        descriptors = list((_PROC / str(pid) / "fd").iterdir())
+    except OSError:
+        return None if _hides(pid) else {}
+    sizes = {}
     for descriptor in descriptors:
         try:
             found = descriptor.stat()
@@ -74,11 +78,22 @@ def _open_files(pid: int, device: int) -> dict[int, int]:
     return sizes
 
 
+def _hides(pid: int) -> bool:
+    """Whether a process that we may not look into is alive and made itself so (by PR_SET_DUMPABLE, or a program file
+    that it may not read): one that may get no new rights has no other reason."""
+    status = _read(pid, "status")
+    return "NoNewPrivs:\t1" in status and _KEPT.search(status) is not None
+
+
 def _read(pid: int, name: str) -> str:
     try:
         return (_PROC / str(pid) / name).read_text(errors="replace")
     except OSError:  # it has ended, or hides itself
         return ""
+
+
+def _kept(pid: int) -> int:
+    return _sum(_KEPT, _read(pid, "status"))
 
 
 def _sum(pattern: re.Pattern[str], text: str) -> int:

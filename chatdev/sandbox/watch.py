@@ -42,7 +42,7 @@ class Watch:
             device = self._folder.stat().st_dev
         except OSError:
             return 0
-        nameless = processes.nameless_files(processes.tree(self._root), device)
+        nameless = processes.nameless_files(processes.tree(self._root), device, self._limits.disk)
         return nameless + folders.used(self._folder, self._limits.disk)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from chatdev.sandbox.docker import available
 from tests.support.docker_service import CannotStart, docker_service
 
 PYTHON = "/usr/bin/python3"
+NOBODY = 65533
+_PR_SET_DUMPABLE = 4
 RunPython = Callable[..., Execution]
 
 
@@ -66,3 +70,20 @@ def processes_with(mark: str) -> list[str]:
         if mark in text:
             found.append(text)
     return found
+
+
+def as_user(action: Callable[[], object]) -> None:
+    """Do it in a process of an ordinary user; fails when it does."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            if os.geteuid() == 0:
+                os.setresgid(NOBODY, NOBODY, NOBODY)
+                os.setresuid(NOBODY, NOBODY, NOBODY)
+                ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1)  # or /proc/self stays root's
+            action()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

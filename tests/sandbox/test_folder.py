@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from chatdev.sandbox.folder import remove, used
+from tests.sandbox.conftest import NOBODY, as_user
 
-_NOBODY = 65533
-_PR_SET_DUMPABLE = 4
 _LIMIT = 1 << 30
 
 
@@ -26,26 +23,9 @@ def folder(tmp_path: Path) -> Path:
         for above in tmp_path.parents:
             if Path(tempfile.gettempdir()) in above.parents:
                 above.chmod(0o755)
-        os.chown(tmp_path, _NOBODY, _NOBODY)
-        os.chown(path, _NOBODY, _NOBODY)
+        os.chown(tmp_path, NOBODY, NOBODY)
+        os.chown(path, NOBODY, NOBODY)
     return path
-
-
-def as_user(action: Callable[[], object]) -> None:
-    """Do it in a process of an ordinary user; fails when it does."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            if os.geteuid() == 0:
-                os.setresgid(_NOBODY, _NOBODY, _NOBODY)
-                os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-                ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1)  # or /proc/self stays root's
-            action()
-            status = 0
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_folder_of_unreadable_and_unwritable_folders_is_removed(folder: Path) -> None:
@@ -66,7 +46,7 @@ def test_removing_leaves_alone_what_links_lead_to(folder: Path, tmp_path: Path) 
     target.mkdir(mode=0o750)
     (target / "file").write_text("x")
     if os.geteuid() == 0:
-        os.chown(target, _NOBODY, _NOBODY)
+        os.chown(target, NOBODY, NOBODY)
 
     def leave() -> None:
         (folder / "closed").mkdir()
