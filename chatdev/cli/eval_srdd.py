@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(min=1), metavar="N",
               help="So many tasks, spread evenly over areas and categories; a greater limit takes the same and more.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which tasks a limit takes.")
-@click.option("--embedder", default="lexical", show_default=True, metavar="lexical|endpoint:MODEL",
+@click.option("--embedder", default="lexical", show_default=True, metavar="lexical|minilm|endpoint:MODEL",
               help="What consistency is measured with.")
 @click.option("--embedder-url", metavar="URL", help="Endpoint of the embedder. [default: OPENAI_BASE_URL]")
 @click.option("--sandbox", type=click.Choice(NAMES), help="Where programs run. [default: bubblewrap]")

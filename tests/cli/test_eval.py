@@ -140,7 +140,7 @@ def expire_leases(ledger: Path) -> None:
     (["--companies", "single,single"], "two variants are called 'single'"),
     (["--only", "nobody*"], "--only 'nobody*' matches no variant; there are: alone, chain, odd"),
     (["--areas", "Gaem"], "no area 'Gaem'"),
-    (["--embedder", "minilm"], "there is no embedder 'minilm'"),
+    (["--embedder", "bert"], "there is no embedder 'bert'"),
     (["--set", "model.temprature=0"], "temprature"),
     (["--runtime", "huge"], "huge"),
     (["--study", "../x"], "cannot name a folder"),
@@ -175,6 +175,13 @@ def test_a_csv_is_a_data_set(study: Study) -> None:
     done = study.run("--data", str(data), "--only", "alone", "--study", "mine", "--quiet")
     assert done.exit_code == 0, done.output
     assert "1 job: 1 task × alone" in done.stdout
+
+
+def test_the_embedder_that_was_named_stands_with_its_values(study: Study) -> None:
+    assert study.run("--only", "alone", "--limit", "1", "--embedder", "minilm").exit_code == 0
+    (row,) = study.rows
+    assert row["embedder"] == "minilm"
+    assert 0 < float(row["consistency"]) < 1
 
 
 def test_a_broken_hidden_test_is_found_first(study: Study) -> None:
