@@ -13,7 +13,7 @@ import click
 
 from chatdev.cli.outcome import reported, show_error
 from chatdev.cli.study_options import begun, folder_of, listed, study_options
-from chatdev.engine.wording import counted
+from chatdev.engine.wording import counted, money
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.runner.harmless import harmless
 
@@ -40,6 +40,10 @@ HUMAN = "human"
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="So many pairs, the first ones found.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Order and sides in which a person sees pairs.")
 @click.option("--parallel", type=click.IntRange(min=1), default=8, show_default=True, help="Questions under way.")
+@click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
+              help="Ask nothing more once this model's judgements in the record cost this.")
+@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
+              help="Ask nothing more once they took so many tokens.")
 @click.option("--json", "as_json", is_flag=True, help="Print the standings as JSON.")
 @reported
 def command(folders: tuple[Path, ...], **given: Any) -> int:
@@ -49,18 +53,33 @@ def command(folders: tuple[Path, ...], **given: Any) -> int:
     pair in both orders and a company wins only when both verdicts prefer it; else it is a tie.
     """
     from chatdev.evaluation.judging.record import Record
-    from chatdev.evaluation.judging.standing import standings
 
     matches = _matches(folders, given)
+    made: list[Judgement] = []
     with Record(given["record"]) as record:
-        made = _by_a_person(matches, record, given) if given["judge"] == HUMAN else _by_a_model(matches, record, given)
-    found = standings(made)
-    if given["as_json"]:
-        click.echo(json.dumps([{**asdict(one), "rates": rates(one)} for one in found]))
-    else:
-        for standing in found:
-            show(standing)
+        try:
+            if given["judge"] == HUMAN:
+                _by_a_person(matches, record, given, made)
+            else:
+                _by_a_model(matches, record, given, made)
+        finally:
+            _tell(made, record, as_json=given["as_json"])
     return 0
+
+
+def _tell(made: Sequence[Judgement], record: Record, *, as_json: bool) -> None:
+    """Print how companies stand by the judgements that there are, and what their judges took."""
+    from chatdev.evaluation.judging.standing import standings
+
+    found = standings(made)
+    if as_json:
+        click.echo(json.dumps([{**asdict(one), "rates": rates(one)} for one in found]))
+        return
+    for standing in found:
+        show(standing)
+    for judge in dict.fromkeys(judgement.judge for judgement in made if judgement.judge != HUMAN):
+        spent = record.spent(judge)
+        click.echo(harmless(f"\n{judge} has taken {counted(spent.tokens, 'token')}, {money(spent.cost)}, in all"))
 
 
 def rates(standing: Standing) -> dict[str, Any]:
@@ -110,34 +129,34 @@ def _matches(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
     return Matches(matches.found[:given["limit"]])
 
 
-def _by_a_person(matches: Matches, record: Record, given: dict[str, Any]) -> list[Judgement]:
+def _by_a_person(matches: Matches, record: Record, given: dict[str, Any], made: list[Judgement]) -> None:
     from chatdev.cli.judging import look
     from chatdev.evaluation.judging import human
 
     look(list(human.shuffled(matches.found, record, given["seed"])), record)
-    return human.known(matches.found, record)
+    made += human.known(matches.found, record)
 
 
-def _by_a_model(matches: Matches, record: Record, given: dict[str, Any]) -> list[Judgement]:
+def _by_a_model(matches: Matches, record: Record, given: dict[str, Any], made: list[Judgement]) -> None:
     from tqdm import tqdm
 
-    seen: list[Judgement] = []
     with tqdm(total=2 * len(matches.found), unit="look", disable=None) as bar:
         def count(judgement: Judgement) -> None:
-            seen.append(judgement)
+            made.append(judgement)
             bar.update()
 
         try:
-            return asyncio.run(_asked(matches, record, given, count))
+            asyncio.run(_asked(matches, record, given, count))
         except ChatDevError:
             bar.close()
-            show_error(f"stopped after {len(seen)} of {2 * len(matches.found)} looks; they are kept in "
-                       f"{given['record']}, and the same command goes on")
+            show_error(f"stopped after {len(made)} of {2 * len(matches.found)} looks; they are kept in "
+                       f"{given['record']}, and the same command goes on once this is mended:")
             raise
 
 
 async def _asked(matches: Matches, record: Record, given: dict[str, Any],
-                 on_judged: Callable[[Judgement], object]) -> list[Judgement]:
+                 on_judged: Callable[[Judgement], object]) -> None:
+    from chatdev.batch.spent import Allowance
     from chatdev.config.environ import environ
     from chatdev.config.profiles import profile_for
     from chatdev.config.settings import default_model, user_settings
@@ -152,6 +171,7 @@ async def _asked(matches: Matches, record: Record, given: dict[str, Any],
     try:
         model, name = models.get(wanted.name, wanted.base_url)
         judge = ModelJudge(model, name, profile_for(name, user.models), words)
-        return await judge_all(judge, matches.found, record, parallel=given["parallel"], on_judged=on_judged)
+        await judge_all(judge, matches.found, record, parallel=given["parallel"], on_judged=on_judged,
+                        allowance=Allowance(given["max_cost"], given["max_tokens"]))
     finally:
         await models.close()

@@ -80,6 +80,40 @@ def test_an_outage_says_how_to_go_on_and_the_same_command_does(warehouses: Seque
     assert (standing["losses"], standing["rates"]["losses"][0]) == (3, 1)
 
 
+def test_a_spent_budget_shows_what_there_is_and_a_greater_one_goes_on(warehouses: Sequence[str],
+                                                                       chat_server: ChatServer) -> None:
+    chat_server.route(better)  # each look takes 12 tokens
+    asked = [*warehouses, "--judge", "judge-1", "--parallel", "1"]
+    done = judge(chat_server, *asked, "--max-tokens", "30")
+    assert done.exit_code == 6
+    assert "stopped after 3 of 6 looks; they are kept in judgements.jsonl" in done.stderr
+    assert "the budget of 30 tokens is used up (spent: 36)" in done.stderr
+    assert "judged by judge-1: 1 pair\n" in done.stdout
+    assert "1 seen in one order only" in done.stdout
+    assert "judge-1 has taken 36 tokens, cost unknown, in all" in done.stdout
+    again = judge(chat_server, *asked, "--max-tokens", "30")
+    assert (again.exit_code, again.stdout) == (6, done.stdout)
+    assert len(chat_server.requests) == 3
+    assert judge(chat_server, *asked, "--max-tokens", "100").exit_code == 0
+    assert len(chat_server.requests) == 6
+    assert judge(chat_server, *asked, "--max-tokens", "1").exit_code == 0  # nothing more is asked
+
+
+def test_a_budget_in_dollars_needs_the_price_first(warehouses: Sequence[str], chat_server: ChatServer,
+                                                   here: Path) -> None:
+    chat_server.route(better)
+    done = judge(chat_server, *warehouses, "--judge", "judge-1", "--max-cost", "1")
+    assert done.exit_code == 6
+    assert "the price of a model that was used is unknown" in done.stderr
+    assert not chat_server.requests
+    priced = [*warehouses, "--judge", "gpt-4o-mini", "--parallel", "1", "--max-cost"]
+    done = judge(chat_server, *priced, "0.000001")
+    assert done.exit_code == 6
+    assert len(chat_server.requests) == 1
+    assert judge(chat_server, *priced, "1").exit_code == 0
+    assert len(judgements(here / "judgements.jsonl")) == 6
+
+
 def test_fewer_pairs_and_shorter_listings_on_demand(warehouses: Sequence[str], chat_server: ChatServer) -> None:
     chat_server.route(lambda _: verdict("tie"))
     done = judge(chat_server, *warehouses, "--judge", "judge-1", "--limit", "1", "--characters", "8")

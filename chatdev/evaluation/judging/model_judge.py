@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from chatdev.batch.spent import Allowance, Spent
 from chatdev.config.profiles import ModelProfile
 from chatdev.engine.activity import digest
 from chatdev.engine.solution.markers import strip_thoughts
 from chatdev.engine.solution.problem import Unreadable
 from chatdev.engine.solution.values import read_json
-from chatdev.errors import ChatDevError, ContextOverflow, UnusableReply
+from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.pairs import Match, Pair
 from chatdev.evaluation.judging.record import Judgement, Record, Verdict
 from chatdev.evaluation.judging.wording import Wording, wording
@@ -73,13 +74,15 @@ class ModelJudge:
 
 
 async def judge_all(judge: ModelJudge, matches: Iterable[Match], record: Record, *, parallel: int = 8,
-                    on_judged: OnJudged = lambda _: None) -> list[Judgement]:
+                    allowance: Allowance | None = None, on_judged: OnJudged = lambda _: None) -> list[Judgement]:
     """The judgements of all pairs in both orders, those of the record and new ones, which are recorded at once.
 
     `parallel` of them are under way at a time. Raises the first error, after those under way are finished and kept:
-    nothing that was paid is lost, and calling it again goes on. `on_judged` hears every judgement as it is there.
+    nothing that was paid is lost, and calling it again goes on. `allowance` is what this judge may spend on all that
+    is in the record; BudgetExhausted is raised when it is used up. `on_judged` hears every judgement as it is there.
     """
-    work = _Work(judge, _both_orders(matches), record, on_judged)
+    spent = record.spent(judge.name) + Spent(judge.profile.cost(0, 0))  # None from the start when it has no price
+    work = _Work(judge, _both_orders(matches), record, on_judged, allowance or Allowance(), spent)
     async with asyncio.TaskGroup() as workers:
         for _ in range(parallel):
             workers.create_task(work.do())
@@ -100,6 +103,8 @@ class _Work:
     left: Iterator[tuple[Match, bool]]
     record: Record
     on_judged: OnJudged
+    allowance: Allowance
+    spent: Spent
     done: list[Judgement] = field(default_factory=list)
     failure: ChatDevError | None = None
 
@@ -118,7 +123,10 @@ class _Work:
         pair = pair.turned if turned else pair
         if found := self.record.get(self.judge.key(pair)):
             return found
+        if reason := self.allowance.reached(self.spent):
+            raise BudgetExhausted(reason)
         judgement = await self.judge.judge(pair)
+        self.spent += judgement.spent
         await self.record.add(judgement)
         return judgement
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from chatdev.batch.spent import Spent
 from chatdev.errors import JournalError
 from chatdev.journal import Journal, read_journal
 from chatdev.workspace.problems import explained
@@ -43,6 +44,11 @@ class Judgement:
         """The company that is preferred; None for a tie, and where there is no verdict."""
         return {"first": self.first, "second": self.second}.get(self.verdict or "")
 
+    @property
+    def spent(self) -> Spent:
+        """What it took."""
+        return Spent(self.cost, self.tokens)
+
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
         """The judgement that a line holds. Raises KeyError."""
@@ -68,6 +74,10 @@ class Record:
     def get(self, key: str) -> Judgement | None:
         """The answer to what `key` stands for, if there is one."""
         return self._judgements.get(key)
+
+    def spent(self, judge: str) -> Spent:
+        """What the judgements of this judge took."""
+        return sum((each.spent for each in self._judgements.values() if each.judge == judge), Spent())
 
     async def add(self, judgement: Judgement) -> None:
         """Keep a judgement; it is on the disk when this returns."""
