@@ -87,7 +87,7 @@ def _planned(folder: Path, given: dict[str, Any]) -> tuple[list[Variant], list[J
     from chatdev.evaluation.variants import variants
     from chatdev.llm.rate import RateLimit
 
-    data = Srdd(given["data"] and given["data"].absolute())
+    data = Srdd(given["data"].absolute(), given["data"].stem) if given["data"] else Srdd()
     conditions = Conditions(given["embedder"], given["install"], given["runtime"])
     rate = RateLimit(given["requests_per_minute"], given["tokens_per_minute"])
     plan = Study(data, folder, conditions, given["base_url"], given["sandbox"], given["embedder_url"], rate)

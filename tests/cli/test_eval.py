@@ -205,7 +205,7 @@ def test_a_budget_stops_the_study_and_a_greater_one_goes_on(study: Study) -> Non
     done = study.run("--only", "alone", "--max-tokens", "1", "--at-once", "1")
     assert done.exit_code == 6
     assert "the budget of 1 tokens is used up" in done.stderr
-    assert "1 runs measured, 0 failed, 2 not done yet" in done.stdout
+    assert "1 run measured, 0 failed, 2 not done yet" in done.stdout
     assert study.run("--only", "alone", "--max-tokens", "1000").exit_code == 0
 
 

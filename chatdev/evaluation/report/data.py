@@ -15,7 +15,7 @@ from chatdev.evaluation.report.statistics import LEVEL, RESAMPLES
 def as_csv(results: Results) -> str:
     """The rows of the runs, one line each under a line of names; an empty cell is a value that could not be judged.
     Failed jobs have a line with `status` `failed` and why in `reason`."""
-    names = list(dict.fromkeys(name for row in results.rows for name in row)) or ["job", "variant", "status", "reason"]
+    names = list(dict.fromkeys([*(name for row in results.rows for name in row), "job", "variant", "status", "reason"]))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()

@@ -37,10 +37,12 @@ def colour(results: Results, variant: str) -> str:
 
 
 def means(results: Results) -> str:
-    """Every metric's mean and interval, a panel a metric and a line a variant."""
+    """Every metric's mean and interval, a panel a metric and a line a variant; empty where there is no value."""
     names = [name for name in results.variants if results.count(name)]
     found = {name: results.estimates(name, metrics=_METRICS) for name in names}
     shown = [metric for metric in _METRICS if any(found[name][metric].n for name in names)]
+    if not shown:
+        return ""
     with _figure(len(shown), 0.34 * len(names) + 0.9, (1.7, 9.6)) as (figure, panels, svg):
         for panel, metric in zip(panels, shown, strict=True):
             _lines(panel, [(name, found[name][metric], colour(results, name)) for name in names])
@@ -55,8 +57,8 @@ def differences(results: Results) -> str:
     """What each variant has more than the first one, over the tasks of both; empty for one variant."""
     first, *others = results.variants
     found = {metric: [(d.variant, d.estimate, colour(results, d.variant)) for d in results.differences
-                      if d.against == first and d.metric == metric and d.estimate.n] for metric in COMPARED}
-    shown = [metric for metric in COMPARED if found[metric]]
+                      if d.against == first and d.metric == metric] for metric in COMPARED}
+    shown = [metric for metric in COMPARED if any(one.n for _, one, _ in found[metric])]
     if not shown:
         return ""
     with _figure(len(shown), 0.34 * len(others) + 0.9, (1.7, 8.2)) as (_, panels, svg):
@@ -70,17 +72,23 @@ def differences(results: Results) -> str:
 
 
 def price(results: Results) -> str:
-    """Quality over tokens: what more calls buy."""
-    found = {name: results.estimates(name, metrics=("tokens", "quality")) for name in results.variants}
+    """Quality over tokens: what more calls buy; empty where no two variants can be compared."""
+    every = {name: results.estimates(name, metrics=("tokens", "quality")) for name in results.variants}
+    found = [(one["quality"].mean, one["tokens"].mean, one["quality"], name) for name, one in every.items()
+             if one["quality"].mean is not None and one["tokens"].mean]
+    if len(found) < 2:
+        return ""
     with _figure(1, 3.4, (2.6, 5.4), share=False) as (figure, (panel,), svg):
-        for name, one in sorted(found.items(), key=lambda item: -(item[1]["quality"].mean or 0)):
-            tokens, quality = one["tokens"].mean, one["quality"]
-            if tokens and quality.mean is not None:
-                panel.plot([tokens], [quality.mean], "o", color=colour(results, name), markersize=8, label=name)
-                if quality.low is not None and quality.high is not None:
-                    panel.plot([tokens, tokens], [quality.low, quality.high], color=colour(results, name), alpha=0.5)
+        from matplotlib.ticker import EngFormatter, NullFormatter
+
+        for mean, tokens, quality, name in sorted(found, key=lambda one: -one[0]):
+            panel.plot([tokens], [mean], "o", color=colour(results, name), markersize=8, clip_on=False, label=name)
+            if quality.low is not None and quality.high is not None:
+                panel.plot([tokens, tokens], [quality.low, quality.high], color=colour(results, name), alpha=0.5)
         panel.set_xscale("log")
-        panel.set_xlim(*_decades([one["tokens"].mean or 1 for one in found.values()]))
+        panel.set_xlim(*_decades([tokens for _, tokens, _, _ in found]))
+        panel.xaxis.set_major_formatter(EngFormatter(sep=""))  # 1k, 10k: the usual one writes TeX
+        panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set_ylim(0, 1)
         panel.set_xlabel("tokens of a run (mean, logarithmic)")
         panel.set_ylabel("quality")
@@ -115,10 +123,11 @@ def _figure(columns: int, height: float, widths: tuple[float, float],
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError as error:
         raise MissingProgram("the page needs matplotlib: pip install 'chatdev-chain[eval]'") from error
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(sum(widths), height), layout="constrained")
+        figure = Figure(figsize=(sum(widths), height), layout=ConstrainedLayoutEngine(w_pad=0.1))
         panels: Any = figure.subplots(1, columns, squeeze=False, sharey=share)
         yield figure, list(panels[0]), lambda: _svg(figure)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chatdev.engine.wording import counted
 from chatdev.evaluation.report.results import COMPARED, Results
 from chatdev.evaluation.report.statistics import Estimate
 
 _METRICS = ("completeness", "executability", "consistency", "quality", "acceptance")
 _STATISTICS = ("seconds", "tokens", "files", "lines", "cost")
+_LISTED = 10  # failed jobs
 _MANY = 4  # variants, from which on only differences from the first are shown
 
 
@@ -20,8 +22,7 @@ def as_text(results: Results) -> str:
     if len(results.variants) > 1:
         parts.append(_differences(results))
     if results.failed:
-        parts.append("Failed jobs, not counted above:\n" + "\n".join(
-            f"  {failed.key} (tries: {failed.tries}): {' '.join(failed.problem.split())}" for failed in results.failed))
+        parts.append(_failures(results))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -42,7 +43,8 @@ def rounded(value: float | None, metric: str) -> str:
 
 def _head(results: Results) -> str:
     unfinished = f", {results.unfinished} not done yet" if results.unfinished else ""
-    lines = [f"Study {results.study}: {len(results.rows)} runs measured, {len(results.failed)} failed{unfinished}"]
+    runs = counted(len(results.rows), "run")
+    lines = [f"Study {results.study}: {runs} measured, {len(results.failed)} failed{unfinished}"]
     for label, name in (("model", "model"), ("consistency by", "embedder")):
         lines += [f"{label}: {', '.join(results.distinct(name))}"] if results.distinct(name) else []
     return "\n".join(lines)
@@ -86,6 +88,14 @@ def _differences(results: Results) -> str:
     if len(results.variants) > _MANY:
         note += f"\nOnly differences from {results.variants[0]}; --format html and json have all."
     return f"{_table(lines)}\n{note}" if len(lines) > 1 else ""
+
+
+def _failures(results: Results) -> str:
+    lines = [f"  {failed.key} (tries: {failed.tries}): {' '.join(failed.problem.split())}"
+             for failed in results.failed[:_LISTED]]
+    if (more := len(results.failed) - _LISTED) > 0:
+        lines.append(f"  … and {more} more; --format csv, json and html have all")
+    return "\n".join(["Failed jobs, not counted above:", *lines])
 
 
 def _table(lines: Sequence[Sequence[str]]) -> str:

@@ -20,7 +20,8 @@ from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
 from chatdev.evaluation.report.data import as_csv, as_json
 from chatdev.evaluation.report.page import as_page
-from chatdev.evaluation.report.results import Results
+from chatdev.evaluation.report.plots import differences
+from chatdev.evaluation.report.results import Failed, Results
 from chatdev.evaluation.report.text import as_text
 
 HOSTILE = "<script>alert('$x^2$')</script>"
@@ -125,6 +126,7 @@ def test_the_page_needs_nothing_beside_it_and_believes_nobody(results: Results, 
         text = "".join(ET.fromstring(drawing).itertext())
         assert "$x^2$" in text  # as it is, not as a formula
         assert "currentColor" in drawing
+    assert "mathdefault" not in page
     assert page == as_page(results, tmp_path / "study", tmp_path / "elsewhere" / "report.html")
 
 
@@ -145,13 +147,39 @@ def test_a_study_without_rows_has_a_report_too(tmp_path: Path) -> None:
     ledger.add([Job("a/1", {"variant": {"name": "a"}})])
     results = Results.read(ledger)
     assert "0 runs measured, 0 failed, 1 not done yet" in as_text(results)
-    assert "jobs not done yet" in as_page(results, tmp_path, tmp_path / "report.html")
+    page = as_page(results, tmp_path, tmp_path / "report.html")
+    assert "<b>1</b><span>job not done yet</span>" in page
+    assert "Nothing is measured yet" in page
     assert as_csv(results) == "job,variant,status,reason\n"
     ledger.close()
     empty = Ledger(str(tmp_path / "ledger.sqlite"), "nope")
     with pytest.raises(ConfigError, match="there is no study 'nope'"):
         Results.read(empty)
     empty.close()
+
+
+def test_of_many_failed_jobs_the_text_lists_some(tmp_path: Path) -> None:
+    results = Results("bad", [], [Failed(f"a/{n}", "a", "no key", 3) for n in range(1000)], ["a"])
+    assert "  a/9 (tries: 3): no key\n  … and 990 more; --format csv, json and html have all" in as_text(results)
+    assert len(as_csv(results).splitlines()) == 1001
+
+
+def test_rows_of_another_data_set_need_no_metrics_of_ours(tmp_path: Path) -> None:
+    rows = [{"job": "a/1", "data": "circuits", "task": "1", "name": "A counter", "area": "", "category": "Circuits",
+             "variant": "a", "folder": "a/1", "passes": 1.0}]
+    results = Results("circuits", rows, [Failed("a/2", "a", "no key", 3)], ["a"])
+    assert "1 run measured, 1 failed" in as_text(results)
+    assert "A counter" in as_page(results, tmp_path, tmp_path / "report.html")
+    assert as_csv(results).splitlines()[1:] == ["a/1,circuits,1,A counter,,Circuits,a,a/1,1.0,,",
+                                                "a/2,,,,,,a,,,failed,no key"]
+
+
+def test_each_line_of_a_plot_stands_at_its_name_though_others_have_no_value(tmp_path: Path) -> None:
+    rows = [row(name, n, 0.5, acceptance=None if name == "untested" else 0.5, checks=0)
+            for name in ("first", "untested", "tested") for n in range(3)]
+    drawing = differences(Results("study", rows, [], ["first", "untested", "tested"]))
+    names = [text.strip() for text in ET.fromstring(drawing).itertext() if "tested" in text]
+    assert names == ["untested", "tested"]
 
 
 def test_one_variant_and_one_run_are_enough(tmp_path: Path) -> None:
