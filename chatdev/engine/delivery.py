@@ -111,10 +111,13 @@ class Deliveries:
                 await self._judge(guard, f"{place}/guard", software) if guard else None)
 
     def _worse(self, feedback: Verdict | None, guard: Verdict | None) -> str:
-        """The report of a verdict that passed before and does not now."""
+        """The report of a verdict that passed before and does not now, or of a guard's that was better before; by
+        feedback the best version stands at the end in any case."""
         for old, new in ((self.verdict, feedback), (self.guard, guard)):
             if old and new and old["passed"] and not new["passed"]:
                 return str(new["report"])
+        if self.guard and guard and _score(guard) < _score(self.guard):
+            return str(guard["report"])
         return ""
 
     def _refuse(self, reason: str, place: str) -> Received:
@@ -134,8 +137,7 @@ class Deliveries:
 
     def _remember(self) -> None:
         if self.verdict:
-            score = self.verdict.get("score", float(self.verdict["passed"]))
-            self.versions.append((score, self.state.software))
+            self.versions.append((_score(self.verdict), self.state.software))
 
     async def settle(self) -> None:
         """At the end of a phase whose feedback never passed, the best version stands (the newest of equals)."""
@@ -145,6 +147,10 @@ class Deliveries:
         software = [files for score, files in self.versions if score == best][-1]
         if software != self.state.software:
             await self.state.deliver(software, f"{self.place}: back to the best version by {self.phase.feedback}")
+
+
+def _score(verdict: Verdict) -> float:
+    return float(verdict.get("score", verdict["passed"]))
 
 
 def _list(delivery: FilesDelivery) -> str:

@@ -33,7 +33,7 @@ def build(server: ChatServer, warehouse: Path, replies: Mapping[str, Any], **opt
     server.route(answer)
     events: list[Event] = []
     company = Company.load("chatdev", without=options.pop("without", ()), sets=options.pop("sets", ()))
-    run = company.run("Add two numbers.", model="m", base_url=server.url, warehouse=warehouse,
+    run = company.run(options.pop("task", "Add two numbers."), model="m", base_url=server.url, warehouse=warehouse,
                       on_event=events.append, **options)
     return run, events
 
@@ -55,7 +55,7 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
                        "system_test": "feedback", "manual": "consensus"}
     assert len(chat_server.requests) == 6
     assert [e.place for e in events if isinstance(e, StepSkipped)] == [
-        "interface_design#1", "extension#1", "parallel#1/branch-1/environment_doc#1"]
+        "interface_design#1", "extension#1", "examples#1", "parallel#1/branch-1/environment_doc#1"]
 
 
 @pytest.mark.tool
@@ -164,3 +164,18 @@ def test_the_prompts_invite_no_placeholders_and_stay_short(chat_server: ChatServ
         assert len(system) < 2600, request.headers["X-ChatDev-Activity"]
         assert "no placeholders" in system
         assert "`pass`" not in system
+
+
+@pytest.mark.tool
+def test_a_result_that_the_request_gives_is_tested_and_mended(chat_server: ChatServer, tmp_path: Path) -> None:
+    wrong = GOOD.replace("a + b", "a * b")
+    run, events = build(chat_server, tmp_path, {
+        **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{wrong}\n```", "examples": "- python main.py => 3",
+        "system_test#1/round-1/instructor": "add multiplies; it has to return a + b.",
+        "system_test#1/round-1/assistant/ask-1": f"<SOLUTION>\nmain.py\n```python\n{GOOD}\n```"},
+        task="`python main.py` adds 1 and 2 and prints `3`.")
+    assert run.success, run.reason
+    assert run.software.text("main.py") == GOOD + "\n"
+    assert {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}["system_test"] == "feedback"
+    (told,) = (r for r in chat_server.requests if r.headers["X-ChatDev-Activity"] == "system_test#1/round-1/instructor")
+    assert "The customer's request says that it prints: 3" in str(told.body)

@@ -27,6 +27,17 @@ def test_when_the_phase_ends_with_refused_deliveries_the_entry_version_stands(st
     assert run.success
 
 
+def test_a_delivery_that_makes_it_worse_by_a_guard_that_never_passed_goes_back(studio: Studio) -> None:
+    phase = {**CHANGE, "guard": "software.complete"}
+    better, worse = f"{STUB}\n\ndef load():\n    return 1", f"{STUB}\n\ndef load():\n    pass"
+    run = studio.run(studio.company({"write": WRITE, "change": phase}), {
+        "write#1/round-1/assistant": "<SOLUTION>\n" + program(better),
+        "change#1/round-1/assistant": "<SOLUTION>\n" + program(worse),
+        "change#1/round-1/assistant/retry-1": "<SOLUTION>\n" + program(better.replace("1", "2"))})
+    assert "`load` has no body yet" in studio.said("change#1/round-1/assistant/retry-1")
+    assert "return 2" in run.software.text("main.py")
+
+
 def test_code_that_no_longer_parses_is_refused(studio: Studio) -> None:
     run = studio.run(studio.company({"write": WRITE, "change": CHANGE}), {
         "write#1/round-1/assistant": "<SOLUTION>\n" + program(DONE),

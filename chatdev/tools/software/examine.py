@@ -134,7 +134,7 @@ class _Reading:
             return "missing_module"
         if language.crash and found(language.crash, stderr):
             return "crashed"
-        return rule_of_ending(execution)
+        return rule_of_ending(execution, self.project.files)
 
     def _missing(self, stderr: str) -> list[str]:
         """The modules it asked for and did not get, each once."""

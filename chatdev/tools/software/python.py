@@ -68,7 +68,7 @@ def _tried(program: Program, context: ToolContext, folder: Path, session: Sessio
     job = program.job(folder, seconds + waiting, session.arguments)
     typed = "".join(f"{line}\n" for line in session.typed)
     execution = context.sandbox.run(replace(job, stdin=typed or None))
-    rule = rule_of(execution)
+    rule = rule_of(execution, context.software)
     places = {f"{BOX}/": "", f"{folder.resolve()}/": "", **{str(path): "<modules>" for path in program.modules.folders}}
     facts = facts_of(execution, context.software, places)
     if name := missing_module(last_traceback(execution.stderr)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MOST_SESSIONS = 20  # a plan that goes on for ever must not hold up the run
 PYTHON = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"
@@ -15,10 +15,35 @@ _OPERATOR = re.compile(r"[|&;<>]+")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One start of the program with its arguments, and the lines typed into it."""
+    """One start of the program with its arguments, the lines typed into it, and a line that it has to print."""
 
     arguments: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
+    prints: str = ""
+
+
+def examples(lines: Iterable[str], request: str, command: str = PYTHON) -> list[Session]:
+    """The sessions of lines such as `python main.py 3 4 => 7`, of which both halves stand in the request letter by
+    letter, each between backticks where it has any: what somebody made up, or reckoned, is no promise. The first line
+    about a command counts."""
+    found = dict[str, Session]()
+    for line in lines:
+        start, arrow, printed = map(plain, line.partition("=>"))
+        if arrow and start not in found and _stands(start, request) and _stands(printed, request):
+            session, *_ = sessions([start], command)
+            found[start] = replace(session, prints=printed)
+    return [session for session in found.values() if not session.typed][:MOST_SESSIONS]
+
+
+def plain(text: str) -> str:
+    """A text without the quotes that are put around code, with single blanks."""
+    return " ".join(text.replace("`", " ").split())
+
+
+def _stands(part: str, request: str) -> bool:
+    if spans := re.findall("`([^`]+)`", request):
+        return part in map(plain, spans)
+    return bool(part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", plain(request)))
 
 
 def sessions(lines: Iterable[str], command: str = PYTHON) -> list[Session]:

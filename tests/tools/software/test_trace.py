@@ -67,7 +67,22 @@ def test_text_without_a_whole_traceback_is_no_reason_to_fall_over(text: str) -> 
     (ended(stderr_of("1 / 0"), None, timed_out=True), "crashed"),
 ])
 def test_the_rule_that_applies(execution: Execution, rule: str) -> None:
-    assert rule_of(execution) == rule
+    assert rule_of(execution, {"main.py": b"print(1)"}) == rule
+
+
+@pytest.mark.parametrize(("execution", "source", "rule"), [
+    (ended(stdout="bad number", status=1), "import sys\nprint(sys.argv)", "refuses_nothing"),
+    (ended("bad number", 2), "from argparse import ArgumentParser", "refuses_nothing"),
+    (ended("bad number", 1), "process.argv.slice(2)", "refuses_nothing"),
+    (ended("bad number", 1), 'for name in "$@"; do', "refuses_nothing"),
+    (ended("bad number", 1), "static void main(String[] args)", "refuses_nothing"),
+    (ended("bad number", 3), "import sys\nprint(sys.argv)", "failed_status"),
+    (ended("", 1), "import sys\nprint(sys.argv)", "failed_status"),
+    (ended("no database", 1), "import sys\nsys.exit('no database')", "failed_status"),
+    (ended(stderr_of("1 / 0"), 1), "import sys\nprint(sys.argv)", "crashed"),
+])
+def test_a_program_may_refuse_to_work_without_arguments(execution: Execution, source: str, rule: str) -> None:
+    assert rule_of(execution, {"main.py": source.encode()}) == rule
 
 
 def test_every_rule_is_complete_and_passing_ones_score_above_failing_ones() -> None:

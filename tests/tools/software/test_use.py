@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from chatdev.sandbox.choose import choose
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.session import MOST_SESSIONS, Session, sessions
+from chatdev.tools.software.session import MOST_SESSIONS, Session, examples, sessions
 
 pytestmark = pytest.mark.tool
 
@@ -42,13 +43,14 @@ while place != "out":
 PLAN = ['python main.py add "Buy milk"', "python main.py list", "python main.py dance"]
 
 
-def used(software: str | dict[str, str], plan: list[str] | None, folder: Path) -> Verdict:
+def used(software: str | dict[str, str], plan: list[str] | None, folder: Path, *, task: str = "",
+         promised: Sequence[str] = ()) -> Verdict:
     texts = {"main.py": software} if isinstance(software, str) else software
     files = {path: text.encode() for path, text in texts.items()}
-    values = {} if plan is None else {"commands": plan}
+    values = {"examples": list(promised)} if plan is None else {"commands": plan, "examples": list(promised)}
     scratch = folder / "scratch"
-    scratch.mkdir()
-    verdict = registry()["software.use"].call(ToolContext(files, values, {}, choose(), folder, scratch), {})
+    scratch.mkdir(parents=True)
+    verdict = registry()["software.use"].call(ToolContext(files, values, {"task": task}, choose(), folder, scratch), {})
     assert isinstance(verdict, Verdict)
     assert list(scratch.iterdir()) == []
     return verdict
@@ -58,7 +60,7 @@ def test_a_crash_on_a_users_command_is_found_with_its_place(tmp_path: Path) -> N
     verdict = used(TODO, PLAN, tmp_path)
     assert not verdict.passed
     assert verdict.score == pytest.approx(5 + 4 / 3)
-    assert "2 of these 3 commands end with an error" in verdict.report
+    assert "2 of these 3 commands do not work" in verdict.report
     assert "$ python main.py add 'Buy milk'\n  main.py:6 in <module>" in verdict.report
     assert "FileNotFoundError: [Errno 2] No such file or directory: 'todo.json'" in verdict.report
     assert [command["failed"] for command in verdict.evidence["commands"]] == [True, True, False]
@@ -119,6 +121,58 @@ def test_a_plan_is_read_as_sessions(lines: list[str], expected: list[Session]) -
 @given(st.lists(st.text()))
 def test_any_plan_can_be_read(lines: list[str]) -> None:
     assert len(sessions(lines)) <= MOST_SESSIONS
+    assert len(examples(lines, "\n".join(lines))) <= MOST_SESSIONS
+
+
+ADD = "`python main.py 3 4` prints the sum, here `7`; `python main.py x` prints `bad number` with exit status 1."
+ADDER = """\
+import sys
+try:
+    print(sum(map(int, sys.argv[1:])))
+except ValueError:
+    sys.exit("bad number")
+"""
+PROMISED = ["`python main.py 3 4` => `7`", "python main.py x => bad number"]
+
+
+def test_a_result_that_is_not_what_the_request_says_fails(tmp_path: Path) -> None:
+    verdict = used(ADDER.replace("sum(", "max("), ["python main.py 1 1"], tmp_path, task=ADD, promised=PROMISED)
+    assert not verdict.passed
+    assert verdict.score == pytest.approx(5 + 4 * 2 / 3)
+    assert "1 of these 3 commands does not work" in verdict.report
+    assert "$ python main.py 3 4\n4\nThis is wrong. The customer's request says that it prints: 7" in verdict.report
+    assert [command["failed"] for command in verdict.evidence["commands"]] == [True, False, False]
+
+
+def test_a_program_that_does_what_the_request_says_passes(tmp_path: Path) -> None:
+    verdict = used(ADDER, ["python main.py 3 4"], tmp_path, task=ADD, promised=PROMISED)
+    assert (verdict.passed, verdict.score) == (True, 10)
+    assert [command["command"] for command in verdict.evidence["commands"]] == ["python main.py 3 4",
+                                                                                "python main.py x"]
+
+
+def test_an_example_is_one_line_of_what_is_printed_and_no_part_of_one(tmp_path: Path) -> None:
+    within = used("print('the sum is 7')", [], tmp_path / "within", task=ADD, promised=PROMISED[:1])
+    alone = used("print('the sum is')\nprint(' 7')", [], tmp_path / "alone", task=ADD, promised=PROMISED[:1])
+    assert (within.passed, alone.passed) == (False, True)
+
+
+@pytest.mark.parametrize("guess", [
+    "python main.py 3 5 => 8", "python main.py 3 4 => 12", "python main.py 3 4", "python main.py 3 4 =>", "=> 7", "7",
+    "the sum => 7", "python main.py 3 => 4", "ython main.py 3 4 => 7", "none",
+])
+def test_what_the_request_does_not_say_is_no_example(guess: str) -> None:
+    assert examples([guess], "`python main.py 3 4` prints the sum, here `7`.") == []
+
+
+def test_a_request_without_backticks_gives_examples_too() -> None:
+    request = "python main.py 3 4 prints 7, and python main.py x an error."
+    assert examples(["python main.py 3 4 => 7"], request) == [Session(("3", "4"), (), "7")]
+
+
+def test_the_first_example_of_a_command_counts() -> None:
+    assert examples([*PROMISED, "python main.py 3 4 => bad number"], ADD) == [
+        Session(("3", "4"), (), "7"), Session(("x",), (), "bad number")]
 
 
 JS = """\
