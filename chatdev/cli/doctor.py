@@ -31,7 +31,7 @@ _LOOKS = {"works": ("✓", "+", "green"), "absent": ("–", "-", "yellow"), "bro
 @reported
 def command(as_json: bool) -> int:
     """Say what this machine can do for a run, and how to get the rest. Nothing is changed, no model is called. Exits
-    with 0 when a run is possible (it takes a sandbox, a model, git and a warehouse), else with 1."""
+    with 0 when a run is possible (it takes a sandbox, a model and a warehouse), else with 1."""
     from chatdev.runner.doctor.checks import all_checks
     from chatdev.runner.doctor.diagnosis import diagnose
 

@@ -117,8 +117,7 @@ class Execution:
                               {n: str(v) for n, v in self.inputs.visible.items() if v is not None}))
         if self.folder.note:
             self._emit(Noted("", self.folder.note))
-        if not self._history.start():
-            self._emit(Noted("", "git is not installed: the software is kept without its history", "warning"))
+        self._history.start()
         if self.software:
             await self._history.commit(self.software, _FROM_THE_START)
         if self._live and self.prepare:

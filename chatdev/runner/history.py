@@ -24,11 +24,10 @@ class FolderHistory:
         self.found: str | None = None
         """The commit of what somebody changed in the folder while the run did not work on it."""
 
-    def start(self) -> bool:
-        """Make the folder a git repository, or see what is in it; False when git is not installed."""
-        with_git = self._folder.start_history()
+    def start(self) -> None:
+        """Make the folder a git repository, or see what is in it."""
+        self._folder.start_history()
         self._made.update(self._folder.versions())
-        return with_git
 
     async def commit(self, software: Files, message: str) -> None:
         """Write what differs and commit; a version without differences is an empty commit that marks a phase's end."""
@@ -47,11 +46,10 @@ class FolderHistory:
             await asyncio.to_thread(self._commit, software, message, allow_empty=False)
 
     def _commit(self, software: Files, message: str, *, allow_empty: bool = True) -> None:
-        unchanged = self._on_disk == software
         if self._on_disk is None:
             if not self._folder.is_half_written(software):  # by the session that was killed
                 self.found = self._folder.commit(_FOUND)
             self._on_disk = self._folder.read()
         self._folder.write(self._on_disk, software)
         self._on_disk = software
-        self._folder.commit(message, allow_empty=allow_empty, unchanged=unchanged)
+        self._folder.commit(message, allow_empty=allow_empty)

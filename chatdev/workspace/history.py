@@ -1,100 +1,110 @@
-"""A git history that nothing in the software, and nothing in the user's settings, can steer."""
+"""The history of the software: a git repository in its folder, every version a commit."""
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
+import stat
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chatdev.errors import WorkspaceError
-from chatdev.workspace.problems import explained
+from chatdev.workspace import tree
 
-_SETTINGS = {
-    "user.name": "ChatDev", "user.email": "chatdev@localhost", "core.hooksPath": "/dev/null",
-    "core.autocrlf": "false", "core.fsmonitor": "false", "core.attributesFile": "/dev/null",
-    "core.excludesFile": "/dev/null", "commit.gpgSign": "false", "gc.auto": "0", "maintenance.auto": "false",
-    "safe.directory": "*", "init.defaultBranch": "main",
-}
-_ENVIRONMENT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0",
-                "GIT_OPTIONAL_LOCKS": "0", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
-_ATTRIBUTES = "* -text !eol -ident -filter !working-tree-encoding\n"
-"""Files are kept as they are; stands above any `.gitattributes` in the software, which may ask for anything else."""
-_COMMITTED = re.compile(r"\[[^\]]*?(?P<id>[0-9a-f]+)\]")  # how git begins what it says of a commit
-_TIMEOUT = 60.0  # seconds
+if TYPE_CHECKING:  # dulwich is imported when it is needed
+    from dulwich.objects import ObjectID
+
+    from chatdev.workspace.repository import Entry, Repository
+
+_FILE, _PROGRAM, _LINK = 0o100644, 0o100755, 0o120000  # git's modes
+_ID = 7  # characters of a commit's short id
 
 
 class History:
-    """The git repository of one folder."""
+    """The git repository of one folder.
+
+    It knows the folder as it looked at it last and as it was told of changes since (`stage`), so that a commit costs
+    what changed. All methods raise WorkspaceError.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._git = shutil.which("git")
+        self._metadata = folder / ".git"
+        self._files: dict[bytes, Entry] | None = None  # not looked at yet
+        self._tree: ObjectID | None = None  # of these files, once it is known
 
-    def start(self) -> bool:
-        """Make the repository when there is none, and clear away what a killed git left; False when git is not
-        installed."""
-        if self._git is None:
-            return False
-        metadata = self._folder / ".git"
-        if metadata.is_symlink() or metadata.is_file():
-            raise WorkspaceError(f"{metadata} leads somewhere else; move it away")
-        self._run("init", "--quiet", "--template=")  # mends a half-made one, too
-        with explained("write", metadata):
-            for lock in (*metadata.glob("*.lock"), *metadata.glob("refs/heads/*.lock")):
-                lock.unlink(missing_ok=True)  # nobody else works here: the run's journal is locked
-            (metadata / "info").mkdir(exist_ok=True)
-            (metadata / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
-        return True
+    def start(self) -> None:
+        """Make the repository when there is none, and mend what somebody who was killed left of one."""
+        from chatdev.workspace.repository import make
+
+        if self._metadata.is_symlink() or self._metadata.is_file():
+            raise WorkspaceError(f"{self._metadata} leads somewhere else; move it away")
+        make(self._metadata)
 
     def messages(self) -> list[str]:
-        """The messages of all commits, newest first."""
-        if self._git is None or not self._started or self._call("rev-parse", "--verify", "HEAD").returncode != 0:
+        """The messages of all commits, newest first; none without a repository."""
+        if not self._started:
             return []
-        *messages, _ = self._run("log", "-z", "--format=%B").split("\0")
-        return [message.strip() for message in messages]
+        with self._opened() as repository:
+            return list(repository.messages())
 
     def uncommitted(self) -> list[str]:
-        """The paths that are not as in the newest commit; none without a repository."""
-        if self._git is None or not self._started:
+        """Look at the folder: the paths that are not as in the newest commit; none without a repository."""
+        if not self._started:
             return []
-        self._run("add", "--all", "--force", "--", ".")
-        return [path for path in self._run("diff", "--cached", "--name-only", "--no-renames", "-z").split("\0") if path]
+        with self._opened() as repository:
+            changed = set(repository.files().items()) ^ set(self._look(repository).items())
+        return sorted({os.fsdecode(path) for path, _ in changed})
 
-    def commit(self, message: str, *, allow_empty: bool = False, unchanged: bool = False) -> str | None:
-        """Commit everything as it is; the short id, or None without a repository or anything new. `unchanged`: nothing
-        was written since the last commit, and nobody needs to look."""
-        if self._git is None or not self._started:
+    def stage(self, written: Mapping[str, bytes], deleted: Iterable[str]) -> None:
+        """What was just done to the folder."""
+        if self._files is None or not (written or deleted):
+            return
+        self._tree = None
+        for path in deleted:
+            self._files.pop(os.fsencode(path), None)
+        with self._opened() as repository:
+            self._files |= {os.fsencode(path): _kept(repository, content) for path, content in written.items()}
+
+    def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
+        """Commit everything; the short id, or None without a repository or anything new."""
+        if not self._started:
             return None
-        if not unchanged:
-            self._run("add", "--all", "--force", "--", ".")
-        if not allow_empty and self._call("diff", "--cached", "--quiet").returncode == 0:
-            return None
-        said = self._run("commit", "--no-verify", "--allow-empty", "--allow-empty-message", "--cleanup=verbatim",
-                         f"--message={message}")
-        found = _COMMITTED.match(said)
-        return found["id"] if found else None
+        with self._opened() as repository:
+            files = self._look(repository) if self._files is None else self._files
+            if self._tree is None:
+                self._tree = repository.tree(files)
+                repository.stage(files)
+            if not allow_empty and self._tree == repository.tree_of(repository.head()):
+                return None
+            return repository.commit(self._tree, message)[:_ID].decode("ascii")
 
     @property
     def _started(self) -> bool:
-        metadata = self._folder / ".git"
-        return metadata.is_dir() and not metadata.is_symlink()
+        return self._metadata.is_dir() and not self._metadata.is_symlink()
 
-    def _run(self, *arguments: str) -> str:
-        done = self._call(*arguments)
-        if done.returncode != 0:
-            reason = done.stderr.strip() or f"exit status {done.returncode}"
-            raise WorkspaceError(f"git {arguments[0]} failed in {self._folder}: {reason}; the files themselves are "
-                                 "written; mend the cause and go on, or move .git away")
-        return done.stdout
+    def _opened(self) -> AbstractContextManager[Repository]:
+        from chatdev.workspace.repository import Repository
 
-    def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
-        command = [self._git or "git", *settings, "--git-dir=.git", "--work-tree=.", *arguments]
-        try:
-            return subprocess.run(command, cwd=self._folder, env={"PATH": os.environ.get("PATH", os.defpath)}
-                                  | _ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                                  errors="replace", timeout=_TIMEOUT, check=False)
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise WorkspaceError(f"git {arguments[0]} failed in {self._folder}: {error}") from error
+        return Repository.opened(self._metadata)
+
+    def _look(self, repository: Repository) -> Mapping[bytes, Entry]:
+        """Everything that is in the folder, also what is no software."""
+        self._files = {os.fsencode(path.relative_to(self._folder)): _kept(repository, *_read(path))
+                       for path in tree.everything(self._folder)}
+        self._tree = None
+        return self._files
+
+
+def _kept(repository: Repository, content: bytes, mode: int = _FILE) -> Entry:
+    from chatdev.workspace.repository import Entry
+
+    return Entry(mode, repository.keep(content))
+
+
+def _read(path: Path) -> tuple[bytes, int]:
+    """What git keeps of a file or link, and its mode."""
+    if path.is_symlink():
+        return os.fsencode(path.readlink()), _LINK
+    return path.read_bytes(), _PROGRAM if path.stat().st_mode & stat.S_IXUSR else _FILE

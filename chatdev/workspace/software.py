@@ -19,12 +19,12 @@ class SoftwareFolder:
         self.path = path
         self._history = History(path)
 
-    def start_history(self) -> bool:
-        """Make it a git repository; False when git is not installed: then everything works, without a history."""
-        return self._history.start()
+    def start_history(self) -> None:
+        """Make it a git repository."""
+        self._history.start()
 
     def versions(self) -> list[str]:
-        """The messages of all commits, newest first; none without git."""
+        """The messages of all commits, newest first; none without a history."""
         return self._history.messages()
 
     def write(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
@@ -40,6 +40,7 @@ class SoftwareFolder:
             tree.remove_file(self.path, path)
         for path in changed:
             tree.write_file(self.path, path, after[path])
+        self._history.stage({path: after[path] for path in changed}, deleted)
 
     def read(self) -> dict[str, bytes]:
         """All files by relative POSIX path, without git metadata, links and caches."""
@@ -52,12 +53,12 @@ class SoftwareFolder:
     def _comes_of(self, path: str, software: Mapping[str, bytes]) -> bool:
         file = self.path / path
         if not os.path.lexists(file):
-            return path not in software and "\ufffd" not in path  # what git's name of a path could not be read as
+            return path not in software
         if file.is_symlink() or not file.is_file():
             return False
         content = file.read_bytes()
         return software.get(path) == content or tree.is_left_of(path, content, software)
 
-    def commit(self, message: str, *, allow_empty: bool = False, unchanged: bool = False) -> str | None:
-        """Commit the folder as it is; the commit's short id, or None when nothing changed or there is no history."""
-        return self._history.commit(message, allow_empty=allow_empty, unchanged=unchanged)
+    def commit(self, message: str, *, allow_empty: bool = False) -> str | None:
+        """Commit the folder; the commit's short id, or None when nothing changed or there is no history."""
+        return self._history.commit(message, allow_empty=allow_empty)

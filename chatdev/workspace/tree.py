@@ -82,6 +82,17 @@ def read_tree(root: Path) -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
+def everything(root: Path) -> Iterator[Path]:
+    """All files and links below `root`, whoever made them; only what belongs to a repository is left out."""
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name.lower() != ".git":
+                    yield from everything(Path(entry.path))
+            elif entry.is_symlink() or entry.is_file():
+                yield Path(entry.path)
+
+
 def write_tree(root: Path, files: Mapping[str, bytes]) -> None:
     """Write all `files` below `root`."""
     for path, content in files.items():

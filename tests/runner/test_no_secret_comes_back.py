@@ -117,16 +117,23 @@ def test_an_index_with_a_password_is_asked_and_not_told(plantation: Plantation) 
     assert_clean(plantation, outcome, status=1)
 
 
+@pytest.mark.tool
 def test_no_program_that_we_start_gets_one(plantation: Plantation) -> None:
-    """`git`, found first on the path, writes down what it is given."""
-    real, shim, seen = shutil.which("git"), plantation.shop.folder / "bin" / "git", plantation.shop.folder / "seen"
-    shim.parent.mkdir()
-    shim.write_text(f"#!/bin/sh\n{{ env; echo \"$@\"; }} >> {seen}\nexec {real} \"$@\"\n")
-    shim.chmod(0o755)
-    plantation.shop.environment["PATH"] = f"{shim.parent}:{os.environ['PATH']}"
+    """`bwrap`, found first on the path, writes down what it is given; so does a `git` that nobody should start."""
+    real, folder, seen = shutil.which("bwrap"), plantation.shop.folder / "bin", plantation.shop.folder / "seen"
+    assert real, "bubblewrap is not installed: apt-get install bubblewrap"
+    folder.mkdir()
+    for name in ("bwrap", "git"):
+        (folder / name).write_text(f"#!/bin/sh\n{{ echo {name}; env; echo \"$@\"; }} >> {seen}\nexec {real} \"$@\"\n")
+        (folder / name).chmod(0o755)
+    plantation.shop.environment["PATH"] = f"{folder}:{os.environ['PATH']}"
+    keyed = {**WRITE, "model": {"key_env": "ACME_ROLE", "name": "m"}}
+    Studio(plantation.shop.folder, plantation.shop.server).company({"write": keyed}, [{"phase": "write"}, TRY],
+                                                                   success="test.passed")
     plantation.shop.server.route(parroting)
-    assert_clean(plantation, plantation.run())
-    assert "commit" in seen.read_text()
+    assert_clean(plantation, plantation.run("--sandbox", "bubblewrap"))
+    assert "--unshare" in seen.read_text()
+    assert "git\n" not in seen.read_text()
 
 
 def test_no_log_of_a_library_shows_one(plantation: Plantation) -> None:

@@ -14,7 +14,7 @@ def all_checks(encoding: str | None) -> Sequence[Check]:
     """The checks; `encoding` is that of the output which a run would be shown on."""
     return [
         Check("this machine", "Python", machine.python),
-        Check("this machine", "git", machine.git, "git"),
+        Check("this machine", "git", machine.git),
         Check("this machine", "settings", machine.settings, "settings"),
         Check("this machine", "warehouse", machine.warehouse, "warehouse"),
         Check("this machine", "terminal", partial(machine.terminal, encoding)),

@@ -8,7 +8,7 @@ from typing import Literal
 
 State = Literal["works", "absent", "broken"]
 
-NEEDED = ("settings", "git", "warehouse", "sandbox", "model")
+NEEDED = ("settings", "warehouse", "sandbox", "model")
 """What every run needs; of checks that provide the same, one is enough."""
 
 

@@ -37,10 +37,10 @@ def python() -> Found:
 
 
 def git() -> Found:
-    """The history of the software is git's."""
+    """For people: the history of the software is a git repository, which runs write by themselves."""
     path = shutil.which("git")
     if path is None:
-        return absent("not installed: it keeps the history of the software", packages=["git"])
+        return absent("not installed: it shows the history of the software", packages=["git"])
     try:
         return works(f"{version_of('git', '--version')}, {path}")
     except (OSError, subprocess.SubprocessError) as error:

@@ -1,0 +1,160 @@
+"""A git repository, read and written without git: by dulwich, and only its formats.
+
+Nothing is started for it and no settings are read, so that no hook, no filter, no attribute and no setting – whether it
+comes with the software or is the user's own – has a part in it. Nor does it cost processes.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from dulwich.errors import ChecksumMismatch, FileFormatException, WrongObjectException
+from dulwich.index import SerializedIndexEntry, commit_tree, write_index
+from dulwich.object_store import DiskObjectStore, iter_tree_contents
+from dulwich.objects import Blob, Commit, ObjectID, Tree
+from dulwich.pack import SHA1Writer
+from dulwich.refs import HEADREF, DiskRefsContainer, Ref, SymrefLoop, check_ref_format
+
+from chatdev.errors import WorkspaceError
+from chatdev.workspace.problems import explained
+
+_AUTHOR = b"ChatDev <chatdev@localhost>"
+_FOLDERS = ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info")
+_HEAD = b"ref: refs/heads/main\n"
+_CONFIG = b"""[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
+"""
+_ATTRIBUTES = b"* -text !eol -ident -filter !working-tree-encoding\n"
+"""For those who use git in the folder: files stay as they are, whatever a `.gitattributes` in the software asks for."""
+_LOCK = ".lock"
+_DAMAGES = (LookupError, ValueError, TypeError, AssertionError, RuntimeError, struct.error, zlib.error,
+            ChecksumMismatch, FileFormatException, WrongObjectException, SymrefLoop)
+"""What reading bytes that are not as they should be ends in."""
+
+
+class Entry(NamedTuple):
+    """A file of a version: its mode as git has it, and the id of its content."""
+
+    mode: int
+    id: ObjectID
+
+
+class Repository:
+    """The repository with its data in `metadata` (`.git`), open."""
+
+    def __init__(self, metadata: Path, store: DiskObjectStore) -> None:
+        self._metadata = metadata
+        self._store = store
+        self._refs = DiskRefsContainer(metadata)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, metadata: Path) -> Iterator[Repository]:
+        """The repository, to be closed. Raises WorkspaceError for one that is damaged or cannot be written."""
+        try:
+            with explained("use the git history", metadata), closing(DiskObjectStore(metadata / "objects")) as store:
+                yield cls(metadata, store)
+        except _DAMAGES as error:
+            raise WorkspaceError(f"the git history {metadata} is damaged ({type(error).__name__}: {error}); the files "
+                                 "themselves are whole; move it away and go on") from error
+
+    def head(self) -> ObjectID | None:
+        """The newest commit; None before the first."""
+        return self._refs.follow(HEADREF)[1]
+
+    def files(self) -> dict[bytes, Entry]:
+        """The newest version, by path."""
+        head = self.head()
+        return {} if head is None else {
+            entry.path: Entry(entry.mode, entry.sha) for entry in iter_tree_contents(self._store, self.tree_of(head))
+            if entry.path is not None and entry.mode is not None and entry.sha is not None}
+
+    def messages(self) -> Iterator[str]:
+        """The messages of all commits, newest first."""
+        newer = self.head()
+        while newer is not None:
+            commit = self._commit(newer)
+            yield commit.message.decode("utf-8", "replace").strip()
+            newer = next(iter(commit.parents), None)
+
+    def tree_of(self, commit: ObjectID | None) -> ObjectID:
+        """The tree of a commit; before the first it is empty."""
+        return Tree().id if commit is None else self._commit(commit).tree
+
+    def keep(self, content: bytes) -> ObjectID:
+        """The id of a content, which is kept."""
+        blob = Blob.from_string(content)
+        self._store.add_object(blob)
+        return blob.id
+
+    def tree(self, files: Mapping[bytes, Entry]) -> ObjectID:
+        """The id of a version's tree, which is kept."""
+        return commit_tree(self._store, ((path, entry.id, entry.mode) for path, entry in files.items()))
+
+    def stage(self, files: Mapping[bytes, Entry]) -> None:
+        """Let `git status` compare the folder with these files."""
+        index = BytesIO()
+        writer = SHA1Writer(index)
+        write_index(writer, [SerializedIndexEntry(path, 0, 0, 0, 0, files[path].mode, 0, 0, 0, files[path].id, 0, 0)
+                             for path in sorted(files)])
+        writer.write_sha()
+        replace(self._metadata / "index", index.getvalue())
+
+    def commit(self, tree: ObjectID, message: str) -> ObjectID:
+        """A new commit on the newest one; its id."""
+        names, head = self._refs.follow(HEADREF)
+        now = datetime.now().astimezone()
+        offset = now.utcoffset() or timedelta()
+        commit = Commit()
+        commit.tree, commit.parents = tree, [head] if head else []
+        commit.author = commit.committer = _AUTHOR
+        commit.author_time = commit.commit_time = int(now.timestamp())
+        commit.author_timezone = commit.commit_timezone = int(offset.total_seconds())
+        commit.message = message.encode("utf-8", "replace") + b"\n"
+        self._store.add_object(commit)
+        self._point(names[-1], commit.id)
+        return commit.id
+
+    def _commit(self, commit: ObjectID) -> Commit:
+        found = self._store[commit]
+        if not isinstance(found, Commit):
+            raise WrongObjectException(commit, "commit")
+        return found
+
+    def _point(self, name: Ref, commit: ObjectID) -> None:
+        if name != HEADREF and not check_ref_format(name):
+            raise ValueError(f"HEAD leads to {name!r}")
+        path = self._metadata / name.decode("utf-8", "surrogateescape")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace(path, commit + b"\n")
+
+
+def make(metadata: Path) -> None:
+    """Make the repository when there is none, mend one that is half made, and clear away what somebody who was killed
+    over it left. Raises WorkspaceError."""
+    with explained("write", metadata):
+        for folder in _FOLDERS:
+            (metadata / folder).mkdir(parents=True, exist_ok=True)
+        for lock in metadata.rglob(f"*{_LOCK}"):
+            lock.unlink(missing_ok=True)  # nobody else works here: the run's journal is locked
+        for name, content in (("HEAD", _HEAD), ("config", _CONFIG)):
+            if not (metadata / name).is_file() or not (metadata / name).read_bytes().strip():
+                replace(metadata / name, content)
+        replace(metadata / "info" / "attributes", _ATTRIBUTES)
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(f"{path.name}{_LOCK}")
+    temporary.write_bytes(content)
+    temporary.replace(path)
