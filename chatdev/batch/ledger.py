@@ -8,9 +8,11 @@ result of the one that took its place: every job is done once in the results, ho
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import sqlalchemy as sql
@@ -88,6 +90,7 @@ class Ledger:
         self.batch = batch
         self.most_tries = most_tries
         self.lease = lease
+        self._url = url
         self._engine = opened(url)
         with self._transaction(alone=True) as connection:
             _TABLES.create_all(connection)
@@ -139,6 +142,13 @@ class Ledger:
             for claim in claims:
                 self._change(connection, claim, state="open", tries=claim.tries - 1)
 
+    def release(self, worker: str) -> int:
+        """Let others have the jobs of a worker that is known to be dead without waiting for the end of its leases; how
+        many those are. Should it live after all, it keeps what nobody has claimed meanwhile."""
+        with self._transaction() as connection:
+            return connection.execute(sql.update(_JOBS).where(
+                self._mine, _JOBS.c.state == "running", _JOBS.c.worker == worker).values(lease_ends=0.0)).rowcount
+
     def retry_failed(self) -> int:
         """Open all failed jobs again, with all their tries; how many they are."""
         with self._transaction() as connection:
@@ -177,6 +187,17 @@ class Ledger:
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file, which only processes on one machine may share."""
+        return self._engine.dialect.name == "sqlite"
+
+    @property
+    def reopen(self) -> Callable[[], Ledger]:
+        """Opens the same ledger; to be handed to another process."""
+        url = self._url if "://" in self._url else str(Path(self._url).absolute())
+        return partial(Ledger, url, self.batch, most_tries=self.most_tries, lease=self.lease)
 
     @property
     def _mine(self) -> sql.ColumnElement[bool]:

@@ -17,7 +17,8 @@ Status = Literal["running", "finished", "stopped"]
 class Progress:
     """A batch at one moment, over all its workers. `means` of the numbers in the results that this worker made or
     found; `seconds_left` by the pace of this session, None before its first job is over. `status` `finished`: nothing
-    is left to do; `stopped`: no further job was begun, for `reason`. `trouble`: why the database is being waited for.
+    is left to do; `stopped`: no further job was begun, for `reason`; `problem` when that was attempt after attempt
+    failing. `trouble`: what is being waited for: the database, a worker.
     """
 
     counts: Mapping[State, int]
@@ -26,6 +27,7 @@ class Progress:
     seconds_left: float | None = None
     status: Status = "running"
     reason: str = ""
+    problem: str = ""
     trouble: str = ""
 
     @property
@@ -50,10 +52,16 @@ class Tally:
 
     def begin(self, ledger: Ledger) -> None:
         """See what there is before this session's first job."""
-        for entry in ledger.entries("done"):
-            self._include(entry.result)
-        self.refresh(ledger)
+        self.recount(ledger)
         self._began, self._over_then = time.monotonic(), self._over
+
+    def recount(self, ledger: Ledger) -> None:
+        """`refresh`, and take the means of all results anew."""
+        sums: dict[str, tuple[float, int]] = {}
+        for entry in ledger.entries("done"):
+            _include(entry.result, sums)
+        self._sums = sums
+        self.refresh(ledger)
 
     def refresh(self, ledger: Ledger) -> None:
         """Count again what the ledger has."""
@@ -67,7 +75,7 @@ class Tally:
         """Count a result of this worker."""
         self._move("running", "done")
         self.spent += Spent.of(result)
-        self._include(result)
+        _include(result, self._sums)
 
     def failed(self, spent: Spent, *, again: bool) -> None:
         """Count a failed attempt of this worker; `again`: the job is open once more."""
@@ -92,8 +100,9 @@ class Tally:
         left = self.counts["open"] + self.counts["running"]
         return (time.monotonic() - self._began) / done * left if done > 0 else None
 
-    def _include(self, result: Mapping[str, Any]) -> None:
-        for name, value in result.items():
-            if isinstance(value, int | float):  # a bool counts as 0 or 1, so that its mean is a rate
-                total, count = self._sums.get(name, (0.0, 0))
-                self._sums[name] = (total + value, count + 1)
+
+def _include(result: Mapping[str, Any], sums: dict[str, tuple[float, int]]) -> None:
+    for name, value in result.items():
+        if isinstance(value, int | float):  # a bool counts as 0 or 1, so that its mean is a rate
+            total, count = sums.get(name, (0.0, 0))
+            sums[name] = (total + value, count + 1)

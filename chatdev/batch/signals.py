@@ -1,11 +1,27 @@
-"""SIGTERM, by which clusters and service managers end a process."""
+"""Ctrl-C, and SIGTERM, by which clusters and service managers end a process."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def interruptible(work: Coroutine[Any, Any, T]) -> T:
+    """The value of `work`, in an event loop of its own. Ctrl-C and SIGTERM cancel it; when it has cleared up they raise
+    KeyboardInterrupt. For the main thread of a process."""
+    async def through() -> T:
+        with cancelled_by_sigterm():
+            return await work
+
+    try:
+        return asyncio.run(through())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import reported, show_error
+from chatdev.cli.study_engine import engine_options, refuse_contradictions, worked
 from chatdev.cli.study_options import folder_of, listed, opened, study_options
 from chatdev.engine.wording import counted
 from chatdev.errors import BudgetExhausted, ConfigError
@@ -18,8 +19,9 @@ from chatdev.sandbox.choose import NAMES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chatdev.batch.ledger import Job, Ledger
+    from chatdev.batch.ledger import Ledger
     from chatdev.evaluation.study import Study
+    from chatdev.evaluation.tasks import Task
     from chatdev.evaluation.variants import Variant
 
 
@@ -49,8 +51,7 @@ if TYPE_CHECKING:
               help="Whether packages that programs import are installed, in the sandbox.")
 @click.option("--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`.")
 @study_options
-@click.option("--at-once", type=click.IntRange(min=1), metavar="N",
-              help="Runs at a time. [default: 4; 1 with the local model]")
+@engine_options
 @click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD", help="Begin no run once the study cost this.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Begin no run once it took so many tokens.")
 @click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N",
@@ -65,22 +66,23 @@ def command(study: str, ledger_url: str, folder: Path | None, **given: Any) -> i
     Give the same command again to go on after any interruption; finished runs are kept. `chatdev eval report` shows
     the results.
     """
+    refuse_contradictions(given)
     runs = folder_of(folder, study)
     ledger = opened(ledger_url, study)
     try:
-        chosen, jobs, plan = _planned(runs, given)
-        tasks = counted(len(jobs) // len(chosen), "task")
-        click.echo(f"{counted(len(jobs), 'job')}: {tasks} × {', '.join(v.name for v in chosen)}")
+        chosen, tasks, plan = _planned(runs, given)
+        jobs = list(plan.jobs(tasks, chosen))
+        click.echo(f"{counted(len(jobs), 'job')}: {counted(len(tasks), 'task')} × {', '.join(v.name for v in chosen)}")
         new = plan.enter(ledger, jobs)
         again = ledger.retry_failed() if given["retry_failed"] else 0
         click.echo(f"study {study}: {counted(new, 'new job')}, {ledger.counts()['done']} done, {again} tried again")
-        return _work(ledger, plan, given)
+        return _work(ledger, plan, tasks, chosen, given)
     finally:
         ledger.close()
 
 
-def _planned(folder: Path, given: dict[str, Any]) -> tuple[list[Variant], list[Job], Study]:
-    """The variants, the jobs and the study; everything that can be checked before is."""
+def _planned(folder: Path, given: dict[str, Any]) -> tuple[list[Variant], Sequence[Task], Study]:
+    """The variants, the tasks and the study; everything that can be checked before is."""
     from chatdev.evaluation.selection import Selection
     from chatdev.evaluation.srdd import Srdd
     from chatdev.evaluation.study import Conditions, Study
@@ -97,7 +99,7 @@ def _planned(folder: Path, given: dict[str, Any]) -> tuple[list[Variant], list[J
                       given["seed"]).of(data.tasks())
     data.refuse_broken_tests(tasks)
     plan.check(tasks, chosen)
-    return chosen, list(plan.jobs(tasks, chosen)), plan
+    return chosen, tasks, plan
 
 
 def _only(patterns: Sequence[str], found: list[Variant]) -> list[Variant]:
@@ -108,22 +110,19 @@ def _only(patterns: Sequence[str], found: list[Variant]) -> list[Variant]:
     return [v for v in found if not patterns or any(fnmatchcase(v.name, pattern) for pattern in patterns)]
 
 
-def _work(ledger: Ledger, plan: Study, given: dict[str, Any]) -> int:
+def _work(ledger: Ledger, plan: Study, tasks: Sequence[Task], chosen: Sequence[Variant], given: dict[str, Any]) -> int:
     """Work through the ledger, show how far it is, and say how it ended; the exit code."""
     from chatdev.batch.spent import Allowance
     from chatdev.cli.study_progress import StudyProgress
-    from chatdev.evaluation.patience import Patience, worked
     from chatdev.evaluation.report.results import Results
     from chatdev.evaluation.report.text import as_text
 
-    at_once = given["at_once"] or (1 if any(m.partition(":")[0] == "local" for m in given["models"]) else 4)
-    patience = Patience(plan.work, at_once)
     with StudyProgress(quiet=given["quiet"]) as show:
-        ended = worked(ledger, patience, at_once=at_once, on_change=show,
+        ended = worked(ledger, plan, tasks, chosen, given, on_change=show,
                        allowance=Allowance(given["max_cost"], given["max_tokens"]))
     click.echo(f"\n{harmless(as_text(Results.read(ledger)))}")
-    if patience.problem:
-        show_error(f"stopped, for attempt after attempt failed, at last: {patience.problem}\nmend that, and give the "
+    if ended.problem:
+        show_error(f"stopped, for attempt after attempt failed, at last: {ended.problem}\nmend that, and give the "
                    "same command again with --retry-failed; what is finished is kept")
         return 1
     if ended.status == "stopped":

@@ -7,7 +7,7 @@ import hashlib
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -80,6 +80,10 @@ class Study:
     sandbox: str | None = None
     embedder_url: str | None = None
     rate_limit: RateLimit | None = None
+
+    def part(self, processes: int) -> Study:
+        """The study for each of so many processes that work on it: each keeps its share of the rate limit."""
+        return replace(self, rate_limit=self.rate_limit and self.rate_limit.part(processes))
 
     def jobs(self, tasks: Sequence[Task], variants: Sequence[Variant]) -> Iterator[Job]:
         """One job a task and variant, task by task, so that variants can be compared early; `VARIANT/TASK` is its

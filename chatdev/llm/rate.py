@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from chatdev.errors import ConfigError
 from chatdev.llm.base import Request, Usage
@@ -33,8 +34,8 @@ class RateLimit:
     `requests` and `tokens` in any minute (of tokens one request more). None is without a limit.
 
     Hand one object to all runs that use a provider (`RunOptions.rate_limit`); they belong to one event loop. Where
-    several processes or machines share the provider, each gets its `share` of the limits, e.g. 1/4. The local model is
-    not limited. Raises ConfigError for limits that are none.
+    several processes or machines share the provider, each gets its `share` of the limits, e.g. 1/4 (`part`); handed to
+    another process it begins anew there. The local model is not limited. Raises ConfigError for limits that are none.
     """
 
     def __init__(self, requests: float | None = None, tokens: float | None = None, *, share: float = 1.0) -> None:
@@ -43,11 +44,21 @@ class RateLimit:
                 raise ConfigError(f"{limit} {name} a minute: give a number greater than 0, or none for no limit")
         if not 0 < share <= 1:
             raise ConfigError(f"a share of {share}: give this process's part of the limits, greater than 0, at most 1")
+        self._limits = requests, tokens, share
         self._requests = _Pace(requests * share) if requests else None
         self._tokens = _Pace(tokens * share) if tokens else None
         self._ratio = 1.0  # of the tokens that calls took lately to those that they were reckoned to take
         self._paces = [pace for pace in (self._requests, self._tokens) if pace]
         self._turn = asyncio.Lock()
+
+    def part(self, processes: int) -> RateLimit:
+        """The limits for each of so many processes."""
+        requests, tokens, share = self._limits
+        return RateLimit(requests, tokens, share=share / processes)
+
+    def __reduce__(self) -> tuple[Callable[[], RateLimit], tuple[()]]:
+        requests, tokens, share = self._limits
+        return partial(RateLimit, requests, tokens, share=share), ()
 
     @asynccontextmanager
     async def admitted(self, request: Request) -> AsyncIterator[Admission]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from chatdev.batch.patience import FAILURES
 from chatdev.cli.app import command_line
 from chatdev.evaluation.acceptance import load
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
-from chatdev.evaluation.patience import FAILURES
 from chatdev.evaluation.report.statistics import LEVEL, RESAMPLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
