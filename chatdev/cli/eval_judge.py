@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from chatdev.evaluation.judging.standing import Standing
 
 HUMAN = "human"
+_LISTED = 10  # runs that have no part in a pair
 
 
 @click.command("judge")
@@ -122,8 +123,10 @@ def _matches(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
             matches = of_study(ledger.entries("done"), folder_of(given["folder"], given["study"]), given["variants"])
         finally:
             ledger.close()
-    for line in matches.left_out:
+    for line in matches.left_out[:_LISTED]:
         click.echo(harmless(f"left out: {line}"), err=True)
+    if (more := len(matches.left_out) - _LISTED) > 0:
+        click.echo(f"left out: {more} more", err=True)
     if not matches.found:
         raise ConfigError("there is no pair to judge: no task has finished runs of two companies")
     return Matches(matches.found[:given["limit"]])

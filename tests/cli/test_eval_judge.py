@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from chatdev.batch.ledger import Job, Ledger
 from chatdev.cli.app import command_line
 from chatdev.evaluation.judging.record import HUMAN, judgements
 from tests.engine.studio import WRITE, Studio, program
@@ -120,6 +121,23 @@ def test_fewer_pairs_and_shorter_listings_on_demand(warehouses: Sequence[str], c
     assert "judge-1: 1 pair\n" in done.stdout
     assert len(chat_server.requests) == 2
     assert GOOD not in str(chat_server.requests[0].body)
+
+
+def test_of_many_runs_without_a_counterpart_some_are_named(here: Path, chat_server: ChatServer) -> None:
+    ledger = Ledger(str(here / "ledger.sqlite"), "srdd")
+    ledger.add(Job(f"{name}/{n}", {"task": {"description": f"Task {n}."}, "n": n, "name": name})
+               for name, many in (("one", 13), ("other", 1), ("third", 1)) for n in range(many))
+    while claim := ledger.claim("worker"):
+        name, n = claim.spec["name"], claim.spec["n"]
+        row = {"variant": name, "task": str(n), "folder": name, "status": "success"}
+        (here / name / "software").mkdir(parents=True, exist_ok=True)
+        ledger.finish(claim, row, 1.0)
+    ledger.close()
+    chat_server.route(lambda _: verdict("tie"))
+    done = judge(chat_server, "--ledger", "ledger.sqlite", "--folder", str(here), "--judge", "judge-1")
+    assert "left out: 1: other has no finished run of it\n" in done.stderr
+    assert "left out: 14 more\n" in done.stderr
+    assert done.stderr.count("left out") == 11
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

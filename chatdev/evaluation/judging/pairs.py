@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -86,7 +86,8 @@ class Matches:
 
 def of_study(entries: Iterable[Entry], folder: Path, variants: Sequence[str] = ()) -> Matches:
     """The pairs in the finished jobs of a study (`Study.jobs`), whose runs lie in `folder`: every two of `variants`
-    (none: all there are) for every task that both have finished. Raises ConfigError for a variant that is not there."""
+    (none: all there are) for every task that both have finished. Raises ConfigError for a variant that is not there,
+    or is named alone."""
     tasks: dict[str, dict[str, Made]] = {}
     texts: dict[str, str] = {}
     for entry in entries:
@@ -95,17 +96,24 @@ def of_study(entries: Iterable[Entry], folder: Path, variants: Sequence[str] = (
             made = Made(row["variant"], folder / row["folder"], row["status"] not in ("error", "stopped"))
             tasks.setdefault(row["task"], {})[made.company] = made
             texts[row["task"]] = entry.spec["task"]["description"]
-    there = list(dict.fromkeys(name for made in tasks.values() for name in made))
-    if missing := [name for name in variants if name not in there]:
-        raise ConfigError(f"the study has no finished run of {missing[0]!r}; {known(missing[0], there)}")
-    found, left_out = [], []
-    for one, other in combinations(variants or there, 2):
+    found: list[Match] = []
+    left_out: dict[str, None] = {}  # each once, whomever it was to be compared with
+    for one, other in combinations(_chosen(variants, tasks), 2):
         for task, by_company in tasks.items():
             if one in by_company and other in by_company:
                 found.append(Match(task, texts[task], by_company[one], by_company[other]))
             elif one in by_company or other in by_company:
-                left_out.append(f"{task}: {other if one in by_company else one} has no finished run of it")
-    return Matches(found, left_out)
+                left_out[f"{task}: {other if one in by_company else one} has no finished run of it"] = None
+    return Matches(found, list(left_out))
+
+
+def _chosen(variants: Sequence[str], tasks: Mapping[str, Mapping[str, Made]]) -> Sequence[str]:
+    there = list(dict.fromkeys(name for made in tasks.values() for name in made))
+    if missing := [name for name in variants if name not in there]:
+        raise ConfigError(f"the study has no finished run of {missing[0]!r}; {known(missing[0], there)}")
+    if len(variants) == 1:
+        raise ConfigError(f"only {variants[0]!r} is named; give two variants or more: --variants A,B")
+    return variants or there
 
 
 def of_folders(one: Path, other: Path) -> Matches:
