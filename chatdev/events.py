@@ -27,7 +27,7 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """The event as plain JSON values."""
-        return dataclasses.asdict(self)
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class Journal:
         self.path = path
         self._messages: set[str] = set()
         self._file = _opened(path)
+        self._size = self._file.seek(0, os.SEEK_END)
         self._held: list[bytes] | None = [] if held else None
         self._written = self._synced = 0  # records, and those of them that are on the disk
         self._syncing = asyncio.Lock()
@@ -73,14 +74,15 @@ class Journal:
             self.append("Message", "", {"hash": digest, "message": message})
 
     def _write(self, data: bytes) -> None:
-        size = self._file.seek(0, os.SEEK_END)
+        rest = data
         try:
-            while data:
-                data = data[self._file.write(data) or 0:]
+            while rest:
+                rest = rest[self._file.write(rest) or 0:]
         except OSError as error:
             with contextlib.suppress(OSError):
-                self._file.truncate(size)  # half a line would spoil what may still be written after it
+                self._file.truncate(self._size)  # half a line would spoil what may still be written after it
             raise _write_error(self.path, error) from error
+        self._size += len(data)
         self._written += 1
 
     async def sync(self) -> None:

@@ -95,12 +95,15 @@ def test_a_broken_tool_breaks_only_when_it_is_used() -> None:
 
 
 def test_plug_ins_bring_tools_by_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    metadata = tmp_path / "plug-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plug\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(f"[chatdev.tools]\nplug.look = {__name__}:look\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    def install(name: str, entry: str) -> None:
+        metadata = tmp_path / name / f"{name}-1.0.dist-info"
+        metadata.mkdir(parents=True)
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text(f"[chatdev.tools]\n{entry}\n")
+        monkeypatch.syspath_prepend(str(tmp_path / name))
+
+    install("plug", f"plug.look = {__name__}:look")
     assert registry()["plug.look"] is look
-    (metadata / "entry_points.txt").write_text("[chatdev.tools]\nsoftware.run = elsewhere:run\n")
+    install("other", "software.run = elsewhere:run")
     with pytest.raises(ToolError, match="'software.run' is there twice"):
         registry()
