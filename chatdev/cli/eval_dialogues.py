@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ def command(folders: tuple[Path, ...], reviews: tuple[str, ...], tests: tuple[st
     from chatdev.evaluation.dialogue_tables import dialogues
 
     found = dialogues((run for folder in folders for run in _runs(folder)), reviews, tests)
-    click.echo(json.dumps(found.plain(), indent=1) if as_json else harmless("\n".join(_lines(found))))
+    click.echo(json.dumps(found.plain(), indent=1) if as_json else harmless("\n".join(_lines(found, reviews, tests))))
     if plots_folder:
         _draw(found, plots_folder)
     return 0
@@ -53,20 +53,25 @@ def _runs(folder: Path) -> list[Path]:
         return [folder]
     if runs := [path for path in sorted(folder.glob("*")) if (path / "run").is_dir()]:
         return runs
+    if not folder.exists():
+        raise ConfigError(f"there is no {folder}; give a run folder, a journal, or a folder of runs")
     raise ConfigError(f"{folder} holds no run; give a run folder, a journal, or a folder of runs")
 
 
-def _lines(found: Dialogues) -> Iterator[str]:
+def _lines(found: Dialogues, reviews: Sequence[str], tests: Sequence[str]) -> Iterator[str]:
     yield f"{counted(found.runs, 'run')}. What was said, in characters:"
     for phase, said in found.speech.items():
         share = "" if said.share_of_language is None else f"{said.share_of_language:7.1%} natural language"
         yield f"  {phase:<28} {said.language:>9} + {said.code:>9} code {share}"
-    yield from _kinds("What reviewers named", found.reviews)
-    yield from _kinds("What tests showed", found.tests)
+    yield from _kinds(f"What reviewers named in {', '.join(reviews)}", found.reviews, "--review")
+    yield from _kinds(f"What tests showed in {', '.join(tests)}", found.tests, "--test")
 
 
-def _kinds(title: str, kinds: Kinds) -> Iterator[str]:
+def _kinds(title: str, kinds: Kinds, option: str) -> Iterator[str]:
     total = kinds.counts.total()
+    if not total:
+        yield f"\n{title}: nothing ({option} PHASE looks at another phase)"
+        return
     yield f"\n{title}: {counted(total, 'observation')} in {counted(len(kinds.sequences), 'execution')} of the phase"
     for kind, count in kinds.counts.most_common():
         yield f"  {kind:<28} {count:>5} {count / total:6.1%}"

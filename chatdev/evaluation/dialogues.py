@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.source import plain, read
-from chatdev.engine.wording import counted
 
 Records = Sequence[Mapping[str, Any]]
 
@@ -88,11 +87,6 @@ def phase_of(place: str) -> str:
     """`system_test` of `repeat#1/pass-2/system_test#1/round-2/assistant`."""
     steps = [part for part in place.split("/") if "#" in part]
     return steps[-1].partition("#")[0] if steps else ""
-
-
-def told(sequences: Sequence[Sequence[str]]) -> str:
-    """A line that says how many executions and observations there are."""
-    return f"{counted(len(sequences), 'execution')}, {counted(sum(map(len, sequences)), 'observation')}"
 
 
 def _sequences(observed: Iterable[tuple[str, str]]) -> list[list[str]]:

@@ -60,11 +60,15 @@ def test_other_phases_can_be_named(shop: Shop, here: Path) -> None:
     journal(here / "a", "Add comments.")
     found = json.loads(shop.command("eval", "dialogues", "a", "--review", "none", "--test", "none", "--json").out)
     assert found["reviews"]["observations"] == found["tests"]["observations"] == 0
+    outcome = shop.command("eval", "dialogues", "a", "--test", "none", "--plots", "plots")
+    assert "What tests showed in none: nothing (--test PHASE looks at another phase)" in outcome.out
+    assert sorted(path.name for path in (here / "plots").iterdir()) == ["reviews.svg", "speech.svg"]
 
 
 def test_a_folder_without_runs_and_a_damaged_journal_are_named(shop: Shop, here: Path) -> None:
     outcome = shop.command("eval", "dialogues", str(here))
     assert (outcome.status, "holds no run" in outcome.err) == (2, True)
+    assert "there is no nowhere;" in shop.command("eval", "dialogues", "nowhere").err
     file = journal(here / "a", "x") / "run" / "journal.jsonl"
     file.write_text("nonsense\n", encoding="utf-8")
     outcome = shop.command("eval", "dialogues", "a")

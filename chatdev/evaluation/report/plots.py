@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from chatdev.errors import MissingProgram
+from chatdev.evaluation.drawing import INK, drawing
 from chatdev.evaluation.report.results import COMPARED, Results
 from chatdev.evaluation.report.statistics import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLOURS = ("#4c6ef5", "#e8590c", "#099268", "#ae3ec9", "#c2255c", "#1098ad", "#f08c00", "#5f3dc4", "#66a80f", "#868e96")
 """Of the variants, in their order; used again when they are more."""
 
-_INK = "#123456"  # stands for the page's own colour of text
 _METRICS = ("completeness", "executability", "consistency", "quality", "acceptance")
-_SIZE = re.compile(r' (width|height)="([\d.]+pt)"')
-_STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none", "svg.hashsalt": "chatdev", "font.family": "sans-serif", "font.size": 10,
-    "text.parse_math": False, "text.color": _INK, "axes.labelcolor": _INK, "xtick.color": _INK, "ytick.color": _INK,
-    "axes.edgecolor": _INK, "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
-    "axes.titlesize": 11, "axes.titleweight": "bold",
-}
 
 
 def colour(results: Results, variant: str) -> str:
@@ -43,10 +31,10 @@ def means(results: Results) -> str:
     shown = [metric for metric in _METRICS if any(found[name][metric].n for name in names)]
     if not shown:
         return ""
-    with _figure(len(shown), 0.34 * len(names) + 0.9, (1.7, 9.6)) as (figure, panels, svg):
+    with drawing((11.3, 0.34 * len(names) + 0.9), len(shown), for_page=True, sharey=True) as (figure, panels, svg):
         for panel, metric in zip(panels, shown, strict=True):
             _lines(panel, [(name, found[name][metric], colour(results, name)) for name in names])
-            panel.set_title(metric.capitalize(), loc="left")
+            panel.set_title(metric.capitalize())
             panel.set_xlim(-0.02, 1.02)
             panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         figure.align_titles()
@@ -61,11 +49,11 @@ def differences(results: Results) -> str:
     shown = [metric for metric in COMPARED if any(one.n for _, one, _ in found[metric])]
     if not shown:
         return ""
-    with _figure(len(shown), 0.34 * len(others) + 0.9, (1.7, 8.2)) as (_, panels, svg):
+    with drawing((9.9, 0.34 * len(others) + 0.9), len(shown), for_page=True, sharey=True) as (_, panels, svg):
         for panel, metric in zip(panels, shown, strict=True):
             _lines(panel, found[metric])
-            panel.axvline(0, color=_INK, linewidth=0.8, alpha=0.6)
-            panel.set_title(f"{metric.capitalize()} compared with {first}", loc="left")
+            panel.axvline(0, color=INK, linewidth=0.8, alpha=0.6)
+            panel.set_title(f"{metric.capitalize()} compared with {first}")
             ends = [abs(end) for _, one, _ in found[metric] for end in (one.low, one.high, one.mean) if end is not None]
             panel.set_xlim(-1.1 * max([*ends, 0.05]), 1.1 * max([*ends, 0.05]))
         return svg()
@@ -78,7 +66,7 @@ def price(results: Results) -> str:
              if one["quality"].mean is not None and one["tokens"].mean]
     if len(found) < 2:
         return ""
-    with _figure(1, 3.4, (2.6, 5.4), share=False) as (figure, (panel,), svg):
+    with drawing((8, 3.4), for_page=True) as (figure, (panel,), svg):
         from matplotlib.ticker import EngFormatter, NullFormatter
 
         for mean, tokens, quality, name in sorted(found, key=lambda one: -one[0]):
@@ -92,7 +80,7 @@ def price(results: Results) -> str:
         panel.set_ylim(0, 1)
         panel.set_xlabel("tokens of a run (mean, logarithmic)")
         panel.set_ylabel("quality")
-        panel.grid(axis="y", color=_INK, alpha=0.12)
+        panel.grid(axis="y", color=INK, alpha=0.12)
         figure.legend(loc="outside right upper", frameon=False, fontsize=9)
         return svg()
 
@@ -113,30 +101,4 @@ def _lines(panel: Axes, found: Sequence[tuple[str, Estimate, str]]) -> None:
     panel.set_yticks(range(len(found)), [name for name, _, _ in found])
     panel.set_ylim(len(found) - 0.4, -0.6)
     panel.tick_params(axis="y", length=0)
-    panel.grid(axis="x", color=_INK, alpha=0.12)
-
-
-@contextmanager
-def _figure(columns: int, height: float, widths: tuple[float, float],
-            share: bool = True) -> Iterator[tuple[Figure, Sequence[Axes], Callable[[], str]]]:
-    """A figure of panels side by side, and what writes it as SVG; `widths` in inches: of the names, of the panels."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-    except ImportError as error:
-        raise MissingProgram("the page needs matplotlib: pip install 'chatdev-chain[eval]'") from error
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(sum(widths), height), layout=ConstrainedLayoutEngine(w_pad=0.1))
-        panels: Any = figure.subplots(1, columns, squeeze=False, sharey=share)
-        yield figure, list(panels[0]), lambda: _svg(figure)
-
-
-def _svg(figure: Figure) -> str:
-    text = io.StringIO()
-    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    drawing = text.getvalue()
-    head, end, rest = drawing[drawing.index("<svg"):].partition(">")
-    sizes = dict(_SIZE.findall(head))
-    head = _SIZE.sub("", head).replace("<svg", f'<svg class="plot" style="max-width: {sizes["width"]}"', 1)
-    return (head + end + rest).replace(_INK, "currentColor")
+    panel.grid(axis="x", color=INK, alpha=0.12)
