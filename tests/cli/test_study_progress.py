@@ -41,9 +41,9 @@ def test_a_terminal_sees_a_bar_and_what_is_waited_for() -> None:
     os.close(ours)
     assert "study  50%|" in shown
     assert "5/10, 2 running · 1 failed" in shown
-    assert "waiting: the database is away" in shown
+    assert "trouble: the database is away" in shown
 
 
 def test_a_log_sees_only_what_is_waited_for() -> None:
     done = subprocess.run([sys.executable, "-c", SCENE], capture_output=True, text=True, check=True)
-    assert done.stdout + done.stderr == "waiting: the database is away\n"
+    assert done.stdout + done.stderr == "trouble: the database is away\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import time
 from bisect import bisect_left
 from pathlib import Path
@@ -87,6 +88,13 @@ def test_one_who_gives_up_waiting_takes_nothing() -> None:
 def test_a_share_is_a_part_of_the_limits() -> None:
     whole, quarter = (run(admissions(RateLimit(60, share=share), 20))[-1] for share in (1.0, 0.25))
     assert quarter == pytest.approx(4 * whole, rel=0.2)
+
+
+def test_each_of_several_processes_gets_its_part_and_begins_anew() -> None:
+    whole = RateLimit(60)
+    alone = run(admissions(whole, 20))[-1]
+    sent = pickle.loads(pickle.dumps(whole.part(4)))
+    assert run(admissions(sent, 20))[-1] == pytest.approx(4 * alone, rel=0.2)
 
 
 @pytest.mark.parametrize("wrong", [{"requests": 0}, {"tokens": -1}, {"share": 0}, {"share": 1.5},

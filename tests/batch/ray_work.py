@@ -1,0 +1,101 @@
+"""Work for the workers of a Ray cluster, and a driver as a process of its own: `python -m tests.batch.ray_work LEDGER
+NOTES JOBS`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chatdev.batch.attempt import AttemptFailed
+from chatdev.batch.ledger import Job, Ledger
+from chatdev.batch.ray_cluster import joined
+from chatdev.batch.ray_engine import work_through_on
+from chatdev.batch.signals import interruptible
+from chatdev.batch.spent import Spent
+from chatdev.errors import ConfigError, ModelUnavailable
+
+AT_ONCE = 4
+LEASE = 2.0  # seconds
+SECONDS = 0.4  # a job
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Does jobs of the kind that their spec says, none on the machine that is `broken`, and notes what it begins and
+    finishes."""
+
+    notes: Path
+    seconds: float = 0.1
+    broken: str = ""
+
+    async def __call__(self, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+        self._note("begun", spec["n"])
+        await asyncio.sleep(self.seconds)
+        if machine() == self.broken:
+            raise OSError(f"the disk of {self.broken} is full")
+        match spec.get("kind"):
+            case "kills":
+                os._exit(1)
+            case "fails":
+                raise ModelUnavailable("the provider is down")
+            case "costs":
+                raise AttemptFailed("broken off", Spent(1.0, 100))
+        self._note("finished", spec["n"])
+        return {"n": spec["n"], "machine": machine(), "tokens": 10}
+
+    def seen(self, what: str) -> Counter[int]:
+        """How often jobs were begun or finished."""
+        return Counter(int(line[1]) for line in self._lines() if line[0] == what)
+
+    def workers(self) -> list[int]:
+        """The processes that have begun jobs, the latest first."""
+        return list(dict.fromkeys(int(line[2]) for line in reversed(self._lines())))
+
+    def _lines(self) -> list[list[str]]:
+        return [line.split() for line in self.notes.read_text().splitlines()] if self.notes.exists() else []
+
+    def _note(self, what: str, number: int) -> None:
+        with self.notes.open("a") as notes:
+            notes.write(f"{what} {number} {os.getpid()}\n")
+
+
+@dataclass(frozen=True)
+class Refuses:
+    """A check that some machines do not pass (empty: none passes)."""
+
+    machines: tuple[str, ...] = ()
+
+    def __call__(self) -> None:
+        if not self.machines or machine() in self.machines:
+            raise ConfigError(f"there is no sandbox on {machine()}")
+
+
+def machine() -> str:
+    """The address of the machine where this is called."""
+    import ray
+
+    return str(ray.util.get_node_ip_address())  # type: ignore[no-untyped-call]  # Ray gives it no types
+
+
+def jobs(number: int, **kinds: str) -> list[Job]:
+    """So many jobs; `n3="fails"` makes the fourth one of that kind."""
+    return [Job(f"job-{n}", {"n": n, "kind": kinds.get(f"n{n}", "")}) for n in range(number)]
+
+
+def drive(url: str, notes: str, number: str) -> None:
+    """Enter jobs, and work through them on a cluster of this machine."""
+    ledger = Ledger(url, "study", lease=LEASE)
+    ledger.add(jobs(int(number)))
+    with joined(workers=2) as cluster:
+        print(interruptible(work_through_on(cluster, ledger, Workshop(Path(notes), SECONDS), at_once=AT_ONCE)).status)
+    ledger.close()
+
+
+if __name__ == "__main__":
+    drive(*sys.argv[1:])
