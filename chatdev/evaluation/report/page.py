@@ -47,7 +47,6 @@ def as_page(results: Results, folder: Path, page: Path) -> str:
         paper=_table(results, PAPER),
         areas={metric: _areas(results, metric) for metric in COMPARED},
         matrices={metric: _matrix(results, metric) for metric in COMPARED}, interval=interval, shown=_shown,
-        rounded=rounded,
         tint={name: plots.colour(results, name) for name in results.variants})
 
 
