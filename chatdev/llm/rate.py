@@ -13,8 +13,8 @@ from chatdev.errors import ConfigError
 from chatdev.llm.base import Request, Usage
 
 REPLY_TOKENS = 1024  # reckoned for a reply without `max_tokens` until its length is known
-_CREDIT = 1.0  # seconds of unused pace that may be made up for: clocks oversleep, and callers pause
-_LEARNING = 0.2  # weight of the latest call
+CREDIT = 1.0  # seconds of unused pace that may be made up for: clocks oversleep, and callers pause
+LEARNING = 0.2  # weight of the latest call
 _CHARACTERS_PER_TOKEN = 4
 
 
@@ -75,7 +75,7 @@ class RateLimit:
         finally:
             if self._tokens:
                 self._tokens.take(admission.tokens - taken)
-                self._ratio += _LEARNING * (admission.tokens / reckoned(request) - self._ratio)
+                self._ratio += LEARNING * (admission.tokens / reckoned(request) - self._ratio)
 
 
 def reckoned(request: Request) -> float:
@@ -88,13 +88,13 @@ class _Pace:
     """What was taken is paid off evenly; the next may be taken when all is paid off."""
 
     def __init__(self, per_minute: float) -> None:
-        self._per_second = per_minute / (60 + _CREDIT)  # so that a minute that begins with credit keeps the limit, too
+        self._per_second = per_minute / (60 + CREDIT)  # so that a minute that begins with credit keeps the limit, too
         self._paid_off = -math.inf  # by the clock of the event loop
 
     def seconds_left(self) -> float:
         return self._paid_off - asyncio.get_running_loop().time()
 
     def take(self, amount: float) -> float:
-        earliest = asyncio.get_running_loop().time() - _CREDIT
+        earliest = asyncio.get_running_loop().time() - CREDIT
         self._paid_off = max(self._paid_off, earliest) + amount / self._per_second
         return amount
