@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import Solution
@@ -10,10 +11,14 @@ from chatdev.engine.solution import SOLUTION
 from chatdev.llm.base import Constraint
 
 _LONGEST_LINE = 200  # characters
+_MOST_FILES = 6  # in one delivery
+_ANY_PATH = '[A-Za-z0-9_/-]{1,60} "." [a-z]{1,8}'
 
 
-def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool) -> Constraint | None:
-    """What a reply in this form must look like, for models whose profile asks for it; None leaves it free."""
+def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
+                   paths: Collection[str] = ()) -> Constraint | None:
+    """What a reply in this form must look like, for models whose profile asks for it; None leaves it free. `paths`: the
+    files that there are; without any, it may name its own."""
     if not profile.constrained:
         return None
     if solution.form == "choice":
@@ -22,9 +27,20 @@ def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool) -
         return Constraint(grammar=f"root ::= {marker}( {options} )")
     if solution.form == "list":
         return Constraint(grammar=_list_grammar(solution.most, concludes=concludes))
+    if solution.form == "files" and not solution.as_file:
+        return Constraint(grammar=_files_grammar(paths, concludes=concludes))
     if solution.form == "json" and solution.schema_:
         return Constraint(schema=solution.schema_)
     return None
+
+
+def _files_grammar(paths: Collection[str], *, concludes: bool) -> str:
+    """Files, each a path above a fenced block."""
+    marker = f'("{SOLUTION}\\n")? ' if concludes else ""
+    path = " | ".join(json.dumps(path, ensure_ascii=False) for path in sorted(paths)) or _ANY_PATH
+    return (f'root ::= {marker}file ("\\n\\n" file){{0,{_MOST_FILES - 1}}}\n'
+            'file ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
+            f'path ::= {path}\nline ::= ([^`\\n] [^\\n]*)? "\\n"')
 
 
 def _list_grammar(most: int | None, *, concludes: bool) -> str:

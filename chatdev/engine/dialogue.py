@@ -196,7 +196,8 @@ class Dialogue:
 
     def _constraint(self) -> Constraint | None:
         """For a second attempt and for bounds: it mends the form, but a constrained small model judges worse."""
-        return constraint_for(self.phase.solution, self.assistant.seat.profile, self.may_conclude("assistant"))
+        return constraint_for(self.phase.solution, self.assistant.seat.profile, self.may_conclude("assistant"),
+                              self.deliveries.state.software)
 
 
 def _delivers(phase: Phase, body: str) -> bool:

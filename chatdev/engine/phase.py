@@ -129,7 +129,8 @@ class Room:
                                    phase={"name": self.name, "about": self.phase.about})
         dialogue.turns.memory = ShortTermMemory(question, memory.images)
         dialogue.turns.calls.budget = Budget()  # a phase that has spent its own still owes its solution
-        constraint = constraint_for(self.phase.solution, agent.seat.profile, concludes=False)
+        constraint = constraint_for(self.phase.solution, agent.seat.profile, concludes=False,
+                                    paths=self.state.software)
         for n in range(1, REFLECTIONS + 1):
             place = f"{self.place}/reflection-{n}"
             utterance = await dialogue.turns.take(agent, place, constraint)

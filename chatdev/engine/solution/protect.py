@@ -23,16 +23,17 @@ _PROSE = 0.1  # a text with code characters on fewer lines than this share is pr
 def objections(before: Mapping[str, bytes], after: Mapping[str, bytes], *, whole: Collection[str] = ()) -> list[str]:
     """Why the software `after` a delivery must not replace the one `before`; empty when nothing speaks against it.
 
-    A file that parsed must still parse (Python, JSON). A program must not turn into shell commands or prose. A program
-    of at least 8 filled lines must not shrink below 40 % of them, unless what it lost moved to other files: for Python
-    every lost function and class, for the rest half of the lost lines. Files in `whole` may shrink: their author said
-    so. Deleting a file is said openly and never objected to.
+    A file that parsed must still parse (Python, JSON), and one that is added to a program must parse. A program must
+    not turn into shell commands or prose. A program of at least 8 filled lines must not shrink below 40 % of them,
+    unless what it lost moved to other files: for Python every lost function and class, for the rest half of the lost
+    lines. Files in `whole` may shrink: their author said so. Deleting a file is said openly and never objected to.
     """
     found, changed = [], _Changed({path: _text(after[path]) for path in after if after[path] != before.get(path)})
-    for path in sorted(before.keys() & after.keys()):
-        if before[path] == after[path]:
+    added = "" if any(map(is_program, before)) else None
+    for path, new in sorted(changed.texts.items()):
+        old = _text(before[path]) if path in before else added
+        if old is None:
             continue
-        old, new = _text(before[path]), _text(after[path])
         reason = _broken(path, old, new) or _no_program(path, old, new)
         if not reason and path not in whole:
             reason = _fragment(path, old, new, changed)
@@ -47,8 +48,8 @@ def _text(content: bytes) -> str:
 
 def _broken(path: str, old: str, new: str) -> str | None:
     if is_python(path):
-        why = fault(new)
-        return f"parsed before and does not now: {why}" if why and not fault(old) else None
+        why, since = fault(new), "parsed before and does not now" if old else "does not parse"
+        return f"{since}: {why}" if why and not fault(old) else None
     if path.casefold().endswith(".json"):
         why = _json_fault(new)
         return f"was valid JSON before and is not now: {why}" if why and not _json_fault(old) else None

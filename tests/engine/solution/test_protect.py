@@ -50,6 +50,14 @@ def test_ordinary_changes_are_not_objected_to(path: str, old: str, new: str) -> 
     assert objected(path, old, new) == []
 
 
+def test_what_is_added_to_a_program_must_parse() -> None:
+    assert objected("a.py", PROGRAM, PROGRAM, b="=======\ndef f(): pass\n") == [
+        "b.py: does not parse: line 1: invalid syntax"]
+    assert objected("a.py", PROGRAM, PROGRAM, b="def f(): pass\n") == []
+    assert objections({}, {"a.py": b"x = (\n"}) == []
+    assert objections({"data.csv": b"1\n"}, {"data.csv": b"1\n", "a.py": b"x = (\n"}) == []
+
+
 def test_what_moved_to_another_file_is_not_lost() -> None:
     assert objected("a.py", PROGRAM, "from b import f0\n", b=PROGRAM) == []
     assert objected("a.py", PROGRAM, "from b import f0\n", b=PROGRAM.replace("f4", "g")) != []
@@ -62,8 +70,8 @@ def test_whoever_says_that_he_replaces_the_whole_file_may_shrink_it() -> None:
     assert objections(before, after, whole=("a.py",)) == []
 
 
-def test_deleting_and_adding_files_is_never_objected_to() -> None:
-    assert objections({"a.py": PROGRAM.encode()}, {"b.py": b"x = (\n"}) == []
+def test_deleting_files_and_adding_whole_ones_is_never_objected_to() -> None:
+    assert objections({"a.py": PROGRAM.encode()}, {"b.py": b"x = ()\n"}) == []
 
 
 def test_files_that_are_no_text_are_compared_without_failing() -> None:

@@ -1,4 +1,4 @@
-"""A list of bounded length: what is said of it, what is kept of it, and how a small model is held to it."""
+"""What a small model is held to: lists of bounded length, and files in the form that can be read."""
 
 from __future__ import annotations
 
@@ -28,6 +28,20 @@ def test_a_small_model_is_held_to_the_form(solution: Solution, concludes: bool, 
     constraint = constraint_for(solution, SMALL, concludes)
     assert constraint
     assert constraint.grammar == expected
+
+
+@pytest.mark.parametrize(("paths", "concludes", "expected"), [
+    ((), False, 'root ::= file ("\\n\\n" file){0,5}\nfile ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
+     'path ::= [A-Za-z0-9_/-]{1,60} "." [a-z]{1,8}\nline ::= ([^`\\n] [^\\n]*)? "\\n"'),
+    (("main.py", "a b.txt"), True,
+     'root ::= ("<SOLUTION>\\n")? file ("\\n\\n" file){0,5}\nfile ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
+     'path ::= "a b.txt" | "main.py"\nline ::= ([^`\\n] [^\\n]*)? "\\n"'),
+])
+def test_a_small_model_is_held_to_files_that_there_are(paths: tuple[str, ...], concludes: bool, expected: str) -> None:
+    constraint = constraint_for(Solution(form="files"), SMALL, concludes, paths)
+    assert constraint
+    assert constraint.grammar == expected
+    assert constraint_for(Solution(form="files", as_file="manual.md"), SMALL, concludes, paths) is None
 
 
 def test_a_larger_model_is_left_free() -> None:
