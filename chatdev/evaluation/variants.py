@@ -59,7 +59,9 @@ class Variant:
 def variants(companies: Sequence[str], *, models: Sequence[str] = (), sets: Sequence[str] = (),
              ablations: bool = False) -> list[Variant]:
     """Every company, with its `ablated` forms if wanted, with every model (none: the default one). `sets` go for all.
-    Raises ConfigError for a company that cannot be loaded, or two variants of one name."""
+    Raises ConfigError for no company, one that cannot be loaded, or two variants of one name."""
+    if not companies:
+        raise ConfigError("no company is named; give names or paths, e.g. --companies single,chatdev")
     found: list[Variant] = []
     for name_or_path in companies:
         company = Company.load(name_or_path, sets=sets)

@@ -137,6 +137,7 @@ def expire_leases(ledger: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--companies", "chatdve"], "chatdve"),
+    (["--companies", ","], "no company is named; give names or paths"),
     (["--companies", "single,single"], "two variants are called 'single'"),
     (["--only", "nobody*"], "--only 'nobody*' matches no variant; there are: alone, chain, odd"),
     (["--areas", "Gaem"], "no area 'Gaem'"),
@@ -160,7 +161,7 @@ def test_wrong_options_are_refused_before_anything_is_made(study: Study, argumen
     ("Name,Description,Category\n,b,c\n", "the cell of 'Name' is empty"),
     ("Name,Description,Category\na,b,c\na,d,c\n", "stands twice"),
     ("Name,Description,Category\n", "there are no tasks"),
-    (f"Name,Description,Category\na,{'x' * 10_000_000},c\n", "a cell may have 100000 characters"),
+    (f"Name,Description,Category\na,{'x' * 10_000_000},c\n", "'Description' has 10000000 characters; shorten it"),
 ])
 def test_a_wrong_csv_is_refused_with_its_mend(study: Study, text: str, said: str) -> None:
     data = study.lab.write("tasks.csv", text)

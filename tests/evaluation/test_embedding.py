@@ -67,6 +67,12 @@ def test_an_endpoint_that_fails_says_which_model_and_why(chat_server: ChatServer
         remote(chat_server).embed(["text"])
 
 
+def test_what_an_endpoint_said_is_said_once(chat_server: ChatServer) -> None:
+    chat_server.route(lambda _: Scripted(status=404, body={"error": {"message": "no such model"}}))
+    with pytest.raises(ModelRejected, match=r"/v1: 404 no such model$"):
+        remote(chat_server).embed(["text"])
+
+
 def test_an_endpoint_that_is_gone() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -47,8 +47,15 @@ def test_the_form_of_the_published_data_set(tmp_path: Path) -> None:
     ("Name,Description,Category\n", ["no tasks"]),
     ("Name,Description,Category\na,,c\n", [":2", "'Description' is empty"]),
     ("Name,Description,Category\na,b\n", [":2", "'Category' is empty"]),
-    ("Name,Description,Category\na,b,c\na,d,c\n", ["'a' stands twice"]),
-    (f"Name,Description,Category\na,{'x' * 10_000_000},c\n", ["100000 characters"]),
+    ("Name,Description,Category\na,b,c\n\n,,\n", [":4", "'Name' is empty", "take the row out"]),
+    ("Name,Description,Category\na,b,c\na,d,c\n", ["'a' stands twice in the category 'c'", "rename"]),
+    ("Name,Description,Category,Name\na,b,c,d\n", ["the column 'Name' stands twice"]),
+    (f"Name,Description,Category\na,b,c\na,{'x' * 10_000_000},c\n",
+     [":3", "'Description' has 10000000 characters; shorten it to 100000"]),
+    (f"Name,Description,Category\n{'x' * 10_000_000},b,c\n", [":2", "'Name' has 10000000 characters"]),
+    (f"Name,Description,Category\na,{'x' * 20_000_001},c\n", ["line 2 cannot be read", "field larger"]),
+    ('Name,Description,Category\na,b,c\nd,"e,f\ng,h,i\n', ["line 3 cannot be read", "quotation mark left open"]),
+    ("Name,Description,Category\na\0,b,c\n", [":2", "'Name' holds a NUL character"]),
 ])
 def test_a_table_that_is_none_says_what_to_do(tmp_path: Path, content: str, words: list[str]) -> None:
     file = tmp_path / "tasks.csv"
@@ -57,6 +64,22 @@ def test_a_table_that_is_none_says_what_to_do(tmp_path: Path, content: str, word
         load_tasks(file)
     for word in words:
         assert word in str(raised.value)
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tasks.CSV").write_text("Name,Description,Category\na,b,c\n")
+    assert load_tasks(tmp_path / "tasks.CSV")
+    (tmp_path / "tasks.tsv").write_text("Name\tDescription\tCategory\na\tb\tc\n")
+    with pytest.raises(ConfigError, match=r"tasks.tsv is no data set.*ends in .csv"):
+        load_tasks(tmp_path / "tasks.tsv")
+
+
+def test_a_huge_field_of_a_yaml_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(CATEGORY.replace("Asks for", "x" * 200_000))
+    with pytest.raises(ConfigError, match=r"mine.yaml:9: tasks.1.description: .*100000") as raised:
+        load_tasks(file)
+    assert len(str(raised.value)) < 1000
 
 
 def test_a_table_in_another_encoding(tmp_path: Path) -> None:

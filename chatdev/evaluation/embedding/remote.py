@@ -47,7 +47,8 @@ class Remote:
         except openai.APIStatusError as error:
             refused = error.status_code < 500 and error.status_code not in (408, 409, 429)
             kind = ModelRejected if refused else ModelUnavailable
-            raise kind(f"{where}: {error.status_code} {scrubbed(error.message)[:300]}") from None
+            said = error.message.removeprefix(f"Error code: {error.status_code} - ")
+            raise kind(f"{where}: {error.status_code} {scrubbed(said)[:300]}") from None
         except openai.APIConnectionError as error:
             raise ModelUnavailable(f"{where}: no connection ({type(error.__cause__ or error).__name__}); what is "
                                    "measured so far is kept, try again later") from None
