@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from chatdev.config.inception import form_text
@@ -9,7 +11,10 @@ from chatdev.config.load import load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import Solution
 from chatdev.engine.constraint import constraint_for
-from chatdev.engine.solution import parse_solution
+from chatdev.engine.solution import FilesDelivery, parse_solution
+from chatdev.llm.base import Message, Reply, Request, Sampling
+from chatdev.llm.local.model import LocalModel
+from tests.support.local_model import require_local_model
 
 SMALL = ModelProfile(match=["x"], constrained=True)
 
@@ -42,6 +47,27 @@ def test_a_small_model_is_held_to_files_that_there_are(paths: tuple[str, ...], c
     assert constraint
     assert constraint.grammar == expected
     assert constraint_for(Solution(form="files", as_file="manual.md"), SMALL, concludes, paths) is None
+
+
+@pytest.mark.model
+@pytest.mark.xdist_group("local-model")
+def test_the_small_model_answers_with_readable_files_whatever_it_is_asked() -> None:
+    require_local_model()
+    software = {"main.py": b"def add(a, b):\n    return a - b\n\n\nprint(add(1, 2))\n"}
+    constraint = constraint_for(Solution(form="files"), SMALL, concludes=False, paths=software)
+    question = "main.py has the function add, which returns a - b. What is it called? Answer with one word."
+
+    async def ask() -> Reply:
+        model = LocalModel()
+        try:
+            sampling = Sampling("local", temperature=0, max_tokens=200)
+            return await model.complete(Request((Message("user", question),), sampling, constraint=constraint))
+        finally:
+            await model.close()
+
+    delivery = parse_solution(Solution(form="files"), asyncio.run(ask()).text, software)
+    assert isinstance(delivery, FilesDelivery)
+    assert set(delivery.software) == {"main.py"}
 
 
 def test_a_larger_model_is_left_free() -> None:
