@@ -83,6 +83,7 @@ def command(study: str, ledger_url: str, folder: Path | None, **given: Any) -> i
 
 def _planned(folder: Path, given: dict[str, Any]) -> tuple[list[Variant], Sequence[Task], Study]:
     """The variants, the tasks and the study; everything that can be checked before is."""
+    from chatdev.batch.spent import Allowance
     from chatdev.evaluation.selection import Selection
     from chatdev.evaluation.srdd import Srdd
     from chatdev.evaluation.study import Conditions, Study
@@ -98,7 +99,7 @@ def _planned(folder: Path, given: dict[str, Any]) -> tuple[list[Variant], Sequen
     tasks = Selection(given["areas"], given["categories"], given["only_with_acceptance"], given["limit"],
                       given["seed"]).of(data.tasks())
     data.refuse_broken_tests(tasks)
-    plan.check(tasks, chosen)
+    plan.check(tasks, chosen, Allowance(given["max_cost"]))
     return chosen, tasks, plan
 
 

@@ -13,18 +13,18 @@ from typing import Any, Protocol
 
 from chatdev.batch.attempt import AttemptFailed, Failure
 from chatdev.batch.ledger import Job, Ledger, plain
-from chatdev.batch.spent import Spent
-from chatdev.config.environ import environ
-from chatdev.config.settings import default_model
+from chatdev.batch.spent import Allowance, Spent
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding.choose import embedder_of
 from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.llm.rate import RateLimit
-from chatdev.llm.registry import Models
+from chatdev.runner.begin import hire
+from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import Recorded
 from chatdev.runner.result import Run
+from chatdev.runner.session import opened
 from chatdev.sandbox.choose import choose
 from chatdev.tools.software.installing.supply import Policy, Supply
 from chatdev.tools.software.runtime import runtime
@@ -94,15 +94,15 @@ class Study:
                 yield Job(f"{spec['name']}/{task.id}", {"data": self.data.name, "task": asdict(task), "variant": spec,
                                                         "conditions": asdict(self.conditions)})
 
-    def check(self, tasks: Sequence[Task], variants: Sequence[Variant]) -> None:
+    def check(self, tasks: Sequence[Task], variants: Sequence[Variant], allowance: Allowance | None = None) -> None:
         """Look for all that would make every job fail, before anything is entered or paid: models and the embedder that
-        cannot be reached, a sandbox that does not work. Raises ConfigError, MissingModel, SandboxError and the like."""
-        choose(self.sandbox or "bubblewrap")
+        cannot be reached, a sandbox that does not work, a limited cost with a model that has no price. Raises
+        ConfigError, MissingModel, SandboxError and the like."""
         if self.conditions.runtime:
             runtime(self.conditions.runtime)
-        for name in {variant.model for variant in variants}:
-            default = default_model(name, self.base_url)
-            asyncio.run(_reach(default.name, default.base_url))
+        for variant in variants:
+            asyncio.run(_hire(variant, RunOptions(model=variant.model, base_url=self.base_url, sandbox=self.sandbox,
+                                                  max_cost=allowance.cost if allowance else None)))
         embedder_of(self.conditions.embedder, self.embedder_url).embed([task.description for task in tasks[:1]])
 
     def enter(self, ledger: Ledger, jobs: Sequence[Job]) -> int:
@@ -165,13 +165,10 @@ class Study:
             sandbox.stop_all()
 
 
-async def _reach(model: str | None, base_url: str | None) -> None:
-    """Raise MissingModel when there is no way to a model; nothing is asked of it."""
-    models = Models(environ())
-    try:
-        models.get(model, base_url)
-    finally:
-        await models.close()
+async def _hire(variant: Variant, options: RunOptions) -> None:
+    """Raise what would keep the runs of a variant from beginning; nothing is asked of a model."""
+    async with opened(options) as means:
+        hire(variant.load().config, options, means)
 
 
 def _refuse_another(folder: Path, task: Task, variant: Variant) -> None:

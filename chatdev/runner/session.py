@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from chatdev.config.environ import environ
@@ -43,6 +43,16 @@ class Means:
         return journal
 
 
+@asynccontextmanager
+async def opened(options: RunOptions) -> AsyncIterator[Means]:
+    """The means of a session, closed at its end. Raises ConfigError."""
+    async with AsyncExitStack() as closing:
+        user = user_settings()
+        models = Models(environ(), options.rate_limit)
+        closing.push_async_callback(models.close)
+        yield Means(options, user, models, closing)
+
+
 @dataclass(slots=True)
 class Session:
     """Runs what `prepare` makes of the means."""
@@ -62,11 +72,8 @@ class Session:
 
     async def arun(self) -> Run:
         """`run` for callers with an event loop; cancelling it ends the run cleanly and raises CancelledError."""
-        async with AsyncExitStack() as closing:
-            user = user_settings()
-            models = Models(environ(), self.options.rate_limit)
-            closing.push_async_callback(models.close)
-            self.execution = await self.prepare(Means(self.options, user, models, closing))
+        async with opened(self.options) as means:
+            self.execution = await self.prepare(means)
             return await self.execution.execute()
 
     async def events(self) -> AsyncIterator[Event]:

@@ -210,6 +210,13 @@ def test_a_budget_stops_the_study_and_a_greater_one_goes_on(study: Study) -> Non
     assert study.run("--only", "alone", "--max-tokens", "1000").exit_code == 0
 
 
+def test_a_limited_cost_needs_prices_before_the_first_run(study: Study) -> None:
+    done = study.run("--max-cost", "1")
+    assert done.exit_code == 2
+    assert "--max-cost needs the price of every model, and that of 'scripted' is unknown" in done.stderr
+    assert study.lab.server.requests == []
+
+
 def test_when_everything_fails_the_study_stops_before_all_jobs_do(study: Study) -> None:
     study.lab.write("data/many.yaml", "area: Many\ncategory: Many\ntasks:\n" + "".join(
         f"- {{name: Task {n}, description: Do {n}.}}\n" for n in range(30)))
