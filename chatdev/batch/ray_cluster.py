@@ -104,7 +104,10 @@ def joined(address: str | None = None, workers: int | None = None) -> Iterator[C
     try:
         ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        raise ConfigError(f"there is no way to the Ray cluster {address or 'of this machine'}: {error}") from error
+        mend = ("everyone in a cluster needs the same Ray, and its token (RAY_AUTH_MODE=token)" if address else
+                "Ray tells more in /tmp/ray/session_latest/logs")
+        raise ConfigError(f"there is no way into the Ray cluster {address or 'of this machine'}: {_root(error)}; {mend}"
+                          ) from error
     try:
         yield Cluster(workers or _default(_nodes()), ray.get_runtime_context().get_node_id())
     finally:
@@ -135,6 +138,11 @@ def _knock(address: str) -> None:
     except (OSError, OverflowError) as error:
         raise ConfigError(f"nobody answers at {address} ({error}); start the cluster with `ray start --head --port="
                           f"{port}`, or leave the address out for a cluster of this machine alone") from error
+
+
+def _root(error: BaseException) -> BaseException:
+    """The error from which it all came."""
+    return _root(error.__cause__) if error.__cause__ else error
 
 
 def _said(error: Exception) -> str:

@@ -28,15 +28,18 @@ SECONDS = 0.4  # a job
 @dataclass(frozen=True)
 class Workshop:
     """Does jobs of the kind that their spec says, none on the machine that is `broken`, and notes what it begins and
-    finishes."""
+    finishes. Nothing is finished before `together` workers have noted something."""
 
     notes: Path
     seconds: float = 0.1
     broken: str = ""
+    together: int = 1
 
     async def __call__(self, spec: Mapping[str, Any]) -> Mapping[str, Any]:
-        self._note("begun", spec["n"])
+        self.note("begun", spec["n"])
         await asyncio.sleep(self.seconds)
+        while len(self.workers()) < self.together:
+            await asyncio.sleep(0.02)
         if machine() == self.broken:
             raise OSError(f"the disk of {self.broken} is full")
         match spec.get("kind"):
@@ -46,7 +49,7 @@ class Workshop:
                 raise ModelUnavailable("the provider is down")
             case "costs":
                 raise AttemptFailed("broken off", Spent(1.0, 100))
-        self._note("finished", spec["n"])
+        self.note("finished", spec["n"])
         return {"n": spec["n"], "machine": machine(), "tokens": 10}
 
     def seen(self, what: str) -> Counter[int]:
@@ -54,25 +57,28 @@ class Workshop:
         return Counter(int(line[1]) for line in self._lines() if line[0] == what)
 
     def workers(self) -> list[int]:
-        """The processes that have begun jobs, the latest first."""
+        """The processes that have noted something, the latest first."""
         return list(dict.fromkeys(int(line[2]) for line in reversed(self._lines())))
+
+    def note(self, what: str, number: int = 0) -> None:
+        """One line, by this process."""
+        with self.notes.open("a") as notes:
+            notes.write(f"{what} {number} {os.getpid()}\n")
 
     def _lines(self) -> list[list[str]]:
         return [line.split() for line in self.notes.read_text().splitlines()] if self.notes.exists() else []
 
-    def _note(self, what: str, number: int) -> None:
-        with self.notes.open("a") as notes:
-            notes.write(f"{what} {number} {os.getpid()}\n")
-
 
 @dataclass(frozen=True)
 class Refuses:
-    """A check that some machines do not pass (empty: none passes)."""
+    """A check that some machines do not pass (empty: none passes), which is noted."""
 
+    workshop: Workshop
     machines: tuple[str, ...] = ()
 
     def __call__(self) -> None:
         if not self.machines or machine() in self.machines:
+            self.workshop.note("refused")
             raise ConfigError(f"there is no sandbox on {machine()}")
 
 

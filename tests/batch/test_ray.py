@@ -57,7 +57,7 @@ def ledger(database: str) -> Iterator[Ledger]:
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Workshop:
-    return Workshop(tmp_path / "notes")
+    return Workshop(tmp_path / "notes", together=2)
 
 
 class Session:
@@ -202,8 +202,8 @@ def test_cancelling_gives_back_what_is_unfinished(cluster: Cluster, ledger: Ledg
 
 def test_a_machine_where_nothing_can_be_done_gets_no_jobs(cluster: Cluster, ledger: Ledger,
                                                           workshop: Workshop) -> None:
-    ledger.add(jobs(4))
-    session = Session(cluster, ledger, workshop, check=Refuses((OTHER,)))
+    ledger.add(jobs(40))
+    session = Session(cluster, ledger, workshop, check=Refuses(workshop, (OTHER,)))
     assert session.run().status == "finished"
     assert f"there is no sandbox on {OTHER}" in session.troubles
     assert OTHER not in {entry.result["machine"] for entry in ledger.entries("done")}
@@ -213,7 +213,7 @@ def test_when_no_machine_can_do_anything_its_reason_is_raised(cluster: Cluster, 
                                                               workshop: Workshop) -> None:
     ledger.add(jobs(4))
     with pytest.raises(ConfigError, match="there is no sandbox on") as raised:
-        Session(cluster, ledger, workshop, check=Refuses()).run()
+        Session(cluster, ledger, workshop, check=Refuses(workshop)).run()
     assert type(raised.value) is ConfigError
     assert ledger.counts()["open"] == 4
 

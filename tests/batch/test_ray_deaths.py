@@ -80,7 +80,7 @@ def test_a_worker_and_then_the_driver_are_killed_and_the_next_start_does_exactly
     ledger.close()
     assert workshop.seen("begun").total() - JOBS <= AT_ONCE // 2 + AT_ONCE  # what the two deaths found under way
     assert drivers.finished - JOBS <= AT_ONCE  # and had not yet been written down
-    assert len(workshop.workers()) == 5
+    assert len(workshop.workers()) > 3
 
 
 def test_a_driver_that_is_asked_to_end_gives_its_jobs_back(drivers: Drivers) -> None:
