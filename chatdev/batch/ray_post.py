@@ -40,19 +40,20 @@ class Post:
         When one dies soon and again, the next one gets half as many jobs at once: a job that kills its workers must
         end up alone with them, and not take all others along."""
         soon = idle = 0
-        while True:
+        while not self._stopped:
             try:
                 return await self._shift(max(1, share >> max(0, soon - 1)))
             except _Died as death:
+                if self._stopped:
+                    break
                 soon = soon + 1 if time.monotonic() - self._started < _CALM else 0
                 idle = 0 if death.jobs else idle + 1
-                if self._stopped:
-                    return None
                 if idle == _MOST_STARTS:
                     raise ConfigError(f"no worker stays alive: {death}; every machine of the cluster needs the same "
                                       "Python, Ray and chatdev") from death
                 self._on_trouble(f"{death}; another one takes its place")
             await asyncio.sleep(2 ** idle - 1)
+        return None
 
     def stop(self) -> None:
         """Let it begin no further job."""
@@ -77,7 +78,8 @@ class Post:
             self._on_trouble("")
             ended = await self._end(actor.run.remote())
         except ActorDied as death:
-            raise _Died(f"the worker {name} died ({death})", await self._buried(actor, name)) from death
+            who = f"the worker {name}" if name else "a new worker"
+            raise _Died(f"{who} died ({death})", await self._buried(actor, name)) from death
         except BaseException:
             await self._buried(actor, name)
             raise
