@@ -83,7 +83,7 @@ class _Engine:
             return self._tell(status="stopped", reason=self._reason or self._problem, problem=self._problem)
         if self._left and self._errors:
             raise self._errors[0]
-        return self._tell(status="finished")
+        return self._tell(status="finished", trouble="")
 
     async def _look(self) -> bool:
         """See how far the batch is, and whether its budget is spent; False when nothing is left to do."""

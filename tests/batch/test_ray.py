@@ -149,7 +149,7 @@ def test_when_everything_fails_all_workers_stop(cluster: Cluster, ledger: Ledger
 
 def test_a_killed_worker_is_replaced_and_its_jobs_do_not_wait_for_their_leases(
         cluster: Cluster, ledger: Ledger, workshop: Workshop) -> None:
-    ledger.add(jobs(40))
+    ledger.add(jobs(100))
 
     def kill() -> bool:
         if workshop.seen("finished").total() < 8:
@@ -158,12 +158,12 @@ def test_a_killed_worker_is_replaced_and_its_jobs_do_not_wait_for_their_leases(
         return True
 
     session = Session(cluster, ledger, workshop)
-    assert session.run(kill).counts["done"] == 40
-    assert_all_done(ledger, 40)
+    assert session.run(kill).counts["done"] == 100
+    assert_all_done(ledger, 100)
     assert "died (Worker unexpectedly exits" in session.troubles
     assert session.told[-1].trouble == ""
     assert len(workshop.workers()) == 3
-    assert workshop.seen("begun").total() - 40 <= 2  # what it had under way
+    assert workshop.seen("begun").total() - 100 <= 2  # what it had under way
 
 
 def test_a_machine_that_loses_its_power_costs_what_it_had_under_way(
