@@ -5,6 +5,7 @@ from __future__ import annotations
 from chatdev.engine.solution.elision import elided_line
 from chatdev.engine.solution.languages import is_python
 from chatdev.engine.solution.problem import Unreadable
+from chatdev.engine.solution.python_broken import read_around
 from chatdev.engine.solution.python_merge import merge
 from chatdev.engine.solution.python_part import is_part
 from chatdev.engine.solution.python_source import Code, describe, fault, read, read_part
@@ -87,7 +88,7 @@ def _python(path: str, old: str, content: str) -> str:
     try:
         existing = read(old)
     except SyntaxError as error:
-        return _in_place_of_broken(path, old, content, describe(error))
+        return _into_broken(path, old, content, describe(error))
     try:
         new = read_part(content)
     except SyntaxError as error:
@@ -99,12 +100,22 @@ def _python(path: str, old: str, content: str) -> str:
     return text
 
 
-def _in_place_of_broken(path: str, old: str, content: str, why: str) -> str:
-    """A file that does not parse can only be replaced: nothing can be merged into it."""
+def _into_broken(path: str, old: str, content: str, why: str) -> str:
+    """A file that does not parse gets whole functions in the place of its own; else it can only be replaced."""
+    existing, new = read_around(old), _read_part(content)
+    if existing and new and any(unit.defines for unit in new.units) and is_part(existing, new):
+        return merge(path, existing, new)
     if _filled(content) < _FRAGMENT * _filled(old):
         raise Unreadable(f"{path}: does not parse at the moment ({why}), so a part cannot be merged: "
                          f"give the whole file or SEARCH/REPLACE blocks")
     return _complete(path, content)
+
+
+def _read_part(content: str) -> Code | None:
+    try:
+        return read_part(content)
+    except SyntaxError:
+        return None
 
 
 def _filled(text: str) -> int:
@@ -113,8 +124,5 @@ def _filled(text: str) -> int:
 
 def definitions(text: str) -> set[str]:
     """Names of the functions and classes a Python text defines, methods given without their class included."""
-    try:
-        code: Code = read_part(text)
-    except SyntaxError:
-        return set()
-    return {unit.name for unit in code.units if unit.defines}
+    code = _read_part(text)
+    return {unit.name for unit in code.units if unit.defines} if code else set()

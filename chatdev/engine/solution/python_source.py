@@ -14,7 +14,7 @@ from chatdev.workspace import python_source
 
 Kind = Literal["doc", "import", "function", "class", "assign", "guard", "ellipsis", "other"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # what Python itself takes for a line
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # what Python itself takes for a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def describe(error: SyntaxError) -> str:
 
 def read(text: str) -> Code:
     """`text` as a whole module. Raises SyntaxError."""
-    return _code(_LINE.findall(text), parse(text).body)
+    return code(LINE.findall(text), parse(text).body)
 
 
 def read_part(text: str) -> Code:
@@ -116,14 +116,14 @@ def read_part(text: str) -> Code:
         return read(text)
     except SyntaxError as error:
         first = error
-    lines = _LINE.findall(text)
+    lines = LINE.findall(text)
     filled = [f"{indentation(line)}...\n" if is_elision(line) else line for line in lines]
     for variant in (filled, ["if True:\n", *lines], ["if True:\n", *filled]):
         try:
             tree = parse("".join(variant))
         except SyntaxError:
             continue
-        return _code(variant, _inner_body(tree, indented=variant[0] == "if True:\n"))
+        return code(variant, _inner_body(tree, indented=variant[0] == "if True:\n"))
     raise first
 
 
@@ -132,7 +132,8 @@ def _inner_body(tree: ast.Module, *, indented: bool) -> list[ast.stmt]:
     return [*first.body, *tree.body[1:]] if indented and isinstance(first, ast.If) else tree.body
 
 
-def _code(lines: list[str], body: list[ast.stmt]) -> Code:
+def code(lines: list[str], body: list[ast.stmt]) -> Code:
+    """A module of these lines, which were parsed as `body`."""
     tree = ast.Module(body=body, type_ignores=[])
     nodes = list(ast.walk(tree))
     in_strings = frozenset(_lines_in_strings(nodes, _docstrings(nodes)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chatdev.engine.solution import Unreadable, parse_files
+from chatdev.engine.solution.partial import updated
+from chatdev.engine.solution.python_source import fault
 
 SHOP = '''\
 #!/usr/bin/env python3
@@ -211,7 +213,59 @@ def test_a_part_that_is_not_clear_is_refused(part: str, why: str) -> None:
     assert refusal(part).startswith(why)
 
 
-def test_a_part_of_a_file_that_does_not_parse_cannot_be_merged() -> None:
+LIST = """\
+import sys
+
+
+# What there is.
+def show(tasks):
+    for task in tasks:
+        print(f"{task} [{'x'] if task.done else ''}")
+
+# What is new.
+def add(tasks, text):
+    tasks.append(text)
+
+
+class Shop:
+    tax = 2
+
+    def price(self, net):
+        return net * (1 +
+
+    # In words.
+    def say(self):
+        return "shop"
+
+
+show([])
+"""
+SHOW = """\
+def show(tasks):
+    for task in tasks:
+        print(task)
+"""
+PRICE = """\
+    def price(self, net):
+        return net + self.tax
+"""
+
+
+@pytest.mark.parametrize("part", [SHOW, PRICE, SHOW + "\n\nclass Shop:\n" + PRICE])
+def test_a_function_that_does_not_parse_is_replaced_by_a_whole_one(part: str) -> None:
+    merged = updated("list.py", LIST, part)
+    kept = [line for line in LIST.splitlines() if "'x']" not in line and "(1 +" not in line]
+    assert [line for line in merged.splitlines() if line in kept] == kept
+    assert ("print(task)" in merged, "self.tax" in merged) == (SHOW in part, PRICE in part)
+    assert (fault(merged) is None) == (SHOW in part and PRICE in part)
+
+
+def test_a_whole_program_takes_the_place_of_one_that_does_not_parse() -> None:
+    whole = LIST.replace("{'x'] if", "{'x' if").replace("(1 +", "2")
+    assert updated("list.py", LIST, whole) == whole
+
+
+def test_what_is_broken_outside_of_functions_cannot_be_merged_into() -> None:
     old = SHOP + "\nx = (\n"
     assert "does not parse at the moment (line 50" in refusal("def load(path):\n    return {}\n", old)
     assert merged(SHOP, old) == SHOP

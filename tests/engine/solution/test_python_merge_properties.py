@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import chatdev
 from chatdev.engine.solution import Unreadable, parse_files
+from chatdev.engine.solution.partial import updated
 from chatdev.engine.solution.python_merge import merge
 from chatdev.engine.solution.python_source import Unit, read, read_part
 
@@ -105,3 +106,15 @@ def test_whatever_is_merged_parses_and_loses_no_definition(old: str, part: str) 
         return
     new = software["a.py"].decode()
     assert set(defined(part)) <= set(defined(new))
+
+
+garbage = st.sampled_from(["x = (", "x = ]", "if x", "return return", "  y = 1", "def"])
+
+
+@given(st.integers(1, 6), st.integers(0, 5), garbage)
+def test_whichever_function_is_broken_a_whole_one_mends_the_file(count: int, place: int, garbage: str) -> None:
+    functions = [f"def f{n}():\n    a = {n}\n    return a\n" for n in range(count)]
+    broken, new = place % count, f"def f{place % count}():\n    return 'new'\n"
+    old = [text.replace("return a", garbage) if n == broken else text for n, text in enumerate(functions)]
+    text = updated("a.py", "\n\n".join([*old, "f0()\n"]), new)
+    assert text == "\n\n".join([*functions[:broken], new, *functions[broken + 1:], "f0()\n"])
