@@ -7,7 +7,7 @@ allow. Last, what the ledger itself takes with many jobs in it, and what a run's
 
     python -m benchmarks.fleet [--only NAME …]
 
-`--only` measures some of the loads and keeps the figures of the others. The page and the results need a quiet machine.
+`--only` measures some of the loads, or none, and keeps the figures of the others. The page and the results need a quiet machine.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _row(name: str, load: Load, figures: Mapping[str, Any]) -> tuple[object, ...
     return (f"`{name}`", f"{load.jobs:,}", load.at_once,
             f"{load.latency:g} s" + (", varying" if load.spread else ""), ", ".join(limits) or "–", took,
             figures["ideal_seconds"], f"{took / figures['ideal_seconds']:.2f}", figures["foretold_seconds"],
-            "fitted" if name in (FEW, MANY) else f"{figures['foretold_seconds'] / took - 1:+.0%}",
+            "fitted" if name in (FEW, MANY) else f"{round(100 * figures['foretold_seconds'] / took) - 100:+d} %",
             figures["calls_per_second"], f"{figures['cpu_ms_per_call']:.2f}", f"{memory[1]} → {memory[-1]}",
             figures["load_of_the_machine_before"])
 
