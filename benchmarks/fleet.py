@@ -7,7 +7,7 @@ allow. Last, what the ledger itself takes with many jobs in it, and what a run's
 
     python -m benchmarks.fleet [--only NAME …]
 
-`--only` measures some of the loads, or none, and keeps the figures of the others. The page and the results need a quiet machine.
+`--only` measures some of the loads, or none, and keeps the figures of the others. Do it on a quiet machine.
 """
 
 from __future__ import annotations
