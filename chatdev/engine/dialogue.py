@@ -41,11 +41,14 @@ class Dialogue:
     round: int = field(default=0)
     _same: int = field(default=0)
     _answer: str = field(default="")
+    _guarded: str = field(default="")
+    """The guard's report as the pair knows it."""
 
     async def run(self) -> Ending:
         """Take turns until consensus, passing feedback, two unchanged deliveries, or the last round; or until the
         phase goes in circles or has spent its budget, which is noted with the reason."""
         self.stuck.stands(self.deliveries.version)
+        self._guarded = self.deliveries.guard["report"] if self.deliveries.guard else ""
         try:
             ending = await self._rounds()
         except PhaseSpent as spent:
@@ -159,9 +162,14 @@ class Dialogue:
         return self._same >= SAME_AGAIN
 
     def _report(self, received: Received) -> None:
-        """What the next speaker reads beside the response: the feedback, and that nothing changed."""
+        """What the next speaker reads beside the response: the feedback, what the guard says otherwise than before, and
+        that nothing changed."""
         listener: Speaker = "instructor" if self.instructor else "assistant"
-        verdict = self.deliveries.verdict
+        verdict, guard = self.deliveries.verdict, self.deliveries.guard
+        if guard and guard["report"] != self._guarded:
+            self._guarded = guard["report"]
+            self._tell(listener, self.office.say("report", tool=self.phase.guard, report=guard["report"],
+                                                 passed=guard["passed"]))
         if verdict:
             self._tell(listener, self.office.say("report", tool=self.phase.feedback, report=verdict["report"],
                                                  passed=verdict["passed"]))

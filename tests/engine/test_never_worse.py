@@ -38,6 +38,19 @@ def test_a_delivery_that_makes_it_worse_by_a_guard_that_never_passed_goes_back(s
     assert "return 2" in run.software.text("main.py")
 
 
+def test_the_instructor_reads_what_the_guard_says_of_a_delivery_that_is_kept(studio: Studio) -> None:
+    phase = {**CHANGE, "guard": "software.complete", "opens": "instructor"}
+    worse, better = f"{STUB}\n\ndef load():\n    pass", f"{STUB}\n\ndef load():\n    return 1"
+    studio.run(studio.company({"write": WRITE, "change": phase}), {
+        "write#1/round-1/assistant": "<SOLUTION>\n" + program(worse),
+        "change#1/round-1/instructor": "Write load.", "change#1/round-1/assistant": program(better),
+        "change#1/round-2/instructor": "Write save.", "change#1/round-2/assistant": program(better),
+        "change#1/round-3/instructor": "<SOLUTION>"})
+    assert "`save` has no body yet" in studio.said("change#1/round-2/instructor")
+    assert "`load` has no body yet" not in studio.said("change#1/round-2/instructor")
+    assert studio.said("change#1/round-3/instructor").count("`save` has no body yet") == 1
+
+
 def test_code_that_no_longer_parses_is_refused(studio: Studio) -> None:
     run = studio.run(studio.company({"write": WRITE, "change": CHANGE}), {
         "write#1/round-1/assistant": "<SOLUTION>\n" + program(DONE),
