@@ -42,9 +42,20 @@ def matches(text: str, wanted: str) -> bool:
     return text == wanted or (len(text) == 1 and text in _ALIASES.get(wanted, ""))
 
 
+def middle_of(button: Any) -> tuple[int, int]:
+    """Where a user clicks, from the button's corner."""
+    return button.winfo_width() // 2, button.winfo_height() // 2
+
+
+def is_seen(button: Any) -> bool:
+    """Whether a user can click on it: one that lies beneath another cannot be pressed."""
+    x, y = middle_of(button)
+    return button.winfo_containing(button.winfo_rootx() + x, button.winfo_rooty() + y) is button
+
+
 def press(button: Any) -> None:
     """A click with the left mouse button, as Tk sees it."""
-    middle = {"x": button.winfo_width() // 2, "y": button.winfo_height() // 2}
+    middle = dict(zip("xy", middle_of(button), strict=True))
     for event in ("<Enter>", "<ButtonPress-1>", "<ButtonRelease-1>", "<Leave>"):
         button.event_generate(event, **middle)
     button.update()
@@ -66,7 +77,7 @@ def shown(root: Any) -> list[str]:
 def drive(root: Any, sequences: list[str], report: dict[str, Any]) -> None:
     """Press every sequence and note the display."""
     root.update()
-    buttons = [w for w in widgets(root) if isinstance(w, (tkinter.Button, ttk.Button))]
+    buttons = [w for w in widgets(root) if isinstance(w, (tkinter.Button, ttk.Button)) and is_seen(w)]
     report["buttons"] = [label(button) for button in buttons]
     for sequence in sequences:
         for key in sequence.split():
