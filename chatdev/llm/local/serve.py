@@ -25,6 +25,10 @@ def main() -> None:
     params.n_parallel = 1
     params.use_jinja = True
     params.cache_ram_mib = 1024  # of remembered prompts; its own default may take all the memory of a small machine
+    # A program told again with a small change is guessed from the prompt and checked in one go: the same answers, and
+    # up to twice as quick where the model repeats itself (12 tokens that agree foretell the next 24).
+    params.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
+    params.speculative.ngram_simple.size_m = 24
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
     server = xllamacpp.Server(params)  # serves in threads of its own as long as it is referenced

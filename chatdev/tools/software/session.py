@@ -55,7 +55,7 @@ def sessions(lines: Iterable[str], command: str = PYTHON) -> list[Session]:
     """
     pattern = re.compile(rf"(?:\$\s*)?(?:{command})(?=\s|$)(?P<rest>.*)", re.DOTALL)
     found: list[Session] = []
-    for line in (line.strip().strip("`").strip() for line in lines):
+    for line in map(_code, lines):
         start = pattern.fullmatch(line)
         if start:
             found.append(Session(_arguments(start["rest"])))
@@ -63,6 +63,12 @@ def sessions(lines: Iterable[str], command: str = PYTHON) -> list[Session]:
             last = found.pop() if found else Session()
             found.append(Session(last.arguments, (*last.typed, line.removeprefix("> "))))
     return found[:MOST_SESSIONS]
+
+
+def _code(line: str) -> str:
+    """The line, without the quotes that are put around code and what is said after them."""
+    quoted = re.match("`([^`]+)`", line.strip())
+    return (quoted[1] if quoted else line.strip().strip("`")).strip()
 
 
 def _arguments(text: str) -> tuple[str, ...]:

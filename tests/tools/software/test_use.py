@@ -105,6 +105,7 @@ def test_what_does_not_start_is_not_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("lines", "expected"), [
     (["python main.py add \"Buy milk\""], [Session(("add", "Buy milk"))]),
     (["`$ python3 todo.py list`"], [Session(("list",))]),
+    (["`python main.py 7 +1` prints `8`: the sum"], [Session(("7", "+1"))]),
     (["python -m app x"], [Session(("x",))]),
     (["python main.py 3 | sort", "python main.py 4 > out.txt", "python main.py 5; rm -r /"],
      [Session(("3",)), Session(("4",)), Session(("5",))]),
