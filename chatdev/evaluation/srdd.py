@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,10 @@ class Srdd:
     def tasks(self) -> Sequence[Task]:
         """All tasks. Raises ConfigError."""
         return load_tasks(self.path)
+
+    def inputs(self, task: Task) -> Mapping[str, bytes]:
+        """None: the description is all."""
+        return {}
 
     def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
         """Quality, acceptance and statistics (`measure`)."""

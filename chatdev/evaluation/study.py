@@ -50,6 +50,10 @@ class DataSet(Protocol):
         """All tasks. Raises ConfigError."""
         ...
 
+    def inputs(self, task: Task) -> Mapping[str, bytes]:
+        """What companies that declare such inputs are given besides the task's description, hidden ones included."""
+        ...
+
     def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
         """What is measured of the finished run in `folder` (as `measure` does); plain JSON values by flat names.
         Blocking. Errors are those of the machine; what is wrong with the software is part of the row."""
@@ -92,7 +96,12 @@ class Study:
         for task in tasks:
             for spec in specs:
                 yield Job(f"{spec['name']}/{task.id}", {"data": self.data.name, "task": asdict(task), "variant": spec,
-                                                        "conditions": asdict(self.conditions)})
+                                                        "conditions": asdict(self.conditions), **self._given(task)})
+
+    def _given(self, task: Task) -> dict[str, Any]:
+        """By what it is known that a task's inputs are the same as before."""
+        digests = {name: hashlib.sha256(data).hexdigest()[:16] for name, data in self.data.inputs(task).items()}
+        return {"inputs": digests} if digests else {}
 
     def check(self, tasks: Sequence[Task], variants: Sequence[Variant], allowance: Allowance | None = None) -> None:
         """Look for all that would make every job fail, before anything is entered or paid: models and the embedder that
@@ -139,9 +148,11 @@ class Study:
     async def _run(self, task: Task, variant: Variant, folder: Path) -> None:
         """One run in a folder for this attempt alone; it gets its name when it is finished."""
         warehouse = self.folder / ATTEMPTS / f"{folder.name}-{secrets.token_hex(4)}"
-        run = await variant.load().arun(
-            task.description, name=task.name, model=variant.model, base_url=self.base_url, warehouse=warehouse,
-            sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
+        company = variant.load()
+        inputs = {name: data for name, data in self.data.inputs(task).items() if name in company.config.inputs}
+        run = await company.arun(
+            task.description, name=task.name, inputs=inputs, model=variant.model, base_url=self.base_url,
+            warehouse=warehouse, sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
             rate_limit=self.rate_limit)
         if run.error and run.status == "error" and not isinstance(run.error, _THE_COMPANYS_OWN):
             raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", _spent(run),
