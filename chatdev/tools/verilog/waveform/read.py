@@ -1,0 +1,214 @@
+"""The value change dumps that simulators write (VCD, IEEE 1364-2005, clause 18), read token by token.
+
+Nothing of a file is kept: it is read anew for every question, in pieces, so that memory does not grow with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, takewhile
+from pathlib import Path
+from typing import TypeVar
+
+from chatdev.errors import ToolError
+
+T = TypeVar("T")
+
+_PIECE = 1 << 16  # bytes
+_LONGEST_LINE = 4 << 20  # bytes; a value may have about as many bits
+_NO_BITS = {"real", "realtime", "real_parameter", "shortreal", "string", "event"}
+_SECTIONS = {"$dumpvars", "$dumpall", "$dumpon", "$dumpoff", "$end"}
+
+
+class WaveformError(ToolError):
+    """A waveform cannot be read, or has no such signal."""
+
+
+class _Malformed(Exception):
+    """What is wrong in the line that is being read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """`name` is the full one without range, as in `tb.top_module1.state`; `width` is in bits; `kind` is the file's
+    word (`wire`, `reg`, `integer`, …). Signals that are one and the same net share a `code`."""
+
+    name: str
+    width: int
+    kind: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a file says before its first value. `codes` holds those of real numbers, strings and events as well."""
+
+    timescale: str
+    signals: Mapping[str, Signal]
+    codes: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Source:
+    """The words of a file; after each, `line` is the number of its line when `piece` is 0."""
+
+    path: Path
+    piece: int
+    line: int = field(default=0, init=False)
+
+    def words(self) -> Iterator[str]:
+        return chain.from_iterable(self._pieces())
+
+    def _pieces(self) -> Iterator[list[str]]:
+        with self.path.open("rb") as file:
+            while piece := file.read(self.piece) + file.readline(_LONGEST_LINE):
+                self.line += 1
+                whole = piece[:piece.rfind(b"\n") + 1]  # the start of a number is a number, too: a wrong one
+                yield whole.decode("utf-8", "replace").split()
+                if len(whole) < len(piece):
+                    raise _Malformed("the file ends in the middle of a line, or the line is far too long; "
+                                    "was the simulation ended early?")
+
+
+def header(path: Path) -> Header:
+    """What the file says of itself; raises WaveformError."""
+    def read(source: _Source) -> Iterator[Header]:
+        yield _header(source.words())
+
+    return next(_read(path, read))
+
+
+def changes(path: Path, widths: Mapping[str, int], until: float = math.inf) -> Iterator[tuple[int, str, str]]:
+    """(time, code, value) of the codes in `widths` (in bits), in the order of the file, up to the last before `until`.
+
+    Values are filled up to the width on the left, as the format has it: with `x` or `z` where one of them comes first,
+    else with `0`. They are not always other than the ones before. Raises WaveformError for the first line that cannot
+    be read.
+    """
+    return _read(path, lambda source: _changes(source.words(), widths, until))
+
+
+def _read(path: Path, reading: Callable[[_Source], Iterator[T]]) -> Iterator[T]:
+    """What `reading` yields, in large pieces; a file that it complains of is read again to find the line."""
+    try:
+        yield from reading(_Source(path, _PIECE))
+    except _Malformed as error:
+        source = _Source(path, piece=0)
+        with suppress(_Malformed):
+            deque(reading(source), maxlen=0)
+        raise WaveformError(f"{path.name}, line {source.line}: {error}") from None
+    except OSError as error:
+        raise WaveformError(f"the waveform {path} cannot be read: {error.strerror}; "
+                            "run the simulation with a dump first") from error
+
+
+def _header(words: Iterator[str]) -> Header:
+    timescale, scope, signals, codes = "", list[str](), dict[str, Signal](), set[str]()
+    for word in words:
+        section = _section(words, word)
+        if word == "$enddefinitions":
+            return Header(timescale, signals, frozenset(codes))
+        if word == "$timescale":
+            timescale = "".join(section)
+        elif word == "$var":
+            signal = _declared(scope, section)
+            codes.add(signal.code)
+            if signal.kind not in _NO_BITS:
+                signals.setdefault(signal.name, signal)
+        else:
+            _move(scope, word, section)
+    raise _Malformed("the file ends before its $enddefinitions: it is no VCD file, or only the start of one")
+
+
+def _declared(scope: list[str], section: list[str]) -> Signal:
+    match section:
+        case [kind, width, code, name, *bits]:
+            return Signal(".".join([*scope, _plain(name) + _index(bits)]), _number(width), kind, code)
+    raise _Malformed(f"a $var names kind, width, code and signal; this one: {' '.join(section)}")
+
+
+def _move(scope: list[str], keyword: str, section: list[str]) -> None:
+    """Follow `$scope` and `$upscope`; what else a header says ($date, $version, $comment) is passed over."""
+    match keyword, section:
+        case "$scope", [_, name]:
+            scope.append(_plain(name))
+        case "$upscope", [] if scope:
+            scope.pop()
+        case "$scope" | "$upscope", _:
+            raise _Malformed(f"there is no such scope: {keyword} {' '.join(section)}")
+
+
+def _section(words: Iterator[str], keyword: str) -> list[str]:
+    """The words up to `$end`."""
+    if not keyword.startswith("$"):
+        raise _Malformed(f"{keyword!r} is no keyword, and only those stand before $enddefinitions")
+    return list(takewhile(lambda word: word != "$end", words))
+
+
+def _plain(name: str) -> str:
+    """`\\a+b` is the escaped form of `a+b`, which is the name that elaborated designs know."""
+    return name.removeprefix("\\")
+
+
+def _index(bits: list[str]) -> str:
+    """`[3]` makes another signal of the same name, `[7:0]` only says how wide it is."""
+    text = "".join(bits)
+    return "" if ":" in text else text
+
+
+def _number(word: str) -> int:
+    if not (word.isascii() and word.isdigit()):
+        raise _Malformed(f"{word!r} is no number")
+    return int(word)
+
+
+def _changes(words: Iterator[str], widths: Mapping[str, int], until: float) -> Iterator[tuple[int, str, str]]:
+    wanted = dict.fromkeys(_header(words).codes, 0) | dict(widths)
+    now = 0
+    for word in words:
+        kind = word[0]
+        if kind in "01xzXZ":
+            value, code = kind, word[1:]
+        elif kind in "bB":
+            value, code = word[1:], next(words, "")
+        elif kind == "#":
+            now = _later(now, word)
+            if now >= until:
+                return
+            continue
+        else:
+            _pass_over(word, words)
+            continue
+        width = wanted.get(code)
+        if width:
+            yield now, code, _bits(value, width)
+        elif width is None:
+            raise _Malformed(f"{value} is the value of no declared signal (its code: {code!r})")
+
+
+def _later(now: int, word: str) -> int:
+    time = _number(word[1:])
+    if time < now:
+        raise _Malformed(f"the time goes back, from {now} to {time}")
+    return time
+
+
+def _bits(value: str, width: int) -> str:
+    value = value.lower()
+    if not value or value.strip("01xz") or len(value) > width:
+        raise _Malformed(f"{value[:80]!r} is no value of {width} bits")
+    return value.rjust(width, value[0] if value[0] in "xz" else "0")
+
+
+def _pass_over(word: str, words: Iterator[str]) -> None:
+    """Real numbers and strings, comments, and the marks around values that are dumped again."""
+    if word[0] in "rRsS":
+        next(words, "")
+    elif word == "$comment":
+        _section(words, word)
+    elif word not in _SECTIONS:
+        raise _Malformed(f"{word[:80]!r} is neither a time nor a value nor a keyword that may stand here")
