@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from chatdev.evaluation.report.results import COMPARED, Results
+from chatdev.evaluation.report.results import Results
 from chatdev.evaluation.report.statistics import LEVEL, RESAMPLES
 
 
@@ -37,7 +37,7 @@ def everything(results: Results) -> dict[str, Any]:
         "bootstrap": {"resamples": RESAMPLES, "level": LEVEL, "seed": results.seed},
         "variants": [{"variant": name, "runs": results.count(name), **_plain(results, name)}
                      for name in results.variants],
-        "areas": [{"area": area, "variant": name, **_plain(results, name, area, COMPARED)}
+        "areas": [{"area": area, "variant": name, **_plain(results, name, area, results.measures.compared)}
                   for area in results.areas for name in results.variants],
         "differences": [{"variant": d.variant, "against": d.against, "metric": d.metric, **asdict(d.estimate),
                          "better": d.better, "equal": d.equal, "worse": d.worse} for d in results.differences],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,11 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from chatdev.engine.wording import counted
-from chatdev.evaluation.measure import PAPER, STATISTICS
 from chatdev.evaluation.report import plots
-from chatdev.evaluation.report.results import COMPARED, Results
+from chatdev.evaluation.report.results import Results
 from chatdev.evaluation.report.statistics import LEVEL, RESAMPLES, Difference, Estimate
 from chatdev.evaluation.report.text import interval, rounded
 
-_METRICS = ("completeness", "executability", "consistency", "quality", "quality_mean", "acceptance")
-_STATISTICS = ("seconds", "prompt_tokens", "completion_tokens", "calls", "files", "lines", "cost")
 _PUBLISHED = (("GPT-Engineer", 0.1419), ("MetaGPT", 0.1523), ("ChatDev", 0.3953))  # ChatDev, ACL 2024, table 1
 
 
@@ -38,15 +36,17 @@ def as_page(results: Results, folder: Path, page: Path) -> str:
     without matplotlib."""
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
                               undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    measures = results.measures
     template = environment.get_template("page.j2")
     base = quote(Path(os.path.relpath(folder, page.parent)).as_posix())
     return template.render(
         results=results, base=base, tasks=len({row["task"] for row in results.rows}), level=round(LEVEL * 100),
         resamples=RESAMPLES, published=_PUBLISHED, differences=[d for d in results.differences if d.estimate.n],
-        drawings=_drawings(results), means=_table(results, _METRICS), costs=_table(results, _STATISTICS),
-        paper=_table(results, PAPER),
-        areas={metric: _areas(results, metric) for metric in COMPARED},
-        matrices={metric: _matrix(results, metric) for metric in COMPARED}, interval=interval, shown=_shown,
+        drawings=_drawings(results), means=_table(results, (*measures.metrics, *measures.further)),
+        costs=_table(results, (*measures.statistics, *measures.further_statistics)), about=measures.about,
+        paper=_table(results, measures.published) if measures.published else None,
+        areas={metric: _areas(results, metric) for metric in measures.compared},
+        matrices={metric: _matrix(results, metric) for metric in measures.compared}, interval=interval, shown=_shown,
         tint={name: plots.colour(results, name) for name in results.variants})
 
 
@@ -60,14 +60,15 @@ def _drawings(results: Results) -> dict[str, str]:
 def _table(results: Results, metrics: tuple[str, ...]) -> dict[str, Any]:
     """Columns and, by variant, cells."""
     found = {name: results.estimates(name, metrics=metrics) for name in results.variants}
+    statistics = (*results.measures.statistics, *results.measures.further_statistics)
     return {"columns": [metric.removeprefix("paper_").replace("_", " ") for metric in metrics],
-            "rows": {name: [_cell(one[metric], metric, results.count(name)) for metric in metrics]
+            "rows": {name: [_cell(one[metric], metric, results.count(name), statistics) for metric in metrics]
                      for name, one in found.items()}}
 
 
-def _cell(one: Estimate, metric: str, runs: int) -> Cell:
+def _cell(one: Estimate, metric: str, runs: int, statistics: Collection[str]) -> Cell:
     """A mean over its interval, and of how many runs it is when not of all."""
-    if metric in STATISTICS:
+    if metric in statistics:
         return Cell(rounded(one.mean, metric))
     value, _, ends = interval(one).partition(" ")
     parts = [ends.strip("[]").replace(", ", " – "), counted(one.n, "run") if one.n not in (0, runs) else ""]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chatdev.evaluation.drawing import INK, drawing
-from chatdev.evaluation.report.results import COMPARED, Results
+from chatdev.evaluation.report.results import Results
 from chatdev.evaluation.report.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 COLOURS = ("#4c6ef5", "#e8590c", "#099268", "#ae3ec9", "#c2255c", "#1098ad", "#f08c00", "#5f3dc4", "#66a80f", "#868e96")
 """Of the variants, in their order; used again when they are more."""
-
-_METRICS = ("completeness", "executability", "consistency", "quality", "acceptance")
 
 
 def colour(results: Results, variant: str) -> str:
@@ -27,8 +25,9 @@ def colour(results: Results, variant: str) -> str:
 def means(results: Results) -> str:
     """Every metric's mean and interval, a panel a metric and a line a variant; empty where there is no value."""
     names = [name for name in results.variants if results.count(name)]
-    found = {name: results.estimates(name, metrics=_METRICS) for name in names}
-    shown = [metric for metric in _METRICS if any(found[name][metric].n for name in names)]
+    metrics = results.measures.metrics
+    found = {name: results.estimates(name, metrics=metrics) for name in names}
+    shown = [metric for metric in metrics if any(found[name][metric].n for name in names)]
     if not shown:
         return ""
     with drawing((11.3, 0.34 * len(names) + 0.9), len(shown), for_page=True, sharey=True) as (figure, panels, svg):
@@ -45,8 +44,8 @@ def differences(results: Results) -> str:
     """What each variant has more than the first one, over the tasks of both; empty for one variant."""
     first, *others = results.variants
     found = {metric: [(d.variant, d.estimate, colour(results, d.variant)) for d in results.differences
-                      if d.against == first and d.metric == metric] for metric in COMPARED}
-    shown = [metric for metric in COMPARED if any(one.n for _, one, _ in found[metric])]
+                      if d.against == first and d.metric == metric] for metric in results.measures.compared}
+    shown = [metric for metric in found if any(one.n for _, one, _ in found[metric])]
     if not shown:
         return ""
     with drawing((9.9, 0.34 * len(others) + 0.9), len(shown), for_page=True, sharey=True) as (_, panels, svg):
@@ -60,26 +59,27 @@ def differences(results: Results) -> str:
 
 
 def price(results: Results) -> str:
-    """Quality over tokens: what more calls buy; empty where no two variants can be compared."""
-    every = {name: results.estimates(name, metrics=("tokens", "quality")) for name in results.variants}
-    found = [(one["quality"].mean, one["tokens"].mean, one["quality"], name) for name, one in every.items()
-             if one["quality"].mean is not None and one["tokens"].mean]
+    """The main metric over tokens: what more calls buy; empty where no two variants can be compared."""
+    main = results.measures.main
+    every = {name: results.estimates(name, metrics=("tokens", main)) for name in results.variants}
+    found = [(mean, tokens, one[main], name) for name, one in every.items()
+             if (mean := one[main].mean) is not None and (tokens := one["tokens"].mean)]
     if len(found) < 2:
         return ""
     with drawing((8, 3.4), for_page=True) as (figure, (panel,), svg):
         from matplotlib.ticker import EngFormatter, NullFormatter
 
-        for mean, tokens, quality, name in sorted(found, key=lambda one: -one[0]):
+        for mean, tokens, good, name in sorted(found, key=lambda one: -one[0]):
             panel.plot([tokens], [mean], "o", color=colour(results, name), markersize=8, clip_on=False, label=name)
-            if quality.low is not None and quality.high is not None:
-                panel.plot([tokens, tokens], [quality.low, quality.high], color=colour(results, name), alpha=0.5)
+            if good.low is not None and good.high is not None:
+                panel.plot([tokens, tokens], [good.low, good.high], color=colour(results, name), alpha=0.5)
         panel.set_xscale("log")
         panel.set_xlim(*_decades([tokens for _, tokens, _, _ in found]))
         panel.xaxis.set_major_formatter(EngFormatter(sep=""))  # 1k, 10k: the usual one writes TeX
         panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set_ylim(0, 1)
         panel.set_xlabel("tokens of a run (mean, logarithmic)")
-        panel.set_ylabel("quality")
+        panel.set_ylabel(main)
         panel.grid(axis="y", color=INK, alpha=0.12)
         figure.legend(loc="outside right upper", frameon=False, fontsize=9)
         return svg()

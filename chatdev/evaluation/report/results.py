@@ -10,11 +10,8 @@ from typing import Any
 
 from chatdev.batch.ledger import Entry, Ledger
 from chatdev.errors import ConfigError
-from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
+from chatdev.evaluation.measures import Measures, measures_of
 from chatdev.evaluation.report.statistics import Difference, Estimate, difference, estimate
-
-COMPARED = ("quality", "acceptance")
-"""The metrics that variants are compared in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +56,23 @@ class Results:
                               f"--study {ledger.batch}`, or give another --study or --ledger")
         return cls(ledger.batch, rows, failed, list(variants), unfinished, seed)
 
+    @cached_property
+    def measures(self) -> Measures:
+        """What is shown of the rows."""
+        return measures_of(self.rows)
+
     def estimates(self, variant: str, area: str | None = None,
-                  metrics: Iterable[str] = (*METRICS, *PAPER, *STATISTICS)) -> dict[str, Estimate]:
-        """The mean of each metric of a variant, in one area or in all."""
+                  metrics: Iterable[str] | None = None) -> dict[str, Estimate]:
+        """The mean of each metric (None: every one) of a variant, in one area or in all."""
         rows = [row for row in self._of(variant) if area in (None, row.get("area"))]
         return {metric: estimate([row[metric] for row in rows if row.get(metric) is not None], self.seed)
-                for metric in metrics}
+                for metric in (self.measures.every if metrics is None else metrics)}
+
+    def tokens_per(self, variant: str) -> float | None:
+        """The tokens of all runs of a variant for each that `measures.per` is true of; None where that is none."""
+        rows = self._of(variant)
+        good = sum(float(row.get(self.measures.per) or 0) for row in rows)
+        return sum(row["tokens"] for row in rows) / good if good else None
 
     @cached_property
     def areas(self) -> list[str]:
@@ -75,7 +83,7 @@ class Results:
     def differences(self) -> list[Difference]:
         """Every two variants compared, the later one against the earlier one."""
         return [difference((one, other), metric, (self._by_task(one, metric), self._by_task(other, metric)), self.seed)
-                for other, one in combinations(self.variants, 2) for metric in COMPARED]
+                for other, one in combinations(self.variants, 2) for metric in self.measures.compared]
 
     def distinct(self, name: str) -> list[str]:
         """The different values of a field, sorted."""

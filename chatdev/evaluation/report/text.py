@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chatdev.engine.wording import counted
-from chatdev.evaluation.report.results import COMPARED, Results
+from chatdev.evaluation.report.results import Results
 from chatdev.evaluation.report.statistics import Estimate
 
-_METRICS = ("completeness", "executability", "consistency", "quality", "acceptance")
-_STATISTICS = ("seconds", "tokens", "files", "lines", "cost")
 _LISTED = 10  # failed jobs
 _MANY = 4  # variants, from which on only differences from the first are shown
 
@@ -18,7 +16,7 @@ def as_text(results: Results) -> str:
     """Tables of means with 95 % intervals, of areas and of paired differences, and the failed jobs."""
     parts = [_head(results), _means(results), _costs(results)]
     if len(results.areas) > 1:
-        parts += [_areas(results, metric) for metric in COMPARED]
+        parts += [_areas(results, metric) for metric in results.measures.compared]
     if len(results.variants) > 1:
         parts.append(_differences(results))
     if results.failed:
@@ -51,9 +49,10 @@ def _head(results: Results) -> str:
 
 
 def _means(results: Results) -> str:
-    lines = [["Means (95 % interval)", "runs", *_METRICS]]
+    metrics = results.measures.metrics
+    lines = [["Means (95 % interval)", "runs", *metrics]]
     for name in results.variants:
-        found = results.estimates(name, metrics=_METRICS)
+        found = results.estimates(name, metrics=metrics)
         runs = results.count(name)
         lines.append([name, str(runs), *(interval(one) + (f" of {one.n}" if one.n not in (0, runs) else "")
                                          for one in found.values())])
@@ -61,10 +60,12 @@ def _means(results: Results) -> str:
 
 
 def _costs(results: Results) -> str:
-    lines = [["Mean of a run", *_STATISTICS]]
+    statistics, per = results.measures.statistics, results.measures.per
+    lines = [["Mean of a run", *statistics, *([f"tokens per {per}"] if per else [])]]
     for name in results.variants:
-        found = results.estimates(name, metrics=_STATISTICS)
-        lines.append([name, *(rounded(found[metric].mean, metric) for metric in _STATISTICS)])
+        found = results.estimates(name, metrics=statistics)
+        lines.append([name, *(rounded(found[metric].mean, metric) for metric in statistics),
+                      *([rounded(results.tokens_per(name), "tokens")] if per else [])])
     return _table(lines)
 
 
