@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, takewhile
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -146,7 +146,12 @@ def _section(words: Iterator[str], keyword: str) -> list[str]:
     """The words up to `$end`."""
     if not keyword.startswith("$"):
         raise _Malformed(f"{keyword!r} is no keyword, and only those stand before $enddefinitions")
-    return list(takewhile(lambda word: word != "$end", words))
+    section = list[str]()
+    for word in words:
+        if word == "$end":
+            return section
+        section.append(word)
+    raise _Malformed(f"the file ends before the $end of {keyword}")
 
 
 def _plain(name: str) -> str:
