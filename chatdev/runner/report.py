@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,7 @@ from chatdev.runner.result import Run, Usage
 from chatdev.tools.software.languages import startable
 
 _SHOWN = 600  # characters of one long-term value or report
+_PICTURE = re.compile(r"[\w-]+\.(?:svg|png)")
 
 
 @dataclass(slots=True)
@@ -37,8 +39,8 @@ class PhaseRow:
 def report_markdown(events: Sequence[Event], run: Run) -> str:
     """The report of a run."""
     started = next((e for e in events if isinstance(e, RunStarted)), None)
-    sections = [_head(started, run), _phases(events), _software(run), _cost(run), _verdicts(events), _notes(events),
-                _memory(run.values)]
+    sections = [_head(started, run), _phases(events), _software(run), _cost(run), _verdicts(events), _pictures(run),
+                _notes(events), _memory(run.values)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -114,6 +116,21 @@ def _verdicts(events: Sequence[Event]) -> str:
     lines = [f"### {name}: {'passed' if e.passed else 'failed'} ({e.place})\n\n{_quoted(e.summary)}"
              for name, e in newest.items() if e.passed is not None]
     return "\n\n".join(["## Last verdicts", *lines]) if lines else ""
+
+
+def _pictures(run: Run) -> str:
+    """What tools drew: a value's `pictures` are titles and the names of files beside this report."""
+    drawn = [(title, name) for value in run.values.values() if isinstance(value, Mapping)
+             for title, name in _plain_texts(value.get("pictures"))]
+    lines = [f"### {_line(title)}\n\n![{_line(title)}]({name})" for title, name in drawn
+             if _PICTURE.fullmatch(name) and (run.folder / "run" / name).is_file()]
+    return "\n\n".join(["## Pictures", *lines]) if lines else ""
+
+
+def _plain_texts(found: object) -> Iterable[tuple[str, str]]:
+    """The entries of a mapping of texts; models write values, too."""
+    entries = found.items() if isinstance(found, Mapping) else ()
+    return [(key, value) for key, value in entries if isinstance(key, str) and isinstance(value, str)]
 
 
 def _notes(events: Sequence[Event]) -> str:

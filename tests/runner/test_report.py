@@ -113,3 +113,14 @@ def test_a_real_run_is_reported_with_its_retries_and_estimates(shop: Shop) -> No
     assert "### software.complete: passed (software.complete#1)" in outcome.report
     assert "(partly estimated), cost unknown" in outcome.report
     assert "(partly estimated), cost unknown" in outcome.out
+
+
+def test_pictures_that_tools_drew_are_shown_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "waves.svg").write_text("<svg/>")
+    given = {"drawn": {"pictures": {"Waveforms": "waves.svg", "Gone": "gone.svg", "Far": "http://x/a.svg",
+                                    "Out": "../run/waves.svg", "Number": 3}},
+             "odd": {"pictures": ["waves.svg"]}, "text": "pictures"}
+    report = report_markdown([], finished(folder=tmp_path, values=given))
+    assert [line for line in report.splitlines() if line.startswith("![")] == ["![Waveforms](waves.svg)"]
+    assert "## Pictures" not in report_markdown([], finished(folder=tmp_path, values={"odd": given["odd"]}))
