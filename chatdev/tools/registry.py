@@ -18,6 +18,8 @@ _TOOLS = {
     "software.packages": "chatdev.tools.software.packages:packages",
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.use:use",
+    "verilog.relate": "chatdev.tools.verilog.relate:relate",
+    "verilog.retrieve": "chatdev.tools.verilog.retrieve:retrieve",
 }
 ENTRY_POINTS = "chatdev.tools"
 """Entry-point group for the tools of plug-ins and higher layers: `department.verb = "module:tool"`."""

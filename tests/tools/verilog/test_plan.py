@@ -1,0 +1,92 @@
+"""Plans as models write them, and what a `foreach` can take."""
+
+from __future__ import annotations
+
+from graphlib import TopologicalSorter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatdev.errors import ToolError
+from chatdev.tools.verilog.plan import Extraction, Plan, Subtask, bare, mended, read
+
+IDS = st.sampled_from(["1", "2", "3", "task 2", "", "x"])
+SUBTASKS = st.builds(Subtask, id=IDS, content=st.just("do it"), parents=st.lists(IDS, max_size=3))
+
+
+def plan(*tasks: tuple[str, list[str]]) -> Plan:
+    return Plan(subtasks=tuple(Subtask(id=name, content=f"do {name}", parents=tuple(parents))
+                               for name, parents in tasks))
+
+
+def parents(tasks: list[Subtask]) -> dict[str, tuple[str, ...]]:
+    return {task.id: task.parents for task in tasks}
+
+
+def test_a_sound_plan_stays_as_it_is() -> None:
+    tasks, notes = mended(plan(("1", []), ("2", ["1"]), ("3", ["1", "2"])))
+    assert parents(tasks) == {"1": (), "2": ("1",), "3": ("1", "2")}
+    assert notes == []
+
+
+def test_a_parent_may_be_listed_after_its_child() -> None:
+    tasks, notes = mended(plan(("1", ["2"]), ("2", [])))
+    assert parents(tasks) == {"1": ("2",), "2": ()}
+    assert notes == []
+
+
+def test_two_sub_tasks_of_one_id_get_ids_of_their_own() -> None:
+    tasks, notes = mended(plan(("1", []), ("1", []), ("1-2", ["1"])))
+    assert parents(tasks) == {"1": (), "1-2": (), "1-2-2": ("1",)}
+    assert notes == ["two sub-tasks have the id 1; the later one is now 1-2",
+                     "two sub-tasks have the id 1-2; the later one is now 1-2-2"]
+
+
+def test_a_parent_that_is_no_sub_task_is_left_out() -> None:
+    tasks, notes = mended(plan(("1", ["0"]), ("2", ["task 1", "the ports"])))
+    assert parents(tasks) == {"1": (), "2": ("1",)}
+    assert notes == ["sub-task 1 has parents that are no sub-tasks: 0; left out",
+                     "sub-task 2 has parents that are no sub-tasks: the ports; left out"]
+
+
+def test_a_circle_is_cut_where_a_sub_task_waits_for_a_later_one() -> None:
+    tasks, notes = mended(plan(("1", ["3"]), ("2", ["1"]), ("3", ["2", "3"])))
+    assert parents(tasks) == {"1": (), "2": ("1",), "3": ("2",)}
+    assert notes == ["sub-task 1 waits for 3, which waits for 1; 3 is left out of its parents",
+                     "sub-task 3 waits for 3, which waits for 3; 3 is left out of its parents"]
+
+
+@given(st.lists(SUBTASKS, max_size=8))
+def test_whatever_the_plan_its_sub_tasks_have_an_order(subtasks: list[Subtask]) -> None:
+    tasks, _ = mended(Plan(subtasks=tuple(subtasks)))
+    graph = parents(tasks)
+    assert len(graph) == len(subtasks)
+    assert set(TopologicalSorter(graph).static_order()) == set(graph)
+
+
+@pytest.mark.parametrize(("written", "name"), [
+    ("3", "3"), (" 3. ", "3"), ("Task 3", "3"), ("sub-task #3:", "3"), ("subtask_3", "3"), ("task3", "3"),
+    ("reset", "reset"), ("tasks", "tasks"), ("task", "task"), ("", ""), (".", "."),
+])
+def test_an_id_is_known_however_it_is_written(written: str, name: str) -> None:
+    assert bare(written) == name
+
+
+def test_numbers_stand_for_texts_and_other_fields_do_no_harm() -> None:
+    task = read(Plan, {"subtasks": [{"id": 2, "content": "x", "parents": [1], "why": ""}], "title": ""}).subtasks[0]
+    assert task == Subtask(id="2", content="x", parents=("1",))
+
+
+@pytest.mark.parametrize(("value", "complaint"), [
+    (None, r"^plan: .*given: None\); it has the fields subtasks$"),
+    ({"subtasks": "all"}, r"^plan\.subtasks: .*given: 'all'"),
+    ({"subtasks": [{"id": "1"}]}, r"^plan\.subtasks\.0\.content: Field required"),
+])
+def test_another_shape_is_named_with_its_place(value: object, complaint: str) -> None:
+    with pytest.raises(ToolError, match=complaint):
+        read(Plan, value)
+
+
+def test_nothing_need_be_extracted() -> None:
+    assert read(Extraction, {}) == Extraction()
