@@ -1,0 +1,158 @@
+"""Which assignments gave a signal its value: the conditions of a design, evaluated with what a simulation recorded.
+
+Beyond VerilogCoder's tracing (arXiv 2408.08927, §3.3), which names every assignment of a signal. Whatever cannot be
+evaluated is kept: no assignment is left out that might have been the one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from chatdev.tools.verilog.design.decisions import Decision
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.evaluate import Evaluation
+from chatdev.tools.verilog.design.places import place_of
+from chatdev.tools.verilog.design.reads import Reader
+from chatdev.tools.verilog.design.records import Assignment, Condition, Part, Process
+from chatdev.tools.verilog.history import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """An assignment that was carried out, `certain` or perhaps, and what it took its value from. `writes` are the bits
+    it wrote, all of them when `exact`; `inner` was carried out in the functions that it calls."""
+
+    assignment: Assignment
+    certain: bool
+    writes: tuple[Part, ...]
+    exact: bool
+    reads: tuple[Part, ...]
+    inner: tuple[Reached, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Conditions that kept an assignment from being carried out, and what they read."""
+
+    conditions: tuple[Condition, ...]
+    reads: tuple[Part, ...]
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of a process: what it did to some bits of a signal."""
+
+    reached: list[Reached] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+
+
+def run(design: Design, process: Process, part: Part, sample: Sample) -> Run:
+    """Let a process run with the values of a sample; note the assignments that may write any bit of `part`."""
+    return _Runner(design, process, part, Evaluation(design, sample.values, process.signals)).run()
+
+
+class _Runner:
+    """One run. `callers` are the processes that it is called from when it is that of a function; then `part` is None,
+    and every assignment is noted."""
+
+    def __init__(self, design: Design, process: Process, part: Part | None, now: Evaluation,
+                 callers: tuple[Process, ...] = ()) -> None:
+        self._design, self._process, self._part, self._now, self._callers = design, process, part, now, callers
+        self._branches: dict[int, int | None] = {}
+        self._loops: set[int] = set()
+        self._found = Run()
+
+    def run(self) -> Run:
+        if not self._process.straight:  # nobody knows when: what they write is unknown all the time
+            self._forget(self._process.assignments)
+        for assignment in self._process.assignments:
+            self._enter(assignment)
+            reached, way = self._way(assignment)
+            if self._part is None or assignment.writes(self._part):
+                self._note(assignment, reached, way)
+            if assignment.blocking and reached is not False:
+                self._carry_out(assignment, reached)
+        return self._found
+
+    def _enter(self, assignment: Assignment) -> None:
+        """What a loop assigns is not known from its start on: nobody counts its rounds."""
+        loop = assignment.loop
+        if loop is not None and loop not in self._loops:
+            self._loops.add(loop)
+            self._forget(other for other in self._process.assignments if other.loop == loop)
+
+    def _forget(self, assignments: Iterable[Assignment]) -> None:
+        for assignment in assignments:
+            if assignment.blocking:
+                self._now.forget(assignment.targets)
+
+    def _way(self, assignment: Assignment) -> tuple[bool | None, tuple[Condition, ...]]:
+        """Whether it is reached, None for perhaps; and the conditions that were looked at."""
+        certain = self._process.straight
+        for number, condition in enumerate(assignment.conditions, start=1):
+            branch = self._branch(condition.decision)
+            if branch is not None and branch != condition.branch:
+                return False, assignment.conditions[:number]
+            certain = certain and branch is not None
+        return certain or None, assignment.conditions
+
+    def _branch(self, decision: Decision) -> int | None:
+        """Each decision is taken once, when its first assignment comes: later ones change what it looked at."""
+        if id(decision) not in self._branches:
+            self._branches[id(decision)] = decision.branch(self._now.value)
+        return self._branches[id(decision)]
+
+    def _note(self, assignment: Assignment, reached: bool | None, way: tuple[Condition, ...]) -> None:
+        reader = Reader(self._design.names, self._now.value)
+        for condition in way:
+            for expression in condition.decision.consulted(condition.branch):
+                reader.read(expression)
+        if reached is False:
+            self._found.held.append(Held(way, reader.found.parts))
+            return
+        writes, exact = self._writes(assignment, reader)
+        if self._part is None or any(target.overlaps(self._part) for target in writes):
+            self._take(assignment, reader, writes, exact)
+            inner = tuple(one for call in reader.found.calls for one in self._function(call))
+            self._found.reached.append(
+                Reached(assignment, reached is True, writes, exact, reader.found.parts, inner))
+
+    def _writes(self, assignment: Assignment, reader: Reader) -> tuple[tuple[Part, ...], bool]:
+        """What it writes, with what is known of its indices, which are read."""
+        left = getattr(assignment.whole, "left", None)
+        place = None if assignment.exact or left is None else place_of(left, self._now.value)
+        part = self._design.names.part(place) if place else None
+        if place is None or part is None:
+            return assignment.targets, assignment.exact
+        for index in place.indices:
+            reader.read(index)
+        return (part,), place.exact
+
+    def _take(self, assignment: Assignment, reader: Reader, writes: tuple[Part, ...], exact: bool) -> None:
+        """Read the value it takes; only the bits that matter where it writes one piece."""
+        if assignment.taken is None:
+            reader.found.data.update(dict.fromkeys(assignment.data))
+        elif exact and len(writes) == 1 and self._part is not None:
+            low = max(self._part.low, writes[0].low)
+            high = min(self._part.low + self._part.width, writes[0].low + writes[0].width)
+            reader.read(assignment.taken, low - writes[0].low, high - low)
+        else:
+            reader.read(assignment.taken)
+
+    def _function(self, call: Any) -> list[Reached]:
+        """What is carried out in a function, with its arguments as they are now."""
+        process = self._design.functions[call.subroutine.hierarchicalPath]
+        if any(caller is process for caller in self._callers):
+            return []
+        now = self._now.within(process.signals)
+        for argument, given in zip(process.arguments, call.arguments, strict=True):
+            now.give(argument, self._now.constant(given))
+        return _Runner(self._design, process, None, now, (*self._callers, process)).run().reached
+
+    def _carry_out(self, assignment: Assignment, reached: bool | None) -> None:
+        if reached and assignment.loop is None:
+            self._now.carry_out(assignment)
+        else:
+            self._now.forget(assignment.targets)

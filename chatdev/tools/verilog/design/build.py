@@ -1,0 +1,176 @@
+"""From an elaborated module and all instances in it to the processes of a design."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from chatdev.tools.verilog.design.elaborate import Source, constants
+from chatdev.tools.verilog.design.places import Names
+from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, Trigger, signals_of
+from chatdev.tools.verilog.design.statements import Context, Statements, Target
+
+
+class Builder:
+    """Walks through a module and the instances in it; see `build`."""
+
+    def __init__(self, top: Any, source: Source) -> None:
+        self._top = top
+        self.names = Names(top.hierarchicalPath, _loop_variables(top.body))
+        self._context = Context(self.names, source, constants(top.body), {})
+        self.processes: list[Process] = []
+        self.functions: dict[str, Process] = {}
+
+    def build(self) -> None:
+        """Fill `processes`, `functions` and `names`."""
+        self._members(self._top.body)
+        while left := [name for name in self._context.subroutines if name not in self.functions]:
+            for name in left:
+                self.functions[name] = self._function(self._context.subroutines[name])
+
+    def _members(self, scope: Iterable[Any]) -> None:
+        for member in scope:
+            visit = _MEMBERS.get(member.kind.name)
+            if visit:
+                visit(self, member)
+
+    @property
+    def _next(self) -> int:
+        return len(self.processes) + len(self.functions)
+
+    def _signal(self, symbol: Any) -> None:
+        """Its name is kept; what it is declared with is its first value, or that of a wire for good."""
+        self.names(symbol)
+        kind: Kind = "continuous" if symbol.kind.name == "Net" else "initial"
+        statements = Statements(self._context, kind, self._next)
+        statements.initialise(symbol, symbol.initializer)
+        self._single(statements)
+
+    def _continuous(self, member: Any) -> None:
+        statements = Statements(self._context, "continuous", self._next)
+        statements.assign(member.assignment, member.assignment)
+        self._single(statements)
+
+    def _single(self, statements: Statements) -> None:
+        """Each assignment outside of blocks is a process of its own."""
+        for assignment in statements.assignments:
+            only = (replace(assignment, process=self._next),)
+            self.processes.append(Process(assignment.kind, (), only, signals_of(only)))
+
+    def _procedure(self, member: Any) -> None:
+        body, kind = member.body, member.procedureKind.name
+        triggers: tuple[Trigger, ...] = ()
+        if body.kind.name == "Timed" and kind not in {"Initial", "Final"}:
+            triggers, body = self._triggers(body.timing), body.stmt
+        process = Process(_kind(kind, triggers), triggers, ())
+        statements = Statements(self._context, process.kind, self._next)
+        always = statements.walk(body)
+        found = statements.assignments
+        if process.kind == "always_comb":
+            found = [replace(one, kind="latch") if _holds(one, always) else one for one in found]
+        self.processes.append(replace(process, assignments=tuple(found), signals=signals_of(found),
+                                      straight=statements.straight))
+
+    def _triggers(self, timing: Any) -> tuple[Trigger, ...]:
+        events = timing.events if timing.kind.name == "EventList" else [timing]
+        found = []
+        for event in events:
+            if event.kind.name == "SignalEvent":
+                line = self._context.source.lines_of(event.expr)[0]
+                found += [Trigger(_EDGES[event.edge.name], part, line) for part in self._context.reads(event.expr).data]
+        return tuple(found)
+
+    def _function(self, subroutine: Any) -> Process:
+        statements = Statements(self._context, "function", self._next, subroutine.returnValVar)
+        statements.walk(subroutine.body)
+        found = tuple(statements.assignments)
+        return Process("function", (), found, signals_of(found), statements.straight, tuple(subroutine.arguments))
+
+    def _instance(self, member: Any) -> None:
+        self._members(member.body)
+        for connection in member.portConnections:
+            inner, outer = getattr(connection.port, "internalSymbol", None), connection.expression
+            if inner is None or outer is None:
+                continue
+            name = self.names(inner)
+            port = Part(name or "", 0, inner.type.bitstreamWidth)
+            statements = Statements(self._context, "port", self._next)
+            if outer.kind.name == "Assignment":
+                self._wire(statements, outer, self._context.targets(outer.left), port)
+            else:
+                statements.note(outer, [Target(port, True)], outer, ())
+            self._single(statements)
+
+    def _wire(self, statements: Statements, node: Any, targets: list[Target], *parts: Part) -> None:
+        """Note that `targets` take the values of `parts`, which no expression names."""
+        statements.note(node, targets, node.left, ())
+        statements.assignments[:] = [replace(one, data=parts, taken=None, whole=None)
+                                     for one in statements.assignments]
+
+    def _primitive(self, member: Any) -> None:
+        """A gate: its outputs are written, the others are read."""
+        connections = list(member.portConnections)
+        written = [one for one in connections if one.kind.name == "Assignment"]
+        parts = self._context.reads(*(one for one in connections if one not in written)).data
+        statements = Statements(self._context, "continuous", self._next)
+        for one in written:
+            self._wire(statements, one, self._context.targets(one.left), *parts)
+        self._single(statements)
+
+    def _array(self, member: Any) -> None:
+        for entry in getattr(member, "entries", None) or member.elements:
+            self._members([entry])
+
+    def _block(self, member: Any) -> None:
+        if not member.isUninstantiated:
+            self._members(member)
+
+
+def _kind(procedure: str, triggers: tuple[Trigger, ...]) -> Kind:
+    if procedure in {"Initial", "Final"}:
+        return "initial"
+    if any(trigger.edge != "change" for trigger in triggers):
+        return "clocked"
+    return "latch" if procedure == "AlwaysLatch" else "always_comb"
+
+
+def _holds(assignment: Assignment, always: frozenset[str]) -> bool:
+    """Whether there is a way through the process on which its targets keep their values."""
+    return not all(target.signal in always for target in assignment.targets)
+
+
+def _loop_variables(body: Any) -> frozenset[Any]:
+    """The variables that only the heads of loops write."""
+    writes, heads = Counter[Any](), Counter[Any]()
+
+    def written(node: Any, into: Counter[Any]) -> None:
+        target = node.left if node.kind.name == "Assignment" else node.operand if _steps(node) else None
+        if target is not None and target.kind.name == "NamedValue":
+            into[target.symbol] += 1
+
+    def visit(node: Any) -> None:
+        kind = getattr(getattr(node, "kind", None), "name", "")
+        if kind in {"Assignment", "UnaryOp"}:
+            written(node, writes)
+        elif kind == "ForLoop":
+            heads.update(dict.fromkeys(node.loopVars, 0))
+            for one in (*node.initializers, *node.steps):
+                written(one, heads)
+
+    body.visit(visit)
+    return frozenset(symbol for symbol, count in heads.items() if writes[symbol] <= count)
+
+
+def _steps(node: Any) -> bool:
+    """Whether it is `i++` or its like."""
+    return node.kind.name == "UnaryOp" and str(node.op.name).endswith(("increment", "decrement"))
+
+
+_EDGES: dict[str, Any] = {"None_": "change", "PosEdge": "posedge", "NegEdge": "negedge", "BothEdges": "change"}
+_MEMBERS: dict[str, Callable[[Builder, Any], None]] = {
+    "Net": Builder._signal, "Variable": Builder._signal, "ContinuousAssign": Builder._continuous,
+    "ProceduralBlock": Builder._procedure, "Instance": Builder._instance, "PrimitiveInstance": Builder._primitive,
+    "GenerateBlock": Builder._block, "GenerateBlockArray": Builder._array, "InstanceArray": Builder._array,
+}

@@ -1,0 +1,91 @@
+"""A design: its ports, and everything in it that gives a signal its value."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from chatdev.tools.verilog.design.build import Builder
+from chatdev.tools.verilog.design.elaborate import Source, elaborated
+from chatdev.tools.verilog.design.places import Names
+from chatdev.tools.verilog.design.records import Assignment, Part, Process
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port of the top module; `direction` is `in`, `out` or `inout`."""
+
+    name: str
+    direction: str
+    width: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """An elaborated design below the module `top`. Signals are named from there: `state`, `u1.count`, `lane[2].sum`.
+
+    `widths` and `declared` (source lines) are known for every signal; `functions` are processes by the names that
+    `Assignment.calls` holds.
+    """
+
+    top: str
+    text: str
+    ports: tuple[Port, ...]
+    processes: tuple[Process, ...]
+    functions: Mapping[str, Process]
+    widths: Mapping[str, int]
+    declared: Mapping[str, int]
+    names: Names = field(repr=False, compare=False)
+    body: Any = field(repr=False, compare=False)
+    compilation: Any = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, text: str, top: str = "TopModule") -> Self:
+        """Elaborate the source; names that are used before they are declared do no harm, any other error raises
+        DesignError."""
+        compilation, instance = elaborated(text, top)
+        builder = Builder(instance, Source(text, compilation.sourceManager))
+        builder.build()
+        symbols = builder.names.symbols
+        members: Iterable[Any] = instance.body
+        ports = tuple(Port(member.name, member.direction.name.lower(), member.type.bitstreamWidth)
+                      for member in members if member.kind.name == "Port")
+        return cls(top, text, ports, tuple(builder.processes), builder.functions,
+                   {name: symbol.type.bitstreamWidth for name, symbol in symbols.items()},
+                   {name: compilation.sourceManager.getLineNumber(symbol.location) for name, symbol in symbols.items()},
+                   builder.names, instance.body, compilation)
+
+    @property
+    def assignments(self) -> tuple[Assignment, ...]:
+        """All of them, in the order of the source within each module."""
+        return tuple(found for process in (*self.processes, *self.functions.values()) for found in process.assignments)
+
+    @functools.cached_property
+    def _by_signal(self) -> Mapping[str, list[Assignment]]:
+        found = defaultdict(list)
+        for assignment in self.assignments:
+            for signal in dict.fromkeys(target.signal for target in assignment.targets):
+                found[signal].append(assignment)
+        return found
+
+    def drivers(self, signal: str | Part) -> tuple[Assignment, ...]:
+        """The assignments that may write the signal, or any of these bits of it."""
+        if isinstance(signal, str):
+            return tuple(self._by_signal.get(signal, ()))
+        return tuple(found for found in self._by_signal.get(signal.signal, ()) if found.writes(signal))
+
+    def part(self, signal: str) -> Part:
+        """All bits of a signal; raises KeyError for one that is not there."""
+        return Part(signal, 0, self.widths[signal])
+
+    def process_of(self, assignment: Assignment) -> Process:
+        """What it runs in."""
+        return self._numbered[assignment.process]
+
+    @functools.cached_property
+    def _numbered(self) -> Mapping[int, Process]:
+        every: Iterable[Process] = (*self.processes, *self.functions.values())
+        return {process.assignments[0].process: process for process in every if process.assignments}

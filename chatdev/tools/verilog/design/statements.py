@@ -1,0 +1,225 @@
+"""From the statements of a process to its assignments, each with the way that leads there."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chatdev.tools.verilog.design.decisions import Case, Decision, If, Value, bits
+from chatdev.tools.verilog.design.elaborate import Source
+from chatdev.tools.verilog.design.places import Names, place_of
+from chatdev.tools.verilog.design.reads import Reader, Reads
+from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Lines, Part, unique
+
+Way = tuple[Condition, ...]
+Written = frozenset[str]
+"""The signals that a statement writes on every way through it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an assignment writes, and the expressions of its indices; see `Place`."""
+
+    part: Part
+    exact: bool
+    indices: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all statements of a design share. `value` evaluates constants only; `subroutines` are those called, by name.
+    """
+
+    names: Names
+    source: Source
+    value: Value
+    subroutines: dict[str, Any]
+
+    def reads(self, *expressions: Any) -> Reads:
+        """What the expressions may read."""
+        reader = Reader(self.names, self.value)
+        for expression in expressions:
+            reader.read(expression)
+        return reader.found
+
+    def targets(self, left: Any) -> list[Target]:
+        """What a left side names."""
+        if left.kind.name == "Concatenation":
+            return [target for operand in left.operands for target in self.targets(operand)]
+        if left.kind.name == "Conversion":
+            return self.targets(left.operand)
+        place = place_of(left, self.value)
+        part = self.names.part(place) if place else None
+        return [Target(part, place.exact, place.indices)] if place and part else []
+
+    def enter(self, call: Any) -> str:
+        """The name of the function that is called; its statements are to be walked as well."""
+        name: str = call.subroutine.hierarchicalPath
+        self.subroutines[name] = call.subroutine
+        return name
+
+
+class Statements:
+    """Collects in `assignments` those of one process; `straight` tells whether all statements are reached in order."""
+
+    def __init__(self, context: Context, kind: Kind, process: int, result: Any = None) -> None:
+        """`result` is the variable that takes what a function returns."""
+        self._context, self._kind, self._process, self._result = context, kind, process, result
+        self._loop: int | None = None
+        self._loops = 0
+        self._tasks: dict[Any, Any] = {}  # the tasks that are being walked through, with their calls
+        self.assignments: list[Assignment] = []
+        self.straight = True
+
+    def walk(self, statement: Any, way: Way = ()) -> Written:
+        """Note the assignments in the statement; returns the signals that it always writes."""
+        walker = _WALKERS.get(statement.kind.name)
+        return walker(self, statement, way) if walker else frozenset()
+
+    def _list(self, statement: Any, way: Way) -> Written:
+        return frozenset().union(*(self.walk(part, way) for part in statement.list))
+
+    def _body(self, statement: Any, way: Way) -> Written:
+        return self.walk(statement.body, way)
+
+    def _delayed(self, statement: Any, way: Way) -> Written:
+        self.straight = False
+        return self.walk(statement.stmt, way)
+
+    def _leave(self, _statement: Any, _way: Way) -> Written:
+        self.straight = False
+        return frozenset()
+
+    def _return(self, statement: Any, way: Way) -> Written:
+        self.straight = self.straight and not way
+        return self.initialise(self._result, statement.expr, way) if self._result else frozenset()
+
+    def _if(self, statement: Any, way: Way) -> Written:
+        expressions = [condition.expr for condition in statement.conditions]
+        plain = all(condition.pattern is None for condition in statement.conditions)
+        text = " && ".join(map(self._context.source.words, expressions))
+        condition = self._condition(If(expressions, plain), text, expressions)
+        written = self.walk(statement.ifTrue, (*way, condition))
+        if statement.ifFalse is None:
+            return frozenset()
+        return written & self.walk(statement.ifFalse, (*way, replace(condition, holds=False, branch=1)))
+
+    def _case(self, statement: Any, way: Way) -> Written:
+        labels = [list(item.expressions) for item in statement.items]
+        decision = Case(statement.expr, labels, statement.condition)
+        words, written = self._context.source.words, []
+        subject = words(statement.expr)
+        for number, item in enumerate(statement.items):
+            text = f"{subject} is {' or '.join(map(words, labels[number]))}"
+            condition = self._condition(decision, text, [statement.expr, *labels[number]])
+            written.append(self.walk(item.stmt, (*way, replace(condition, branch=number))))
+        if statement.defaultCase is not None:
+            condition = self._condition(decision, f"{subject} is none of the cases", [statement.expr])
+            label = self._context.source.lines_of(statement.defaultCase.syntax.parent)[0]
+            condition = replace(condition, holds=False, branch=len(labels), lines=(*condition.lines, label),
+                                reads=self._condition(decision, "", sum(labels, [statement.expr])).reads)
+            written.append(self.walk(statement.defaultCase, (*way, condition)))
+        complete = statement.defaultCase is not None or self._complete(statement)
+        return functools.reduce(frozenset.intersection, written) if complete and written else frozenset()
+
+    def _condition(self, decision: Decision, text: str, expressions: Sequence[Any]) -> Condition:
+        reads = self._context.reads(*expressions)
+        return Condition(text, True, self._lines(expressions), reads.parts,
+                         tuple(map(self._context.enter, reads.calls)), 0, decision)
+
+    def _complete(self, statement: Any) -> bool:
+        """Whether there is a label for each value."""
+        values = [self._context.value(label) for item in statement.items for label in item.expressions]
+        known = {bits(value) for value in values if value is not None and not value.hasUnknown}
+        return bool(len(known) == 2 ** statement.expr.type.bitWidth)
+
+    def _pattern_case(self, statement: Any, way: Way) -> Written:
+        decision = If([statement.expr], plain=False)
+        condition = self._condition(decision, self._context.source.words(statement.expr), [statement.expr])
+        for item in [*(item.stmt for item in statement.items), statement.defaultCase]:
+            if item is not None:
+                self.walk(item, (*way, condition))
+        return frozenset()
+
+    def _loop_body(self, statement: Any, way: Way) -> Written:
+        outermost = self._loop is None
+        if outermost:
+            self._loop, self._loops = self._loops, self._loops + 1
+        written = self.walk(statement.body, way)
+        if outermost:
+            self._loop = None
+        return written
+
+    def _declaration(self, statement: Any, way: Way) -> Written:
+        return self.initialise(statement.symbol, statement.symbol.initializer, way)
+
+    def initialise(self, symbol: Any, value: Any, way: Way = ()) -> Written:
+        """Note that a whole variable takes a value, if there is one."""
+        name = self._context.names(symbol)
+        if value is None or name is None:
+            return frozenset()
+        return self.note(value, [Target(Part(name, 0, symbol.type.bitstreamWidth), True)], value, way)
+
+    def _expression(self, statement: Any, way: Way) -> Written:
+        expression = statement.expr
+        match expression.kind.name:
+            case "Assignment" | "UnaryOp":
+                return self.assign(statement, expression, way)
+            case "Call" if not expression.isSystemCall:
+                return self._task(statement, expression, way)
+        return frozenset()
+
+    def _task(self, statement: Any, call: Any, way: Way) -> Written:
+        """Its statements as if they stood here, and what it hands back through its arguments."""
+        task = call.subroutine
+        if task in self._tasks:
+            return frozenset()
+        self.straight = False  # its arguments are no signals, so that nothing is known of them
+        self._tasks[task] = call
+        written = self.walk(task.body, way)
+        for argument in call.arguments:
+            if argument.kind.name == "Assignment":
+                written |= self.note(statement, self._context.targets(argument.left), call, way)
+        del self._tasks[task]
+        return written
+
+    def assign(self, node: Any, expression: Any, way: Way = ()) -> Written:
+        """Note an assignment (`q <= d`, `q += 1`, `q++`) that fills the lines of `node`."""
+        if expression.kind.name == "UnaryOp":
+            targets = self._context.targets(expression.operand)
+            return self.note(node, targets, expression.operand, way, whole=expression)
+        targets = self._context.targets(expression.left)
+        old = (expression.left,) if expression.isCompound else ()
+        return self.note(node, targets, expression.right, way, *old, whole=expression)
+
+    def note(self, node: Any, targets: Sequence[Target], taken: Any, way: Way, *more: Any,
+             whole: Any = None) -> Written:
+        """Note that `targets` take the value of `taken` (and of `more`). `whole` is what does so when evaluated."""
+        if not targets:
+            return frozenset()
+        reads = self._context.reads(taken, *more, *(index for target in targets for index in target.indices),
+                                    *(call for call in self._tasks.values() if call is not taken))
+        first, last = self._context.source.lines_of(node)
+        self.assignments.append(Assignment(
+            kind=self._kind, targets=unique(target.part for target in targets),
+            exact=all(target.exact for target in targets), lines=Lines(first, last),
+            text=self._context.source.text(first, last), data=tuple(reads.data), selects=tuple(reads.selects),
+            conditions=way, calls=tuple(map(self._context.enter, reads.calls)), process=self._process,
+            blocking=not getattr(whole, "isNonBlocking", False), loop=self._loop, taken=taken, whole=whole))
+        return frozenset(target.part.signal for target in targets)
+
+    def _lines(self, expressions: Iterable[Any]) -> tuple[int, ...]:
+        return tuple(line for expression in expressions
+                     for first, last in [self._context.source.lines_of(expression)] for line in range(first, last + 1))
+
+
+_WALKERS: dict[str, Callable[[Statements, Any, Way], Written]] = {
+    "List": Statements._list, "Block": Statements._body, "Timed": Statements._delayed, "Wait": Statements._delayed,
+    "Conditional": Statements._if, "Case": Statements._case, "PatternCase": Statements._pattern_case,
+    "ForLoop": Statements._loop_body, "ForeachLoop": Statements._loop_body, "RepeatLoop": Statements._loop_body,
+    "WhileLoop": Statements._loop_body, "DoWhileLoop": Statements._loop_body, "ForeverLoop": Statements._loop_body,
+    "VariableDeclaration": Statements._declaration, "ExpressionStatement": Statements._expression,
+    "Return": Statements._return, "Disable": Statements._leave,
+}

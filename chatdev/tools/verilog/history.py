@@ -1,0 +1,76 @@
+"""What the signals of a design did for some time before a mismatch, ready to be asked for one time after the other."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from chatdev.tools.verilog.design.records import Trigger
+
+_AFTER = {"posedge": "1", "negedge": "0"}
+
+
+class Row(Protocol):
+    """The values from `time` on until the next row, as bits (0, 1, x, z; the most significant first) by signal."""
+
+    @property
+    def time(self) -> int: ...
+    @property
+    def values(self) -> Mapping[str, str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Values that held just before `until`."""
+
+    values: Mapping[str, str]
+    until: int
+
+
+class History:
+    """Rows in the order of time, one wherever a signal changed. `complete` says that none is missing at the start."""
+
+    def __init__(self, rows: Sequence[Row], complete: bool = True) -> None:
+        self._times = [row.time for row in rows]
+        self._values = [row.values for row in rows]
+        self.complete = complete
+
+    def before(self, time: int) -> Iterator[Sample]:
+        """What held just before `time`, then what held before that, and so on."""
+        until = time
+        for place in reversed(range(bisect_left(self._times, time))):
+            yield Sample(self._values[place], until)
+            until = self._times[place]
+
+    def after(self, time: int) -> Mapping[str, str]:
+        """What held from `time` on."""
+        place = bisect_right(self._times, time)
+        return self._values[place - 1] if place else {}
+
+    def runs(self, triggers: Sequence[Trigger], time: int) -> Iterator[Sample]:
+        """What a process saw when it was triggered before `time`, the last time first: of its triggers the new values,
+        of everything else those just before."""
+        for place in reversed(range(1, bisect_left(self._times, time))):
+            old, new = self._values[place - 1], self._values[place]
+            fired = {trigger.part.signal for trigger in triggers if _fires(trigger, old, new)}
+            if fired:
+                yield Sample({**old, **{signal: new[signal] for signal in fired}}, self._times[place])
+
+
+def _fires(trigger: Trigger, old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Whether the edge is between two rows."""
+    was, now = (_bits(trigger, values) for values in (old, new))
+    if trigger.edge == "change":
+        return was != now
+    after = _AFTER[trigger.edge]
+    return was[-1:] != now[-1:] and (now[-1:] == after or was[-1:] == _AFTER[_OPPOSITE[trigger.edge]])
+
+
+def _bits(trigger: Trigger, values: Mapping[str, str]) -> str:
+    bits, part = values.get(trigger.part.signal, ""), trigger.part
+    return bits[max(0, len(bits) - part.low - part.width):len(bits) - part.low]
+
+
+_OPPOSITE = {"posedge": "negedge", "negedge": "posedge"}

@@ -1,0 +1,198 @@
+"""From wrong outputs back over what drives them, level by level (VerilogCoder, arXiv 2408.08927, §3.3)."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from chatdev.tools.verilog.active import Held, Reached, Run, run
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.records import Assignment, Condition, Part, Process, unique
+from chatdev.tools.verilog.history import History, Sample
+
+_RUNS = 64  # of one process that are looked at for an assignment that is older than the last of them
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Bits of a signal, as they were just before `time` (None: at any time)."""
+
+    part: Part
+    time: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An assignment that gave `of` its value, or (`certain` is False) may have done so.
+
+    `sampled` is the time just before which its values were taken; with None any time is meant.
+    """
+
+    of: Watch
+    assignment: Assignment
+    sampled: int | None
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Conditions because of which `of` got no new value when it last might have, at `sampled`."""
+
+    of: Watch
+    conditions: tuple[Condition, ...]
+    sampled: int
+
+
+@dataclass(slots=True)
+class Level:
+    """What drives the signals that the level before reads; the first is that of the outputs."""
+
+    watched: list[Watch] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Levels of assignments, and the signals that the next level would be about."""
+
+    design: Design
+    levels: tuple[Level, ...]
+    next: tuple[Watch, ...]
+
+    def lines(self, levels: int | None = None) -> tuple[int, ...]:
+        """The source lines of the first levels: assignments, conditions, and the edges of clocked blocks."""
+        found: set[int] = set()
+        for level in self.levels[:levels]:
+            for step in level.steps:
+                found.update(lines_of(self.design, step.assignment))
+            for wait in level.waits:
+                found.update(line for condition in wait.conditions for line in condition.lines)
+        return tuple(sorted(found))
+
+
+def lines_of(design: Design, assignment: Assignment) -> set[int]:
+    """The source lines of one assignment, of the conditions before it, and of the edges that it waits for."""
+    process = design.process_of(assignment)
+    return {*assignment.lines, *(line for condition in assignment.conditions for line in condition.lines),
+            *(trigger.line for trigger in process.triggers)}
+
+
+def trace(design: Design, outputs: Iterable[str | Watch], levels: int = 2, history: History | None = None) -> Trace:
+    """Follow the outputs back, `levels` deep; wires of instances and calls of functions count for no level.
+
+    Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
+    of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
+    reader took it. Raises KeyError for an output that the design does not have.
+    """
+    watched = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
+    seen: set[Watch] = set()
+    found = []
+    for _ in range(levels):
+        level, queue, following = Level(), list(watched), dict[Watch, None]()
+        for watch in queue:  # grows while wires of instances lead on
+            if watch not in seen:
+                seen.add(watch)
+                level.watched.append(watch)
+                here, after = _Drivers(design, watch, level).find(history)
+                queue += here
+                following.update(dict.fromkeys(after))
+        found.append(level)
+        watched = [watch for watch in following if watch not in seen]
+    return Trace(design, tuple(found), tuple(watched))
+
+
+class _Drivers:
+    """Adds to a level what drives one watched part, and gathers what to watch next."""
+
+    def __init__(self, design: Design, watch: Watch, level: Level) -> None:
+        self._design, self._watch, self._level = design, watch, level
+        self._here: list[Watch] = []
+        self._after: list[Watch] = []
+
+    def find(self, history: History | None) -> tuple[list[Watch], list[Watch]]:
+        """What to watch in the same level, and in the next one."""
+        drivers = self._design.drivers(self._watch.part)
+        processes = list({driver.process: self._design.process_of(driver) for driver in drivers}.values())
+        if history is not None and self._watch.time is not None:
+            processes = self._active(processes, history, self._watch.time)
+        for process in processes:
+            for assignment in process.assignments:
+                if assignment.writes(self._watch.part):
+                    self._any_time(assignment)
+        return self._here, self._after
+
+    def _any_time(self, assignment: Assignment) -> None:
+        """Note it with all that it may ever read."""
+        self._level.steps.append(Step(self._watch, assignment, None, False))
+        triggers = self._design.process_of(assignment).triggers
+        self._lead(assignment, [*assignment.data, *assignment.control, *(one.part for one in triggers)], None)
+        calls = [call for condition in assignment.conditions for call in condition.calls]
+        for name in dict.fromkeys([*assignment.calls, *calls]):
+            for inner in self._design.functions[name].assignments:
+                if not any(step.assignment is inner for step in self._level.steps):
+                    self._any_time(inner)
+
+    def _lead(self, assignment: Assignment, parts: Iterable[Part], time: int | None) -> None:
+        into = self._here if assignment.kind == "port" else self._after
+        into += [Watch(part, time) for part in parts]
+
+    def _active(self, processes: list[Process], history: History, time: int) -> list[Process]:
+        """Note what was active when the part got its value; returns the processes of which that is not known."""
+        left, unknown = self._watch.part.mask, []
+        for process in sorted(processes, key=lambda one: one.kind == "initial"):
+            if process.kind != "initial" or left:
+                missing = self._runs(process, history, time)
+                left &= ~_may_write(process, self._watch.part) | missing
+                unknown += [process] if missing and process.kind != "initial" else []
+        return unknown if left else []
+
+    def _runs(self, process: Process, history: History, time: int) -> int:
+        """Go back over the runs of a process until all bits that it may write are explained; returns those that are
+        not."""
+        left = _may_write(process, self._watch.part)
+        samples = history.runs(process.triggers, time) if process.triggers else history.before(time)
+        for number, sample in enumerate(itertools.islice(samples, _RUNS)):
+            ran = run(self._design, process, self._watch.part, sample)
+            left = self._keep(process, ran, sample, left)
+            if not left:
+                break
+            if number == 0:
+                self._wait(ran.held, sample)
+        return left
+
+    def _keep(self, process: Process, ran: Run, sample: Sample, left: int) -> int:
+        """Note the last assignments that write bits of `left`; returns those that are left then."""
+        signal, looped = self._watch.part.signal, False
+        for reached in reversed(ran.reached):
+            masks = [target.mask for target in reached.writes if target.signal == signal]
+            if any(mask & left for mask in masks):
+                self._step(process, reached, sample)
+                looped = looped or (reached.certain and reached.assignment.loop is not None)
+                if reached.certain and reached.exact:
+                    left = functools.reduce(lambda rest, mask: rest & ~mask, masks, left)
+        return 0 if looped else left  # which bits a loop writes is not known, but it writes the same in every run
+
+    def _step(self, process: Process, reached: Reached, sample: Sample) -> None:
+        self._level.steps.append(Step(self._watch, reached.assignment, sample.until, reached.certain))
+        at_once = {target.signal for one in process.assignments if one.blocking for target in one.targets}
+        edge = sample.until + 1 if process.clocked else sample.until  # what a run wrote at once is seen after its edge
+        for part in reached.reads:
+            self._lead(reached.assignment, [part], edge if part.signal in at_once else sample.until)
+        self._lead(reached.assignment, [one.part for one in process.triggers], edge)
+        for inner in reached.inner:
+            self._step(self._design.process_of(inner.assignment), inner, sample)
+
+    def _wait(self, held: Iterable[Held], sample: Sample) -> None:
+        conditions = dict.fromkeys(condition for one in held for condition in one.conditions)
+        if conditions:
+            self._level.waits.append(Wait(self._watch, tuple(conditions), sample.until))
+            self._after += [Watch(part, sample.until) for part in unique(part for one in held for part in one.reads)]
+
+
+def _may_write(process: Process, part: Part) -> int:
+    """The bits of a part that a process may write."""
+    masks = [target.mask for one in process.assignments for target in one.targets if target.signal == part.signal]
+    return part.mask & functools.reduce(int.__or__, masks, 0)
