@@ -1,0 +1,76 @@
+"""Outputs as benches hold them: `q_ref` of the reference beside `q_dut` of the answer, and when the two agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+REFERENCE, ANSWER = "_ref", "_dut"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two full names of one output."""
+
+    reference: str
+    answer: str
+
+
+def pairs(names: Iterable[str]) -> list[Pair]:
+    """Those of which both sides are among the names."""
+    known = list(names)
+    return [Pair(name, other) for name in known if name.endswith(REFERENCE)
+            and (other := name.removesuffix(REFERENCE) + ANSWER) in known]
+
+
+def side_by_side(names: Sequence[str]) -> list[str]:
+    """The names, once each, with the answer's side right behind the reference's."""
+    behind = {pair.reference: pair.answer for pair in pairs(names)}
+    ordered = (entry for name in names if name not in behind.values() for entry in (name, behind.get(name)))
+    return list(dict.fromkeys(name for name in ordered if name))
+
+
+def differing(reference: str, answer: str) -> list[int]:
+    """The positions, 0 on the right, at which a bench finds two values different, the highest first.
+
+    The rule is `ref === (ref ^ dut ^ ref)`: an `x` in the reference accepts anything, a `z` nothing; all else must be
+    equal. The shorter value is filled up with zeros.
+    """
+    width = max(len(reference), len(answer))
+    both = zip(reference.zfill(width), answer.zfill(width), strict=True)
+    return [width - 1 - at for at, (wanted, given) in enumerate(both)
+            if wanted != "x" and (wanted == "z" or wanted != given)]
+
+
+def ranges(bits: Sequence[int]) -> str:
+    """Falling positions as Verilog writes them: `[9], [3:0]`."""
+    runs: list[list[int]] = []
+    for bit in bits:
+        if runs and runs[-1][-1] == bit + 1:
+            runs[-1].append(bit)
+        else:
+            runs.append([bit])
+    return ", ".join(f"[{run[0]}]" if len(run) == 1 else f"[{run[0]}:{run[-1]}]" for run in runs)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Each full name with the least of its end that no other shares; what cannot be printed is replaced."""
+    tails = {name: [".".join(parts[at:]) for at in range(len(parts) - 1, -1, -1)]
+             for name in names for parts in [name.split(".")]}
+    used = Counter(tail for ends in tails.values() for tail in ends)
+    return {name: _printable(next((tail for tail in ends if used[tail] == 1), name)) for name, ends in tails.items()}
+
+
+def _printable(name: str) -> str:
+    return "".join(character if character.isprintable() else "\ufffd" for character in name)
+
+
+def shown(bits: str) -> str:
+    """A value for people: up to four bits as they are, more in hexadecimal (`h0a`) when all are known, as one `x` or
+    `z` when no bit is anything else, and otherwise bit by bit (`b0000x101`)."""
+    if len(bits) <= 4:
+        return bits
+    if bits.strip("01"):
+        return bits[0] if len(set(bits)) == 1 else f"b{bits}"
+    return f"h{int(bits, 2):0{(len(bits) + 3) // 4}x}"
