@@ -68,15 +68,15 @@ class Waves:
             rows.append(Row(moment, _named(signals, before)))
         return rows
 
-    def changes(self, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
-        """(time, name, bits) of every change, first values included, by time; one at most for each time."""
+    def changes(self, names: Iterable[str], until: float = inf) -> Iterator[tuple[int, str, str]]:
+        """(time, name, bits) of every change before `until`, first values included, by time; one at most for each."""
         signals = self._chosen(names)
-        for moment, step in self._steps(signals):
+        for moment, step in self._steps(signals, until):
             for name, signal in signals.items():
                 if signal.code in step:
                     yield moment, name, step[signal.code]
 
-    def _steps(self, signals: Mapping[str, Signal], until: float = inf) -> Iterator[tuple[int, dict[str, str]]]:
+    def _steps(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, dict[str, str]]]:
         """For each time the codes that have another value at its end, with that value."""
         known, step, now = dict[str, str](), dict[str, str](), 0
         for moment, code, value in self._raw(signals, until):
@@ -92,7 +92,7 @@ class Waves:
         if step:
             yield now, step
 
-    def _raw(self, signals: Mapping[str, Signal], until: float = inf) -> Iterator[tuple[int, str, str]]:
+    def _raw(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, str, str]]:
         return read.changes(self.path, {signal.code: signal.width for signal in signals.values()}, until)
 
     def _chosen(self, names: Iterable[str]) -> dict[str, Signal]:
