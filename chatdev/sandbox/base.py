@@ -21,6 +21,7 @@ class Limits:
     """
 
     seconds: float = 10.0
+    cpu: int | None = None  # seconds of the processor, of one process; SIGXCPU ends it
     memory: int = 2 << 30  # all its processes together
     address_space: int | None = None  # of one process; None: as `memory`. Some runtimes reserve much and use little
     file_size: int = 50 << 20

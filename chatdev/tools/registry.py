@@ -18,8 +18,11 @@ _TOOLS = {
     "software.packages": "chatdev.tools.software.packages:packages",
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.use:use",
+    "verilog.check": "chatdev.tools.verilog.check:check",
+    "verilog.judge": "chatdev.tools.verilog.judge:judge",
     "verilog.relate": "chatdev.tools.verilog.relate:relate",
     "verilog.retrieve": "chatdev.tools.verilog.retrieve:retrieve",
+    "verilog.simulate": "chatdev.tools.verilog.simulate:simulate",
 }
 ENTRY_POINTS = "chatdev.tools"
 """Entry-point group for the tools of plug-ins and higher layers: `department.verb = "module:tool"`."""

@@ -1,0 +1,36 @@
+"""`verilog.check`: does the module compile alone, and does it keep the rules?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.function import tool
+from chatdev.tools.software.copy import throwaway
+from chatdev.tools.verilog.answer import Answer, Refused, answer_of, readable
+from chatdev.tools.verilog.simulation import examine
+from chatdev.tools.verilog.verdict import of_compiled, refused, verdict_of
+
+_GIVEN = "your source"
+
+
+Source = Annotated[str | None, Field(description="The whole Verilog source to check; without it the present file of the "
+                                                 "software is checked.")]
+
+
+@tool(reads=("software",))
+def check(context: ToolContext, *, source: Source = None) -> Verdict:
+    """Check the syntax of the Verilog module `TopModule`: compile it alone, and look for mistakes such as inferred
+    latches.
+
+    No test bench is needed. Errors are shown with the lines around them.
+    """
+    answer = Answer(_GIVEN, source or "")
+    try:
+        answer = readable(answer) if source is not None else answer_of(context.software)
+    except Refused as reason:
+        return verdict_of(refused(reason.messages), answer)
+    with throwaway(context.scratch, {}) as folder:
+        return verdict_of(of_compiled(examine(answer.text, context.sandbox, folder)), answer)
