@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.errors import ToolError
+from chatdev.errors import MissingProgram, ToolError
 from chatdev.sandbox.unconfined import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
@@ -167,3 +169,10 @@ def test_more_hops_never_lose_a_node(plan: dict[str, Any], extraction: dict[str,
 def test_something_else_is_no_graph(data: Any) -> None:
     with pytest.raises(ToolError, match=r"no relation graph .*verilog\.relate"):
         graph.from_json(data)
+
+
+def test_without_networkx_there_is_a_hint_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    monkeypatch.delitem(sys.modules, "chatdev.tools.verilog.graph")
+    with pytest.raises(MissingProgram, match=r"networkx: pip install 'chatdev-chain\[verilog\]'"):
+        import_module("chatdev.tools.verilog.graph")
