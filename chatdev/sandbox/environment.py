@@ -28,7 +28,7 @@ def limited(limits: Limits, *, count_processes: bool) -> list[str]:
     space = limits.memory if limits.address_space is None else limits.address_space
     options = [f"--as={space}", f"--fsize={limits.file_size}", f"--nofile={limits.open_files}", "--core=0"]
     if limits.cpu is not None:
-        options.append(f"--cpu={limits.cpu}")
+        options.append(f"--cpu={limits.cpu}:{limits.cpu + 1}")  # the first is told apart from a plain kill
     if count_processes:
         options.append(f"--nproc={limits.processes}")
     return ["prlimit", *options, "--"]

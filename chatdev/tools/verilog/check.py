@@ -16,8 +16,8 @@ from chatdev.tools.verilog.verdict import of_compiled, refused, verdict_of
 _GIVEN = "your source"
 
 
-Source = Annotated[str | None, Field(description="The whole Verilog source to check; without it the present file of the "
-                                                 "software is checked.")]
+Source = Annotated[str | None, Field(description="The whole Verilog source to check; without it the software's present "
+                                                 "file is checked.")]
 
 
 @tool(reads=("software",))

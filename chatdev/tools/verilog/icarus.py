@@ -93,12 +93,12 @@ def compile_files(files: Mapping[str, str], top: str, sandbox: Sandbox, folder: 
     return read_compiler(sandbox.run(Job(argv, folder, COMPILING)))
 
 
-def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool) -> Ran:
+def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool, limits: Limits = SIMULATING) -> Ran:
     """Simulate what was compiled in the folder `compiled`; in `folder`, which holds nothing else, so that there is no
     source to read. Without `dump` the bench's waveforms are not written."""
     folder.mkdir()
     shutil.move(compiled / _PROGRAM, folder / _PROGRAM)
-    execution = sandbox.run(Job(["vvp", "-n", _PROGRAM, *(() if dump else ("-none",))], folder, SIMULATING))
+    execution = sandbox.run(Job(["vvp", "-n", _PROGRAM, *(() if dump else ("-none",))], folder, limits))
     waves = folder / WAVES
     return Ran(_ending(execution), execution.stdout, execution.seconds,
                waves if dump and waves.is_file() and not waves.is_symlink() else None)

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.sandbox.base import Sandbox
+from chatdev.sandbox.base import Limits, Sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
 from chatdev.tools.software.copy import throwaway
 from chatdev.tools.verilog.answer import Refused, answer_of
+from chatdev.tools.verilog.icarus import SIMULATING
 from chatdev.tools.verilog.simulate import simulate
 from chatdev.tools.verilog.simulation import Simulated, as_answer, simulate_unexamined
 from chatdev.tools.verilog.simulation import simulate as simulated
@@ -41,13 +42,15 @@ def judge(context: ToolContext) -> Verdict:
     return verdict_of(found, answer, **facts)
 
 
-def judged(answer: str, bench: str, reference: str, sandbox: Sandbox, folder: Path) -> tuple[Simulated, dict[str, Any]]:
+def judged(answer: str, bench: str, reference: str, sandbox: Sandbox, folder: Path, *,
+           limits: Limits = SIMULATING) -> tuple[Simulated, dict[str, Any]]:
     """The answer's simulation with the outcome that the reference's own run leaves it, and the facts that the outcome's
     sentence wants. `folder` is empty and the call's own. Raises as `simulate`."""
-    found = simulated(answer, bench, reference, sandbox, _made(folder / "answer"))
+    found = simulated(answer, bench, reference, sandbox, _made(folder / "answer"), limits=limits)
     if found.outcome not in ("matches", "timed_out"):
         return found, {}
-    right = simulate_unexamined(as_answer(reference), bench, reference, sandbox, _made(folder / "right"))
+    right = simulate_unexamined(as_answer(reference), bench, reference, sandbox, _made(folder / "right"),
+                                limits=limits)
     if found.outcome == "timed_out":
         return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
     expected = right.report.samples if right.report else None

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from chatdev.sandbox.base import Sandbox
+from chatdev.sandbox.base import Limits, Sandbox
 from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog import knowledge, slang
 from chatdev.tools.verilog.answer import TOP, broken_rules, modules
@@ -20,6 +20,7 @@ from chatdev.tools.verilog.icarus import (
     ANSWER,
     BENCH,
     REFERENCE,
+    SIMULATING,
     Compiled,
     Message,
     Ran,
@@ -64,7 +65,7 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, *, hidden: str = "") ->
 
 
 def simulate(answer: str, bench: str, reference: str | None, sandbox: Sandbox, folder: Path, *,
-             dump: bool = False) -> Simulated:
+             dump: bool = False, limits: Limits = SIMULATING) -> Simulated:
     """Examine the answer and simulate it with the bench; `folder` is empty and the call's own, and `waves` lies in it.
 
     Raises MissingProgram, SandboxError and WorkspaceError; all that the answer or the bench does wrong is an outcome.
@@ -72,7 +73,7 @@ def simulate(answer: str, bench: str, reference: str | None, sandbox: Sandbox, f
     alone = examine(answer, sandbox, folder, hidden=f"{bench}\n{reference or ''}")
     if not alone.passed:
         return Simulated(alone.outcome, alone, log=alone.log)
-    together = simulate_unexamined(answer, bench, reference, sandbox, folder, dump=dump)
+    together = simulate_unexamined(answer, bench, reference, sandbox, folder, dump=dump, limits=limits)
     if not together.compiled.passed:
         return together
     ports = _of_ports(together.compiled.warnings)
@@ -80,7 +81,7 @@ def simulate(answer: str, bench: str, reference: str | None, sandbox: Sandbox, f
 
 
 def simulate_unexamined(answer: str, bench: str, reference: str | None, sandbox: Sandbox, folder: Path, *,
-                        dump: bool = False) -> Simulated:
+                        dump: bool = False, limits: Limits = SIMULATING) -> Simulated:
     """As `simulate`, with an answer that keeps all rules, or with one that breaks them: VerilogEval's own procedure."""
     files = {ANSWER: answer + _RESET, BENCH: dump_everything(bench) if dump else bench}
     if reference:
@@ -88,7 +89,7 @@ def simulate_unexamined(answer: str, bench: str, reference: str | None, sandbox:
     compiled = compile_files(files, "tb", sandbox, folder / "with_bench")
     if not compiled.passed:
         return _unfit(compiled, files, sandbox, folder)
-    ran = run_program(folder / "with_bench", folder / "run", sandbox, dump=dump)
+    ran = run_program(folder / "with_bench", folder / "run", sandbox, dump=dump, limits=limits)
     report = BenchReport.read(ran.stdout) if ran.ended == "finished" else None
     return Simulated(_outcome(ran, report), compiled, report, ran.waves, ran.seconds, f"{compiled.log}\n{ran.stdout}")
 
