@@ -19,10 +19,12 @@ _TOOLS = {
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.use:use",
     "verilog.check": "chatdev.tools.verilog.check:check",
+    "verilog.identify": "chatdev.tools.verilog.elements:identify",
     "verilog.judge": "chatdev.tools.verilog.judge:judge",
     "verilog.relate": "chatdev.tools.verilog.relate:relate",
     "verilog.retrieve": "chatdev.tools.verilog.retrieve:retrieve",
     "verilog.simulate": "chatdev.tools.verilog.simulate:simulate",
+    "verilog.try": "chatdev.tools.verilog.own_bench:try_own_bench",
 }
 ENTRY_POINTS = "chatdev.tools"
 """Entry-point group for the tools of plug-ins and higher layers: `department.verb = "module:tool"`."""
