@@ -17,7 +17,8 @@ _BROKEN_OFF = ("error", "stopped")
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """One run as its folder has it, over all its sessions; `usage.seconds` is the time in which it was worked on."""
+    """One run as its folder has it, over all its sessions; `usage.seconds` is the time in which it was worked on,
+    `tool_calls` how often chain and agents used a tool."""
 
     folder: Path
     status: str
@@ -25,6 +26,7 @@ class FinishedRun:
     software: Software
     models: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    tool_calls: int = 0
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -41,8 +43,9 @@ class FinishedRun:
                 assert isinstance(event, ModelCalled)
                 usage.add(event)
                 models.add(event.model)
+        tool_calls = sum(entry["kind"] == "ToolCalled" and not entry.get("replayed") for entry in record.records)
         return cls(folder, record.status, str(ends[-1]["reason"]), Software.load(folder / "software"),
-                   tuple(sorted(models)), usage)
+                   tuple(sorted(models)), usage, tool_calls)
 
     @property
     def delivered(self) -> bool:

@@ -57,7 +57,7 @@ def measure(folder: Path, task: Task, bench: Bench, script: Path | None = None) 
     run = FinishedRun.read(folder)
     judged = _judged(run, task, bench, script) if run.delivered and run.software else _nothing(script)
     return {**judged, "embedder": bench.embedder.name, "model": ", ".join(run.models), "status": run.status,
-            "reason": harmless(run.reason), **_statistics(run)}
+            "reason": harmless(run.reason), **statistics(run)}
 
 
 def _judged(run: FinishedRun, task: Task, bench: Bench, script: Path | None) -> Row:
@@ -121,7 +121,8 @@ def _paper_start(run: FinishedRun, folder: Path, bench: Bench) -> Job | None:
     return None if lacks(program) else program.job(folder, _PAPER_SECONDS + program.needs_display)
 
 
-def _statistics(run: FinishedRun) -> Row:
+def statistics(run: FinishedRun) -> Row:
+    """`STATISTICS` of a run."""
     usage = run.usage
     return {"seconds": usage.seconds, "tokens": usage.prompt_tokens + usage.completion_tokens,
             "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens, "calls": usage.calls,

@@ -18,8 +18,8 @@ def _data(name: str) -> dict[str, Any]:
 
 
 def outcomes() -> dict[str, dict[str, Any]]:
-    """How a check or simulation may end: name -> passed, judged, score, says, and for the compiler's errors `letter`
-    and `pattern`, the more telling first."""
+    """How a check or simulation may end: name -> passed, judged, score, says, and for the compiler's errors
+    `pattern`, the more telling first."""
     return _data("outcomes.yaml")
 
 

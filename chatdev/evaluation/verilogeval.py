@@ -1,0 +1,170 @@
+"""VerilogEval v2 (specification to RTL) as a data set: problems, our verdict, and that of its own script beside it."""
+
+from __future__ import annotations
+
+import functools
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from chatdev.errors import ConfigError
+from chatdev.evaluation.finished import FinishedRun
+from chatdev.evaluation.measure import Bench, Row, statistics
+from chatdev.evaluation.tasks import Task
+from chatdev.evaluation.verilogeval_official import letter_of
+from chatdev.runner.harmless import harmless
+from chatdev.sandbox.base import Sandbox
+from chatdev.tools.verilog.answer import Refused, answer_of
+from chatdev.tools.verilog.judge import judged
+from chatdev.tools.verilog.simulation import simulate_unexamined
+from chatdev.workspace.problems import explained
+
+KINDS = ("combinational", "sequential", "fsm", "truth_table", "waveform")
+_FOLDER, _ERRATA = "dataset_spec-to-rtl", "errata"
+_PROMPT, _BENCH, _REFERENCE = "_prompt.txt", "_test.sv", "_ref.sv"
+_LARGEST = 1 << 20  # bytes of one file
+_MEASURES = "verilog"  # evaluation.measures
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A specification, the hidden bench that an answer must pass, and the reference that the bench compares it with.
+    `kind` is one of `KINDS` by our labelling, or empty."""
+
+    name: str
+    kind: str
+    prompt: str
+    bench: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerilogEval:
+    """The problems in `path`: a checkout of VerilogEval, its folder `dataset_spec-to-rtl`, or our archive of it. With
+    `errata` the mended files beside it take the place of those of the same name."""
+
+    path: Path
+    errata: bool = True
+    name: str = "verilogeval"
+
+    def problems(self) -> Sequence[Problem]:
+        """All problems, by name. Raises ConfigError."""
+        return tuple(_problems(self.path, self.errata).values())
+
+    def tasks(self) -> Sequence[Task]:
+        """Each problem as a task; its category is its kind. Raises ConfigError."""
+        return [Task(problem.name, "Verilog", problem.kind or "unlabelled", problem.prompt)
+                for problem in self.problems()]
+
+    def inputs(self, task: Task) -> Mapping[str, bytes]:
+        """The hidden files."""
+        problem = self.problem(task.name)
+        return {"bench": problem.bench.encode("utf-8"), "reference": problem.reference.encode("utf-8")}
+
+    def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
+        """What became of the problem: `solved` by our rule, `official` by that of VerilogEval's script, `compiled`
+        (each 0 or 1), `outcome` (outcomes.yaml), `letter` (the script's), `mismatches`, `samples`, `kind`, and what the
+        run took. A run that was broken off delivered nothing. Blocking; raises JournalError, SandboxError and such."""
+        run = FinishedRun.read(folder)
+        software = run.software if run.delivered else {}
+        return {"measures": _MEASURES, "kind": task.category,
+                **measured(software, self.problem(task.name), bench.sandbox),
+                "tool_calls": run.tool_calls, "model": ", ".join(run.models), "status": run.status,
+                "reason": harmless(run.reason), **statistics(run)}
+
+    def problem(self, name: str) -> Problem:
+        """The problem of that name. Raises ConfigError."""
+        problems = _problems(self.path, self.errata)
+        if name not in problems:
+            raise ConfigError(f"{self.path} has no problem {name!r}; it has {len(problems)}, from {min(problems)} to "
+                              f"{max(problems)}")
+        return problems[name]
+
+
+def measured(software: Mapping[str, bytes], problem: Problem, sandbox: Sandbox) -> Row:
+    """What our judge and VerilogEval's script say of the software."""
+    try:
+        answer = answer_of(software)
+    except Refused:
+        return {"solved": 0.0, "official": 0.0, "compiled": 0.0, "outcome": "refused", "letter": "?",
+                "mismatches": None, "samples": None}
+    hidden = problem.bench, problem.reference
+    with TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
+        found, _ = judged(answer.text, *hidden, sandbox, Path(scratch))
+        theirs = found
+        if not found.compiled.passed:  # what we refuse may pass there
+            (Path(scratch) / "official").mkdir()
+            theirs = simulate_unexamined(answer.text, *hidden, sandbox, Path(scratch) / "official")
+    letter = letter_of(theirs.log, answer.text)
+    return {"solved": float(found.passed), "official": float(letter == "."),
+            "compiled": float(theirs.compiled.passed), "outcome": found.outcome, "letter": letter,
+            "mismatches": found.report.mismatches if found.report else None,
+            "samples": found.report.samples if found.report else None}
+
+
+@functools.cache
+def _problems(path: Path, errata: bool) -> dict[str, Problem]:
+    files = _texts(path, errata)
+    names = sorted(name.removesuffix(_PROMPT) for name in files if name.endswith(_PROMPT))
+    if not names:
+        raise ConfigError(f"{path} holds no problems of VerilogEval; give the folder {_FOLDER} of its repository, with "
+                          f"files such as Prob001_zero{_PROMPT}, or a .tar.gz of it")
+    for name in names:
+        if missing := [end for end in (_BENCH, _REFERENCE) if name + end not in files]:
+            raise ConfigError(f"{path}: the problem {name} lacks its file {name}{missing[0]}")
+    kinds = _kinds()
+    return {name: Problem(name, kinds.get(name, ""), *(files[name + end] for end in (_PROMPT, _BENCH, _REFERENCE)))
+            for name in names}
+
+
+def _kinds() -> dict[str, str]:
+    """Name of a problem -> its kind."""
+    kinds = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return {name: kind for kind in KINDS for name in kinds[kind]}
+
+
+def _texts(path: Path, errata: bool) -> dict[str, str]:
+    """Name of a file -> its text, errata included."""
+    if not path.exists():
+        raise ConfigError(f"there is no {path}; give the folder {_FOLDER} of VerilogEval's repository, or a "
+                          ".tar.gz of it")
+    found: dict[str, dict[str, str]] = {_FOLDER: {}, _ERRATA: {}}
+    with explained("read", path):
+        for place, data in _archived(path) if path.is_file() else _in_folder(path):
+            if place.parent.name in found:
+                found[place.parent.name][place.name] = _text(place, data)
+    if errata and found[_FOLDER] and not found[_ERRATA]:
+        raise ConfigError(f"{path} has no folder {_ERRATA!r}: three problems of VerilogEval cannot be solved as they "
+                          "were published. Give benchmarks/data/verilogeval_v2.tar.gz, or take them as they are "
+                          "(errata off)")
+    return {**found[_FOLDER], **(found[_ERRATA] if errata else {})}
+
+
+def _archived(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                content = archive.extractfile(member) if member.isfile() and member.size <= _LARGEST else None
+                if content:
+                    yield PurePosixPath(member.name), content.read()
+    except (tarfile.TarError, EOFError) as error:
+        raise ConfigError(f"{path} is no archive that can be read; give a .tar.gz of VerilogEval, or its folder "
+                          f"{_FOLDER}") from error
+
+
+def _in_folder(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
+    folder = path if path.name == _FOLDER else path / _FOLDER
+    for file in (*folder.glob("*"), *(folder.parent / _ERRATA).glob("*")):
+        if file.is_file() and file.stat().st_size <= _LARGEST:
+            yield PurePosixPath(file.as_posix()), file.read_bytes()
+
+
+def _text(place: PurePosixPath, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{place} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
