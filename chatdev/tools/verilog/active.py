@@ -15,7 +15,7 @@ from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.evaluate import Evaluation
 from chatdev.tools.verilog.design.places import place_of
 from chatdev.tools.verilog.design.reads import Reader
-from chatdev.tools.verilog.design.records import Assignment, Condition, Part, Process
+from chatdev.tools.verilog.design.records import Assignment, Condition, Loop, Part, Process
 from chatdev.tools.verilog.history import Sample
 
 
@@ -61,7 +61,7 @@ class _Runner:
                  callers: tuple[Process, ...] = ()) -> None:
         self._design, self._process, self._part, self._now, self._callers = design, process, part, now, callers
         self._branches: dict[int, int | None] = {}
-        self._loops: set[int] = set()
+        self._loops: set[Loop] = set()
         self._found = Run()
 
     def run(self) -> Run:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Self
 
 from chatdev.tools.verilog.design.records import Trigger
+from chatdev.tools.verilog.waveform.vcd import Row, Waves
 
+_ROWS = 512  # before a mismatch that are looked at
 _AFTER = {"posedge": "1", "negedge": "0"}
-
-
-class Row(Protocol):
-    """The values from `time` on until the next row, as bits (0, 1, x, z; the most significant first) by signal."""
-
-    @property
-    def time(self) -> int: ...
-    @property
-    def values(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +29,15 @@ class History:
         self._times = [row.time for row in rows]
         self._values = [row.values for row in rows]
         self.complete = complete
+
+    @classmethod
+    def of(cls, waves: Waves, scope: str, signals: Iterable[str], time: int) -> Self:
+        """The last rows before `time` of those signals below `scope` (`tb.top_module1`) that the waveform has; raises
+        WaveformError."""
+        names = {f"{scope}.{signal}": signal for signal in signals}
+        rows = waves.rows_before([name for name in names if name in waves.signals], time, _ROWS)
+        return cls([Row(row.time, {names[name]: bits for name, bits in row.values.items()}) for row in rows],
+                   complete=len(rows) < _ROWS)
 
     def before(self, time: int) -> Iterator[Sample]:
         """What held just before `time`, then what held before that, and so on."""

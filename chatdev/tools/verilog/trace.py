@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from chatdev.tools.verilog.active import Held, Reached, Run, run
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.records import Assignment, Condition, Part, Process, unique
+from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Part, Process, unique
 from chatdev.tools.verilog.history import History, Sample
 
+_WIRES: tuple[Kind, ...] = ("port", "continuous")
 _RUNS = 64  # of one process that are looked at for an assignment that is older than the last of them
 
 
@@ -63,8 +64,9 @@ class Trace:
     next: tuple[Watch, ...]
 
     def lines(self, levels: int | None = None) -> tuple[int, ...]:
-        """The source lines of the first levels: assignments, conditions, and the edges of clocked blocks."""
-        found: set[int] = set()
+        """The source lines of the first levels: assignments, conditions, the edges of clocked blocks, and declarations
+        where a width may be wrong."""
+        found = {self.design.declared[signal] for signal in self.doubtful(levels)}
         for level in self.levels[:levels]:
             for step in level.steps:
                 found.update(lines_of(self.design, step.assignment))
@@ -73,30 +75,40 @@ class Trace:
         return tuple(sorted(found))
 
 
+    def doubtful(self, levels: int | None = None) -> tuple[str, ...]:
+        """The signals whose width may be wrong: outputs of several bits, and what does not fit where it is used."""
+        watched = [watch.part.signal for level in self.levels[:levels] for watch in level.watched]
+        first = {watch.part.signal for level in self.levels[:1] for watch in level.watched}
+        outputs = {port.name for port in self.design.ports if port.width > 1} & first
+        misfits = {misfit.signal for misfit in self.design.misfits}
+        return tuple(signal for signal in dict.fromkeys(watched) if signal in outputs or signal in misfits)
+
+
 def lines_of(design: Design, assignment: Assignment) -> set[int]:
-    """The source lines of one assignment, of the conditions before it, and of the edges that it waits for."""
-    process = design.process_of(assignment)
-    return {*assignment.lines, *(line for condition in assignment.conditions for line in condition.lines),
-            *(trigger.line for trigger in process.triggers)}
+    """The source lines of one assignment, of the constants in it, of the conditions and the loop around it, and of the
+    edges that it waits for."""
+    heads = [trigger.line for trigger in design.process_of(assignment).triggers]
+    return {*assignment.lines, *assignment.declared, *heads, *([assignment.loop.line] if assignment.loop else []),
+            *(line for condition in assignment.conditions for line in (*condition.lines, *condition.declared))}
 
 
 def trace(design: Design, outputs: Iterable[str | Watch], levels: int = 2, history: History | None = None) -> Trace:
-    """Follow the outputs back, `levels` deep; wires of instances and calls of functions count for no level.
+    """Follow the outputs back, `levels` deep. Wires of instances, calls of functions and an `assign` that only makes an
+    output of other signals count for no level.
 
     Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
     of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
     reader took it. Raises KeyError for an output that the design does not have.
     """
-    watched = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
-    seen: set[Watch] = set()
-    found = []
+    wrong = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
+    watched, seen, found = wrong, set[Watch](), []
     for _ in range(levels):
         level, queue, following = Level(), list(watched), dict[Watch, None]()
-        for watch in queue:  # grows while wires of instances lead on
+        for watch in queue:  # grows while wires lead on
             if watch not in seen:
                 seen.add(watch)
                 level.watched.append(watch)
-                here, after = _Drivers(design, watch, level).find(history)
+                here, after = _Drivers(design, watch, level, _WIRES if watch in wrong else _WIRES[:1]).find(history)
                 queue += here
                 following.update(dict.fromkeys(after))
         found.append(level)
@@ -104,11 +116,18 @@ def trace(design: Design, outputs: Iterable[str | Watch], levels: int = 2, histo
     return Trace(design, tuple(found), tuple(watched))
 
 
-class _Drivers:
-    """Adds to a level what drives one watched part, and gathers what to watch next."""
+def narrowest(design: Design, outputs: Iterable[Watch], levels: int, history: History) -> Trace:
+    """The trace of the one output that leads to the fewest lines: were there a single fault, all of them held it."""
+    traces = [trace(design, [output], levels, history) for output in outputs]
+    return min(traces, key=lambda one: len(one.lines()))
 
-    def __init__(self, design: Design, watch: Watch, level: Level) -> None:
-        self._design, self._watch, self._level = design, watch, level
+
+class _Drivers:
+    """Adds to a level what drives one watched part, and gathers what to watch next: after assignments of the kinds
+    `wires` in the same level, after others in the next one."""
+
+    def __init__(self, design: Design, watch: Watch, level: Level, wires: tuple[Kind, ...]) -> None:
+        self._design, self._watch, self._level, self._wires = design, watch, level, wires
         self._here: list[Watch] = []
         self._after: list[Watch] = []
 
@@ -136,7 +155,7 @@ class _Drivers:
                     self._any_time(inner)
 
     def _lead(self, assignment: Assignment, parts: Iterable[Part], time: int | None) -> None:
-        into = self._here if assignment.kind == "port" else self._after
+        into = self._here if assignment.kind in self._wires else self._after
         into += [Watch(part, time) for part in parts]
 
     def _active(self, processes: list[Process], history: History, time: int) -> list[Process]:

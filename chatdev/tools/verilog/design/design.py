@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from chatdev.tools.verilog.design.build import Builder
-from chatdev.tools.verilog.design.elaborate import Source, elaborated
+from chatdev.tools.verilog.design.elaborate import Source, constants, elaborated
 from chatdev.tools.verilog.design.places import Names
 from chatdev.tools.verilog.design.records import Assignment, Part, Process
+from chatdev.tools.verilog.design.widths import Misfit, misfits
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ class Design:
         """Elaborate the source; names that are used before they are declared do no harm, any other error raises
         DesignError."""
         compilation, instance = elaborated(text, top)
-        builder = Builder(instance, Source(text, compilation.sourceManager))
+        source = Source(text, compilation.sourceManager)
+        builder = Builder(instance, source)
         builder.build()
         symbols = builder.names.symbols
         members: Iterable[Any] = instance.body
@@ -55,7 +57,7 @@ class Design:
                       for member in members if member.kind.name == "Port")
         return cls(top, text, ports, tuple(builder.processes), builder.functions,
                    {name: symbol.type.bitstreamWidth for name, symbol in symbols.items()},
-                   {name: compilation.sourceManager.getLineNumber(symbol.location) for name, symbol in symbols.items()},
+                   {name: source.line_of(symbol) for name, symbol in symbols.items()},
                    builder.names, instance.body, compilation)
 
     @property
@@ -80,6 +82,11 @@ class Design:
     def part(self, signal: str) -> Part:
         """All bits of a signal; raises KeyError for one that is not there."""
         return Part(signal, 0, self.widths[signal])
+
+    @functools.cached_property
+    def misfits(self) -> tuple[Misfit, ...]:
+        """Widths that do not fit."""
+        return misfits(self.assignments, self.names, constants(self.body))
 
     def process_of(self, assignment: Assignment) -> Process:
         """What it runs in."""

@@ -74,6 +74,10 @@ class Source:
                        for place in (span.start, span.end))
         return first, max(first, last)
 
+    def line_of(self, symbol: Any) -> int:
+        """The line in which a symbol is declared."""
+        return self._manager.getLineNumber(self._manager.getFullyExpandedLoc(symbol.location))
+
     def text(self, first: int, last: int) -> str:
         return "\n".join(self.lines[first - 1:last])
 

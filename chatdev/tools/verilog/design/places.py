@@ -49,6 +49,11 @@ class Names:
         return None if name is None else Part(name, place.low, place.width)
 
 
+def is_constant(symbol: Any) -> bool:
+    """Whether it is a parameter or a value of an enumeration."""
+    return symbol.kind.name in {"Parameter", "EnumValue"}
+
+
 def place_of(expression: Any, value: Value) -> Place | None:
     """None for an expression that names no bits of a signal; `value` tells what is known of indices."""
     finder = _FINDERS.get(expression.kind.name)

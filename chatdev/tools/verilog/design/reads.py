@@ -11,17 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chatdev.tools.verilog.design.decisions import Value, bits, is_true
-from chatdev.tools.verilog.design.places import Names, place_of
+from chatdev.tools.verilog.design.places import Names, is_constant, place_of
 from chatdev.tools.verilog.design.records import Part, unique
 
 
 @dataclass(slots=True)
 class Reads:
-    """What was read, in order and without repetition. `selects` chose between `data`; `calls` holds functions."""
+    """What was read, in order and without repetition. `selects` chose between `data`; `calls` holds calls of functions,
+    `constants` the symbols of parameters and values of enumerations."""
 
     data: dict[Part, None] = field(default_factory=dict)
     selects: dict[Part, None] = field(default_factory=dict)
     calls: dict[Any, None] = field(default_factory=dict)
+    constants: dict[Any, None] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -44,6 +46,8 @@ class Reader:
         if place is not None:
             self._note(self._names.part(place.within(low, width)))
             self._all(place.indices)
+            if is_constant(place.symbol):
+                self.found.constants[place.symbol] = None
         else:
             _READERS.get(expression.kind.name, Reader._parts)(self, expression, low, width)
 

@@ -45,16 +45,25 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """The outermost loop around an assignment: its number in the process, and the line of its head."""
+
+    number: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """Which way a decision (`if`, `case`) went for an assignment to be reached.
 
     `text` is the expression, with the labels for a `case`; `holds` is False for what must not be so (an `else`, a
-    `default`). `lines` are those of the expression and of the label.
+    `default`). `lines` are those of the expression and of the label, `declared` those of the constants named there.
     """
 
     text: str
     holds: bool
     lines: tuple[int, ...]
+    declared: tuple[int, ...]
     reads: tuple[Part, ...]
     calls: tuple[str, ...]
     branch: int
@@ -75,8 +84,8 @@ class Assignment:
     """One assignment. `targets` are the bits it may write; it surely writes all of them when `exact`.
 
     `data` are the signals whose values it takes (indices of its left side included), `selects` those that choose
-    between them (`?:`), `calls` the functions it enters. Assignments of one `process` run in the order of the source;
-    `loop` numbers the outermost loop around it. `taken` and `whole` are pyslang's expressions: the value, and what
+    between them (`?:`), `calls` the functions it enters, `declared` the lines of the constants it names. Assignments of
+    one `process` run in the order of the source. `taken` and `whole` are pyslang's expressions: the value, and what
     carries the assignment out when it is evaluated.
     """
 
@@ -89,9 +98,10 @@ class Assignment:
     selects: tuple[Part, ...]
     conditions: tuple[Condition, ...]
     calls: tuple[str, ...]
+    declared: tuple[int, ...]
     process: int
     blocking: bool
-    loop: int | None
+    loop: Loop | None
     taken: Any = field(compare=False, repr=False)
     whole: Any = field(compare=False, repr=False)
 

@@ -11,7 +11,7 @@ from chatdev.tools.verilog.design.decisions import Case, Decision, If, Value, bi
 from chatdev.tools.verilog.design.elaborate import Source
 from chatdev.tools.verilog.design.places import Names, place_of
 from chatdev.tools.verilog.design.reads import Reader, Reads
-from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Lines, Part, unique
+from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Lines, Loop, Part, unique
 
 Way = tuple[Condition, ...]
 Written = frozenset[str]
@@ -54,6 +54,10 @@ class Context:
         part = self.names.part(place) if place else None
         return [Target(part, place.exact, place.indices)] if place and part else []
 
+    def declared(self, reads: Reads) -> tuple[int, ...]:
+        """The lines in which the constants that were read are declared."""
+        return tuple(dict.fromkeys(self.source.line_of(symbol) for symbol in reads.constants))
+
     def enter(self, call: Any) -> str:
         """The name of the function that is called; its statements are to be walked as well."""
         name: str = call.subroutine.hierarchicalPath
@@ -67,7 +71,7 @@ class Statements:
     def __init__(self, context: Context, kind: Kind, process: int, result: Any = None) -> None:
         """`result` is the variable that takes what a function returns."""
         self._context, self._kind, self._process, self._result = context, kind, process, result
-        self._loop: int | None = None
+        self._loop: Loop | None = None
         self._loops = 0
         self._tasks: dict[Any, Any] = {}  # the tasks that are being walked through, with their calls
         self.assignments: list[Assignment] = []
@@ -126,7 +130,7 @@ class Statements:
 
     def _condition(self, decision: Decision, text: str, expressions: Sequence[Any]) -> Condition:
         reads = self._context.reads(*expressions)
-        return Condition(text, True, self._lines(expressions), reads.parts,
+        return Condition(text, True, self._lines(expressions), self._context.declared(reads), reads.parts,
                          tuple(map(self._context.enter, reads.calls)), 0, decision)
 
     def _complete(self, statement: Any) -> bool:
@@ -144,12 +148,11 @@ class Statements:
         return frozenset()
 
     def _loop_body(self, statement: Any, way: Way) -> Written:
-        outermost = self._loop is None
-        if outermost:
-            self._loop, self._loops = self._loops, self._loops + 1
+        outermost = self._loop
+        self._loops += outermost is None
+        self._loop = outermost or Loop(self._loops, self._context.source.lines_of(statement)[0])
         written = self.walk(statement.body, way)
-        if outermost:
-            self._loop = None
+        self._loop = outermost
         return written
 
     def _declaration(self, statement: Any, way: Way) -> Written:
@@ -206,7 +209,8 @@ class Statements:
             kind=self._kind, targets=unique(target.part for target in targets),
             exact=all(target.exact for target in targets), lines=Lines(first, last),
             text=self._context.source.text(first, last), data=tuple(reads.data), selects=tuple(reads.selects),
-            conditions=way, calls=tuple(map(self._context.enter, reads.calls)), process=self._process,
+            conditions=way, calls=tuple(map(self._context.enter, reads.calls)),
+            declared=self._context.declared(reads), process=self._process,
             blocking=not getattr(whole, "isNonBlocking", False), loop=self._loop, taken=taken, whole=whole))
         return frozenset(target.part.signal for target in targets)
 

@@ -1,0 +1,141 @@
+"""Widths that do not fit: signals that get more bits than they have, or give fewer than are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from chatdev.tools.verilog.design.decisions import Value
+from chatdev.tools.verilog.design.places import Names, place_of
+from chatdev.tools.verilog.design.records import Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """In line `line` a signal meets something of `other` bits and has `has` (with those beside it in `{…}`). Either may
+    be meant so."""
+
+    signal: str
+    line: int
+    has: int
+    other: int
+
+
+def misfits(assignments: Iterable[Assignment], names: Names, value: Value) -> tuple[Misfit, ...]:
+    """Every signal whose width does not fit where it is used; each once, in the order of the source. Sums may overflow,
+    and constants may be wide as long as their value fits. `value` evaluates constants."""
+    finder = _Finder(names, value)
+    found: dict[str, Misfit] = {}
+    for assignment in assignments:
+        for misfit in finder.look(assignment):
+            found.setdefault(misfit.signal, misfit)
+    return tuple(found.values())
+
+
+class _Finder:
+    def __init__(self, names: Names, value: Value) -> None:
+        self._names, self._value, self._needs = names, value, _Needs(value)
+
+    def look(self, assignment: Assignment) -> Iterator[Misfit]:
+        line = assignment.lines.first
+        if assignment.taken is not None:
+            yield from self._taken(assignment, line)
+            yield from self._within(assignment.taken, line)
+        for condition in assignment.conditions:
+            expressions = condition.decision.consulted(condition.branch)
+            for expression in expressions:
+                yield from self._within(expression, condition.lines[0])
+            for label in expressions[1:]:
+                yield from self._compared(expressions[0], label, condition.lines[-1])
+
+    def _taken(self, assignment: Assignment, line: int) -> Iterator[Misfit]:
+        """What is taken is wider than the target, or a plain signal and narrower."""
+        if len(assignment.targets) != 1 or not assignment.exact or assignment.taken.kind.name == "Call":
+            return
+        target, needs = assignment.targets[0], self._needs(assignment.taken)
+        if needs > target.width:
+            yield Misfit(target.signal, line, target.width, needs)
+        elif needs < target.width:
+            for signal in self._plain(assignment.taken):
+                yield Misfit(signal, line, needs, target.width)
+
+    def _within(self, expression: Any, line: int) -> Iterator[Misfit]:
+        """Compared or combined with something wider, or an index that is not there."""
+        nodes: list[Any] = []
+        expression.visit(nodes.append)
+        for node in nodes:
+            kind = getattr(getattr(node, "kind", None), "name", "")
+            if kind == "BinaryOp" and node.op.name in _EVEN:
+                yield from self._compared(node.left, node.right, line)
+            elif kind in {"ElementSelect", "RangeSelect"}:
+                yield from self._outside(node, line)
+
+    def _compared(self, one: Any, other: Any, line: int) -> Iterator[Misfit]:
+        for left, right in ((one, other), (other, one)):
+            needs = self._needs(right)
+            width = int(bare(left).type.bitstreamWidth)
+            if width < needs:
+                for signal in self._plain(left):
+                    yield Misfit(signal, line, width, needs)
+
+    def _outside(self, node: Any, line: int) -> Iterator[Misfit]:
+        place = place_of(node, self._value)
+        name = self._names(place.symbol) if place else None
+        ends = [self._value(end) for end in ([node.selector] if node.kind.name == "ElementSelect"
+                                             else [node.left, node.right])]
+        if place and name and not place.exact and place.symbol.type.isIntegral and None not in ends:
+            highest = max(int(end) for end in ends if end is not None)
+            yield Misfit(name, line, place.width, highest + 1)
+
+    def _plain(self, expression: Any) -> list[str]:
+        """The signals of which an expression consists: of one, or of several side by side."""
+        expression = bare(expression)
+        if expression.kind.name == "Concatenation":
+            return [found for operand in expression.operands for found in self._plain(operand)]
+        place = place_of(expression, self._value)
+        name = self._names(place.symbol) if place else None
+        whole = place is not None and place.exact and place.width == place.symbol.type.bitstreamWidth
+        return [name] if name and whole else []
+
+
+class _Needs:
+    """The bits that the value of an expression needs when sums do not overflow."""
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    def __call__(self, expression: Any) -> int:
+        expression = bare(expression)
+        constant = self._value(expression)
+        if constant is not None:
+            return 1 if constant.hasUnknown else max(1, int(constant.getActiveBits()))
+        parts = _PARTS.get(expression.kind.name)
+        found = parts(expression) if parts else []
+        return max(map(self, found)) if found else int(expression.type.bitstreamWidth)
+
+
+def bare(expression: Any) -> Any:
+    """Without the conversions that the language inserts."""
+    while expression.kind.name == "Conversion" and expression.isImplicit:
+        expression = expression.operand
+    return expression
+
+
+def _operands(expression: Any) -> list[Any]:
+    operator = expression.op.name
+    if operator in _WIDENING:
+        return [expression.left, expression.right]
+    return [expression.left] if "Shift" in operator else []
+
+
+def _operand(expression: Any) -> list[Any]:
+    return [expression.operand] if expression.op.name in {"BitwiseNot", "Plus", "Minus"} else []
+
+
+_EVEN = {"Equality", "Inequality", "CaseEquality", "CaseInequality", "LessThan", "LessThanEqual", "GreaterThan",
+         "GreaterThanEqual", "BinaryAnd", "BinaryOr", "BinaryXor", "BinaryXnor"}
+_WIDENING = {"Add", "Subtract", "BinaryAnd", "BinaryOr", "BinaryXor", "BinaryXnor"}
+_PARTS: dict[str, Callable[[Any], list[Any]]] = {
+    "BinaryOp": _operands, "UnaryOp": _operand, "ConditionalOp": lambda found: [found.left, found.right],
+}
