@@ -1,0 +1,143 @@
+"""The judge of Verilog on VerilogEval: does it pass what is right, and refuse what only looks right?
+
+Every reference takes the answer's place, with the errata and, where they differ, as published; then a stub whose
+outputs are 0. On every third problem come the cheats of `verilog_judge.yaml`.
+
+    python -m benchmarks.verilog_judge [--problems N]
+
+`--problems` takes every so many of them, so that about N are judged, and writes nothing down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from chatdev.evaluation.measure import Row
+from chatdev.evaluation.verilogeval import Problem, VerilogEval, measured
+from chatdev.sandbox.base import Sandbox
+from chatdev.sandbox.choose import choose
+from chatdev.tools.software.verdict import template
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.simulation import as_answer
+
+DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
+PAGE = ROOT / "docs" / "verilog.md"
+RESULTS = RESULTS_FOLDER / "verilog_judge.json"
+BEGIN, END = "<!-- judge: written by python -m benchmarks.verilog_judge -->", "<!-- end of judge -->"
+WEAK = {"Prob001_zero", "Prob002_m2014_q4i", "Prob053_m2014_q4d"}
+"""What a stub passes: two are 0 indeed, and the reference of the third is x for ever. No cheat is one there."""
+EVERY = 3
+"""Of so many problems one is cheated on."""
+_STUB = "module TopModule({{ ports }});\n{% for name in outputs %}assign {{ name }} = 0;\n{% endfor %}endmodule\n"
+
+
+def cheats() -> dict[str, str]:
+    """About a cheat -> the body of its module, a Jinja2 template of the ports."""
+    found: dict[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def stub(problem: Problem) -> str:
+    """A module whose outputs are 0."""
+    return _filled(_STUB, problem)
+
+
+def study(problems: Sequence[Problem], published: Mapping[str, Problem], sandbox: Sandbox) -> dict[str, Any]:
+    """Judge references, stubs and cheats, as many at once as there are cores."""
+    def judged(answer: Callable[[Problem], str], chosen: Iterable[Problem]) -> dict[str, Row]:
+        def one(problem: Problem) -> Row:
+            return measured({"top.sv": answer(problem).encode("utf-8")}, problem, sandbox)
+
+        listed = list(chosen)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return dict(zip((problem.name for problem in listed), pool.map(one, listed), strict=True))
+
+    def right(problem: Problem) -> str:
+        return as_answer(problem.reference)
+
+    started = time.monotonic()
+    references = judged(right, problems)
+    seconds = time.monotonic() - started
+    cheated = [problem for problem in problems[::EVERY] if problem.name not in WEAK]
+    return {
+        "date": datetime.now(UTC).date().isoformat(), "machine": machine(), "problems": len(problems),
+        "references": {**_counted(references), "seconds": round(seconds, 1),
+                       "failed": [name for name, row in references.items() if not row["solved"]],
+                       "failed_by_script": [name for name, row in references.items() if not row["official"]]},
+        "as_published": {name: row["outcome"] for name, row in judged(right, (
+            published[problem.name] for problem in problems if problem != published[problem.name])).items()},
+        "stubs": {"passed": [name for name, row in judged(stub, problems).items() if row["solved"]]},
+        "cheats": {about: _counted(judged(functools.partial(_filled, body), cheated))
+                   for about, body in cheats().items()},
+    }
+
+
+def told(results: Mapping[str, Any]) -> str:
+    """The figures for the page."""
+    right = results["references"]
+    table = markdown_table(["an answer that …", "answers", "pass here", "pass by VerilogEval's script"], [
+        (about, row["answers"], row["solved"], row["official"])
+        for about, row in {"is the reference itself": right, **results["cheats"]}.items()])
+    published = [f"{name} ({outcome})" for name, outcome in results["as_published"].items()]
+    return (f"{table}\n\nJudging the references took {right['seconds']:g} seconds; each is compiled three times and "
+            f"simulated twice. VerilogEval's script fails {_listed(right['failed_by_script'])} of them. As published, "
+            f"without the errata, these do not pass: {_listed(published)}. A stub whose outputs are 0 passes "
+            f"{_listed(results['stubs']['passed'])}.\n\n{results['date']}; {results['machine']}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _counted(rows: Mapping[str, Row]) -> dict[str, Any]:
+    return {"answers": len(rows), "solved": sum(row["solved"] == 1 for row in rows.values()),
+            "official": sum(row["official"] == 1 for row in rows.values()),
+            "outcomes": dict(Counter(row["outcome"] for row in rows.values()))}
+
+
+def _filled(body: str, problem: Problem) -> str:
+    ports = Design.of(as_answer(problem.reference)).ports
+    text: str = template(body).render(
+        ports=", ".join(f"{port.direction}put [{port.width - 1}:0] {port.name}" for port in ports),
+        inputs=[port.name for port in ports if port.direction == "in"],
+        outputs=[port.name for port in ports if port.direction == "out"])
+    return text
+
+
+def main() -> None:
+    """Judge, write it down, and print it; exit with 1 when a reference fails or a cheat or a strong bench's stub
+    passes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=int)
+    sample = parser.parse_args().problems
+    problems, published = VerilogEval(DATA).problems(), VerilogEval(DATA, errata=False).problems()
+    chosen = problems[::max(1, len(problems) // sample)] if sample else problems
+    results = study(chosen, {problem.name: problem for problem in published}, choose())
+    print(told(results))
+    if not sample:
+        write_results(RESULTS, results)
+        write_between(PAGE, BEGIN, END, told(results))
+    raise SystemExit(bool(mistakes(results)))
+
+
+def mistakes(results: Mapping[str, Any]) -> list[str]:
+    """What the judge did wrong, in words."""
+    return [*(f"the reference of {name} fails" for name in results["references"]["failed"]),
+            *(f"a stub passes {name}" for name in results["stubs"]["passed"] if name not in WEAK),
+            *(f"an answer that {about} passes" for about, row in results["cheats"].items() if row["solved"])]
+
+
+if __name__ == "__main__":
+    main()
