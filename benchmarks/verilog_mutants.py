@@ -6,6 +6,7 @@ line of the mistake is known.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -105,8 +106,7 @@ class _Finder:
         yield from self._exchange(node.left, node.right)
 
     def _pieces(self, node: Any) -> Iterator[_Edit]:
-        pieces = list(node.operands)
-        for one, other in zip(pieces, pieces[1:], strict=False):
+        for one, other in itertools.pairwise(node.operands):
             yield from self._exchange(one, other)
 
     def _exchange(self, one: Any, other: Any) -> Iterator[_Edit]:

@@ -24,6 +24,7 @@ _TOOLS = {
     "verilog.relate": "chatdev.tools.verilog.relate:relate",
     "verilog.retrieve": "chatdev.tools.verilog.retrieve:retrieve",
     "verilog.simulate": "chatdev.tools.verilog.simulate:simulate",
+    "verilog.trace": "chatdev.tools.verilog.localise:trace",
     "verilog.try": "chatdev.tools.verilog.own_bench:try_own_bench",
 }
 ENTRY_POINTS = "chatdev.tools"

@@ -1,0 +1,32 @@
+"""Tools for Verilog, usable as a library: `trace_drivers` names the lines behind a wrong output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chatdev.tools.verilog.trace import Trace
+
+__all__ = ["trace_drivers"]
+
+
+def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: str = "TopModule",
+                  waves: Path | None = None, time: int | None = None, scope: str = "tb.top_module1") -> Trace:
+    """Follow outputs of the module `top` back over what drives them, `levels` deep.
+
+    With a VCD file and the time of a mismatch (in its units) only those assignments are named that were active just
+    before; `scope` is where the file has the signals of the module. Raises DesignError for a source that cannot be
+    elaborated, WaveformError for a file that cannot be read, and ToolError for an output that is not there.
+    """
+    from chatdev.tools.verilog.design.design import Design
+    from chatdev.tools.verilog.history import History
+    from chatdev.tools.verilog.trace import Watch, trace
+    from chatdev.tools.verilog.waveform.vcd import Waves
+
+    design = Design.of(text, top)
+    if waves is None or time is None:
+        return trace(design, outputs, levels)
+    history = History.of(Waves.open(waves), scope, design.widths, time)
+    return trace(design, [Watch(design.part(name), time) for name in outputs], levels, history)

@@ -98,7 +98,7 @@ def trace(design: Design, outputs: Iterable[str | Watch], levels: int = 2, histo
 
     Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
     of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
-    reader took it. Raises KeyError for an output that the design does not have.
+    reader took it. Raises ToolError for an output that the design does not have.
     """
     wrong = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
     watched, seen, found = wrong, set[Watch](), []

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from chatdev.errors import ToolError
 from chatdev.tools.verilog.design.build import Builder
 from chatdev.tools.verilog.design.elaborate import Source, constants, elaborated
 from chatdev.tools.verilog.design.places import Names
@@ -80,7 +81,10 @@ class Design:
         return tuple(found for found in self._by_signal.get(signal.signal, ()) if found.writes(signal))
 
     def part(self, signal: str) -> Part:
-        """All bits of a signal; raises KeyError for one that is not there."""
+        """All bits of a signal; raises ToolError for one that is not there."""
+        if signal not in self.widths:
+            outputs = ", ".join(port.name for port in self.ports if port.direction == "out") or "none"
+            raise ToolError(f"the design has no signal {signal!r}; its outputs: {outputs}")
         return Part(signal, 0, self.widths[signal])
 
     @functools.cached_property

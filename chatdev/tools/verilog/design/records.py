@@ -56,8 +56,8 @@ class Loop:
 class Condition:
     """Which way a decision (`if`, `case`) went for an assignment to be reached.
 
-    `text` is the expression, with the labels for a `case`; `holds` is False for what must not be so (an `else`, a
-    `default`). `lines` are those of the expression and of the label, `declared` those of the constants named there.
+    `text` is the expression, with the labels for a `case`; `holds` is False for what must not be so (an `else`).
+    `lines` are those of the expression and of the label, `declared` those of the constants named there.
     """
 
     text: str

@@ -122,7 +122,7 @@ class Statements:
         if statement.defaultCase is not None:
             condition = self._condition(decision, f"{subject} is none of the cases", [statement.expr])
             label = self._context.source.lines_of(statement.defaultCase.syntax.parent)[0]
-            condition = replace(condition, holds=False, branch=len(labels), lines=(*condition.lines, label),
+            condition = replace(condition, branch=len(labels), lines=(*condition.lines, label),
                                 reads=self._condition(decision, "", sum(labels, [statement.expr])).reads)
             written.append(self.walk(statement.defaultCase, (*way, condition)))
         complete = statement.defaultCase is not None or self._complete(statement)

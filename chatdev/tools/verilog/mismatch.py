@@ -1,0 +1,83 @@
+"""Which outputs a bench found wrong, when, and in which bits: from its report and the waveform."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from chatdev.tools.verilog.answer import TOP
+from chatdev.tools.verilog.bench import BenchReport
+from chatdev.tools.verilog.design.records import Part
+from chatdev.tools.verilog.waveform.pairs import ANSWER, REFERENCE, differing
+from chatdev.tools.verilog.waveform.vcd import Waves
+
+_INSTANCE = re.compile(rf"\b{TOP}\s*(?:#\s*\([^;]*?\)\s*)?(?P<name>\w+)\s*\(")
+_TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d+\s*[munpf]?s)")
+_TIME = re.compile(r"(?P<count>\d+)\s*(?P<unit>[munpf]?s)")
+_SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", "ms", "us", "ns", "ps", "fs"])}
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """An output's first mismatch. `time` is in units of the bench, `sampled` the same in those of the waveform; `parts`
+    are the wrong bits there, as far as the waveform holds both sides."""
+
+    output: str
+    count: int
+    time: int
+    sampled: int
+    parts: tuple[Part, ...]
+
+
+def wrong_outputs(report: BenchReport, waves: Waves, bench: str) -> tuple[Wrong, ...]:
+    """The outputs with mismatches, the one that differs first at the front."""
+    factor = _units(bench, waves)
+    found = []
+    for name, mismatch in report.outputs.items():
+        if mismatch.count and mismatch.first_time is not None:
+            sampled = int(mismatch.first_time * factor)
+            parts = tuple(_parts(name, _differing(name, waves, sampled)))
+            found.append(Wrong(name, mismatch.count, mismatch.first_time, sampled, parts))
+    return tuple(sorted(found, key=lambda wrong: wrong.time))
+
+
+def scope_of(bench: str) -> str:
+    """The scope in which the waveform has the answer's signals: that of its instance in the bench."""
+    found = _INSTANCE.search(bench)
+    return f"tb.{found['name'] if found else 'top_module1'}"
+
+
+def columns_of(output: str, waves: Waves) -> list[str]:
+    """The two sides of an output, as far as the waveform has them."""
+    return [name for name in (f"tb.{output}{REFERENCE}", f"tb.{output}{ANSWER}") if name in waves.signals]
+
+
+def _differing(output: str, waves: Waves, time: int) -> list[int]:
+    columns = columns_of(output, waves)
+    values = waves.values_at(columns, time)
+    return differing(*values.values()) if len(columns) == 2 else []
+
+
+def _parts(output: str, bits: list[int]) -> Iterator[Part]:
+    """Falling positions as runs of bits."""
+    runs: list[list[int]] = []
+    for bit in bits:
+        if runs and runs[-1][-1] == bit + 1:
+            runs[-1].append(bit)
+        else:
+            runs.append([bit])
+    return (Part(output, run[-1], len(run)) for run in runs)
+
+
+def _units(bench: str, waves: Waves) -> Fraction:
+    """How many units of the waveform one of the bench is; 1 where neither names any."""
+    named = _TIMESCALE.search(bench)
+    unit, precision = _seconds(named["unit"] if named else ""), _seconds(waves.timescale)
+    return unit / precision if unit and precision else Fraction(1)
+
+
+def _seconds(text: str) -> Fraction | None:
+    found = _TIME.search(text)
+    return int(found["count"]) * _SECONDS[found["unit"]] if found else None
