@@ -21,6 +21,7 @@ _TOOLS = {
     "verilog.check": "chatdev.tools.verilog.check:check",
     "verilog.identify": "chatdev.tools.verilog.elements:identify",
     "verilog.judge": "chatdev.tools.verilog.judge:judge",
+    "verilog.minimise": "chatdev.tools.verilog.minimise:minimise",
     "verilog.relate": "chatdev.tools.verilog.relate:relate",
     "verilog.retrieve": "chatdev.tools.verilog.retrieve:retrieve",
     "verilog.simulate": "chatdev.tools.verilog.simulate:simulate",
