@@ -31,7 +31,7 @@ from chatdev.cli.study_running import Planned, carried_out, only, running_option
 @click.option("--install", type=click.Choice(["auto", "never"]), default="auto", show_default=True,
               help="Whether packages that programs import are installed, in the sandbox.")
 @click.option("--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`.")
-@running_options
+@running_options("srdd")
 @reported
 def command(study: str, ledger_url: str, folder: Path | None, **given: Any) -> int:
     """Run companies on software requirements and measure what they make.

@@ -16,19 +16,18 @@ if TYPE_CHECKING:
 STUDIES = Path("studies")
 
 _OPTIONS = (
-    click.option("--study", default="srdd", show_default=True, metavar="NAME",
-                 help="Name of the study; several may share a ledger."),
     click.option("--ledger", "ledger_url", metavar="PATH_OR_URL", default=str(STUDIES / "ledger.sqlite"),
                  show_default=True, help="A SQLite file, or the address of a database, e.g. postgresql://host/name."),
     click.option("--folder", type=click.Path(path_type=Path), help="Where its runs are. [default: studies/NAME]"),
 )
 
 
-def study_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--study`, `--ledger` and `--folder`."""
+def study_options(command: Callable[..., Any], name: str = "srdd") -> Callable[..., Any]:
+    """Add `--study` (whose default is `name`), `--ledger` and `--folder`."""
     for option in reversed(_OPTIONS):
         command = option(command)
-    return command
+    return click.option("--study", default=name, show_default=True, metavar="NAME",
+                        help="Name of the study; several may share a ledger.")(command)
 
 
 def opened(ledger_url: str, study: str) -> Ledger:

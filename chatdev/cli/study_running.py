@@ -52,14 +52,17 @@ class Planned(NamedTuple):
     study: Study
 
 
-def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options about variants, the ledger, the engine and limits."""
-    for option in reversed(_LIMITS):
-        command = option(command)
-    command = study_options(engine_options(command))
-    for option in reversed(_VARIANTS):
-        command = option(command)
-    return command
+def running_options(study: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options about variants, the ledger (`study` is the default name), the engine and limits."""
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(_LIMITS):
+            command = option(command)
+        command = study_options(engine_options(command), study)
+        for option in reversed(_VARIANTS):
+            command = option(command)
+        return command
+
+    return add
 
 
 def study_of(data: DataSet, folder: Path, conditions: Conditions, given: dict[str, Any]) -> Study:

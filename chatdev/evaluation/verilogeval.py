@@ -56,8 +56,8 @@ class VerilogEval:
         return tuple(_problems(self.path, self.errata).values())
 
     def tasks(self) -> Sequence[Task]:
-        """Each problem as a task; its category is its kind. Raises ConfigError."""
-        return [Task(problem.name, "Verilog", problem.kind or "unlabelled", problem.prompt)
+        """Each problem as a task; its area and category are its kind. Raises ConfigError."""
+        return [Task(problem.name, problem.kind or "unlabelled", problem.kind or "unlabelled", problem.prompt)
                 for problem in self.problems()]
 
     def inputs(self, task: Task) -> Mapping[str, bytes]:

@@ -19,6 +19,7 @@ _TOOLS = {
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.use:use",
     "verilog.check": "chatdev.tools.verilog.check:check",
+    "verilog.draw": "chatdev.tools.verilog.draw:draw",
     "verilog.identify": "chatdev.tools.verilog.elements:identify",
     "verilog.judge": "chatdev.tools.verilog.judge:judge",
     "verilog.minimise": "chatdev.tools.verilog.minimise:minimise",
