@@ -21,11 +21,11 @@ TOP, LANE, GAP, BOTTOM = 46, 26, 10, 44
 _CLOCK = re.compile(r"cl(oc)?k", re.IGNORECASE)
 _LABEL = 20  # characters
 _TICKS = 10  # at most
-_APART = 13  # pixels between guides or marks that are drawn each
+_GUIDES, _MARKS = 13, 4  # pixels between those that are drawn each
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Placed:
     """A lane with its place: `role` is `reference`, `answer`, `clock` or empty, `label` the name as far as it fits."""
 
     y: int
@@ -59,23 +59,23 @@ def diagram(waves: Waves, signals: Sequence[str], mismatch_times: Iterable[int],
     rows, bands = _placed(names, found, scale)
     marks = _apart((scale.x(time), time) for time in sorted(mismatch_times) if start <= time <= end)
     return _template().render(
-        width=WIDTH, left=LEFT, right=WIDTH - RIGHT, top=TOP, lane=LANE, height=rows[-1].y + LANE + BOTTOM,
+        width=WIDTH, left=LEFT, top=TOP, lane=LANE, height=rows[-1].y + LANE + BOTTOM,
         bottom=rows[-1].y + LANE, rows=rows, bands=bands, unit=waves.timescale, start=start, end=end, marks=marks,
         ticks=[(scale.x(time), time) for time in _ticks(start, end)], guides=_guides(rows, found, scale),
         unknown=any(row.lane.hatched or any(box.unknown for box in row.lane.boxes) for row in rows),
         floating=any(row.lane.floating for row in rows))
 
 
-def _placed(names: Sequence[str], found: dict[str, list[Span]], scale: Scale) -> tuple[list[Row], list[Band]]:
+def _placed(names: Sequence[str], found: dict[str, list[Span]], scale: Scale) -> tuple[list[Placed], list[Band]]:
     labels, both = short_names(names), pairs(names)
     references, answers = {pair.reference: pair for pair in both}, {pair.answer for pair in both}
-    rows, bands, y = list[Row](), list[Band](), TOP
+    rows, bands, y = list[Placed](), list[Band](), TOP
     for name in names:
         role = _role(name, references, answers)
         if role == "answer":
             y -= GAP - 2  # close to the reference
         lane = drawn(found[name], scale, LANE, clock=role == "clock")
-        rows.append(Row(y, role, _fitting(labels[name], _LABEL), name, lane))
+        rows.append(Placed(y, role, _fitting(labels[name], _LABEL), name, lane))
         if name in references:
             shades = differences(found[name], found[references[name].answer])
             label = _fitting(labels[name].removesuffix(REFERENCE), _LABEL // 2)
@@ -106,18 +106,18 @@ def _ticks(start: int, end: int) -> range:
     return range(-(-start // step) * step, end + 1, step)
 
 
-def _guides(rows: Sequence[Row], found: dict[str, list[Span]], scale: Scale) -> list[float]:
+def _guides(rows: Sequence[Placed], found: dict[str, list[Span]], scale: Scale) -> list[float]:
     """Where the first clock rises; nowhere when that is too often for the eye."""
     clock = next((row.name for row in rows if row.role == "clock"), None)
     if clock is None:
         return []
     edges = [scale.x(late.start) for early, late in pairwise(found[clock]) if (early.bits, late.bits) == ("0", "1")]
-    return edges if all(late - early >= _APART for early, late in pairwise(edges)) else []
+    return edges if all(late - early >= _GUIDES for early, late in pairwise(edges)) else []
 
 
 def _apart(marks: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
     """The first of the marks that would cover each other."""
-    return [next(group) for _, group in groupby(marks, key=lambda mark: mark[0] // 4)]
+    return [next(group) for _, group in groupby(marks, key=lambda mark: mark[0] // _MARKS)]
 
 
 @functools.cache
