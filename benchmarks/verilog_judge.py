@@ -51,7 +51,7 @@ def cheats() -> dict[str, str]:
 
 def stub(problem: Problem) -> str:
     """A module whose outputs are 0."""
-    return _filled(_STUB, problem)
+    return filled(_STUB, problem)
 
 
 def study(problems: Sequence[Problem], published: Mapping[str, Problem], sandbox: Sandbox) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def study(problems: Sequence[Problem], published: Mapping[str, Problem], sandbox
         "as_published": {name: row["outcome"] for name, row in judged(right, (
             published[problem.name] for problem in problems if problem != published[problem.name])).items()},
         "stubs": {"passed": [name for name, row in judged(stub, problems).items() if row["solved"]]},
-        "cheats": {about: _counted(judged(functools.partial(_filled, body), cheated))
+        "cheats": {about: _counted(judged(functools.partial(filled, body), cheated))
                    for about, body in cheats().items()},
     }
 
@@ -107,7 +107,8 @@ def _counted(rows: Mapping[str, Row]) -> dict[str, Any]:
             "outcomes": dict(Counter(row["outcome"] for row in rows.values()))}
 
 
-def _filled(body: str, problem: Problem) -> str:
+def filled(body: str, problem: Problem) -> str:
+    """A template of an answer, with the ports of a problem."""
     ports = Design.of(as_answer(problem.reference)).ports
     text: str = template(body).render(
         ports=", ".join(f"{port.direction}put [{port.width - 1}:0] {port.name}" for port in ports),

@@ -11,7 +11,7 @@ from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog import knowledge
 from chatdev.tools.verilog.answer import Answer
 from chatdev.tools.verilog.bench import BenchReport
-from chatdev.tools.verilog.icarus import SIMULATING, Compiled, Message
+from chatdev.tools.verilog.icarus import COMPILING, SIMULATING, Compiled, Message
 from chatdev.tools.verilog.simulation import Simulated
 
 _AROUND, _MOST, _WIDEST = 2, 5, 200  # lines before and after the faulty one; messages; characters of a line
@@ -23,8 +23,8 @@ def verdict_of(simulated: Simulated, answer: Answer, **facts: Any) -> Verdict:
     report = simulated.report or BenchReport()
     bench_broken = simulated.outcome == "bench_broken"
     lines = sorted({message.line for message in simulated.compiled.errors}) if bench_broken else []
-    says = template(row["says"]).render(limits=SIMULATING, lines=lines, samples=report.samples,
-                                        mismatches=report.mismatches, **facts).strip()
+    says = template(row["says"]).render(limits=SIMULATING, compiling=COMPILING, lines=lines,
+                                        samples=report.samples, mismatches=report.mismatches, **facts).strip()
     text = template(knowledge.report_template()).render(
         says=says, path=answer.path, most=_MOST, outputs=report.outputs, warnings=simulated.compiled.warnings,
         errors=() if bench_broken else list(_shown(simulated.compiled.errors, answer.text))).strip()

@@ -1,0 +1,75 @@
+"""Benches are made to dump everything, and their reports are read as they stand at the end."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatdev.tools.verilog.bench import BenchReport, Mismatch, dump_everything
+from tests.tools.verilog.small import BENCH
+
+REPORT = """TIMEOUT
+Hint: Output 'q' has no mismatches.
+Hint: Output 'out_bytes' has 6 mismatches. First mismatch occurred at time 2220.
+Hint: Total mismatched samples is 6 out of 905 samples
+
+Simulation finished at 4526 ps
+Mismatches: 6 in 905 samples
+"""
+
+
+def test_a_report_is_read_output_by_output() -> None:
+    report = BenchReport.read(REPORT)
+    assert report.outputs == {"q": Mismatch(0, None), "out_bytes": Mismatch(6, 2220)}
+    assert (report.mismatches, report.samples, report.finished_at) == (6, 905, 4526)
+    assert not report.passed
+    assert report.share == pytest.approx(1 - 6 / 905)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.lists(st.integers(0, 99)))
+def test_the_last_total_counts_whatever_was_printed_before(wrong: int, samples: int, faked: list[int]) -> None:
+    lines = [f"Mismatches: {number} in 100 samples" for number in faked]
+    report = BenchReport.read("\n".join([*lines, f"Mismatches: {wrong} in {samples} samples"]))
+    assert (report.mismatches, report.samples) == (wrong, samples)
+    assert report.passed == (wrong == 0 and samples > 0)
+
+
+@given(st.text())
+def test_any_text_can_be_read(printed: str) -> None:
+    assert BenchReport.read(printed).passed in (True, False)
+
+
+def test_no_total_is_no_pass() -> None:
+    report = BenchReport.read("Hint: Output 'q' has no mismatches.\n")
+    assert report.mismatches is None
+    assert not report.passed
+    assert report.share == 0
+
+
+def test_a_total_within_a_line_is_none() -> None:
+    assert BenchReport.read("so: Mismatches: 0 in 9 samples\n").mismatches is None
+
+
+def test_what_a_bench_dumps_becomes_everything_and_lines_stay() -> None:
+    bench = BENCH.replace("$dumpvars(1, clk, q_ref, q_dut)", "$dumpvars(1,\n stim1.clk,\n q_ref )")
+    changed = dump_everything(bench)
+    assert re.findall(r"\$dumpvars\b[^;]*;", changed) == ["$dumpvars(0, tb);"]
+    assert changed.count("\n") == bench.count("\n")
+
+
+def test_another_file_for_waveforms_is_renamed() -> None:
+    assert '$dumpfile("wave.vcd");' in dump_everything(BENCH.replace("wave.vcd", "elsewhere.vcd"))
+
+
+def test_a_bench_that_dumps_nothing_is_made_to() -> None:
+    bare = re.sub(r"initial begin \$dump.*", "", BENCH)
+    changed = dump_everything(bare)
+    assert '$dumpfile("wave.vcd"); $dumpvars(0, tb);' in changed
+    assert changed.count("\n") == bare.count("\n")
+
+
+def test_a_text_without_a_bench_stays() -> None:
+    assert dump_everything("module other; endmodule") == "module other; endmodule"

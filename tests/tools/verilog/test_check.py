@@ -1,0 +1,82 @@
+"""`verilog.check` tells an engineer what does not compile, and shows where."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from chatdev.errors import MissingProgram
+from tests.tools.verilog.small import HEADER, RIGHT, Desk
+
+pytestmark = pytest.mark.tool
+
+
+def test_what_compiles_passes_without_a_bench(desk: Desk) -> None:
+    verdict = desk.use("check", RIGHT, bench=None, reference=None)
+    assert (verdict.passed, verdict.judged, verdict.report) == (True, True, "It compiles.")
+
+
+def test_an_error_is_shown_with_the_lines_around_it(desk: Desk) -> None:
+    verdict = desk.use("check", f"{HEADER}  // first\n  assign q = state;\n  // last\nendmodule\n")
+    assert verdict.report.split("\n\n")[:2] == [
+        "It does not compile, because it uses a name that is not declared in the module.",
+        "top.sv:3: Unable to bind wire/reg/memory `state' in `TopModule'\n"
+        f"     1 | {HEADER}"
+        "     2 |   // first\n"
+        ">    3 |   assign q = state;\n"
+        "     4 |   // last\n"
+        "     5 | endmodule"]
+
+
+def test_lines_are_shown_once_and_many_errors_are_cut(desk: Desk) -> None:
+    wrong = "\n".join(f"  assign q = name{number};" for number in range(9))
+    report = desk.use("check", f"{HEADER}{wrong}\nendmodule\n").report
+    assert report.count(">    2 |") == 1
+    assert "more, which may follow from these" in report
+
+
+def test_a_given_source_is_checked_in_place_of_the_file(desk: Desk) -> None:
+    verdict = desk.use("check", RIGHT, source=f"{HEADER}  assign q = state;\nendmodule\n")
+    assert not verdict.passed
+    assert "your source:2: Unable to bind" in verdict.report
+
+
+def test_latches_are_warned_of(desk: Desk) -> None:
+    verdict = desk.use("check", "module TopModule(input a, en, output reg q);\nalways @(*) if (en) q = a;\nendmodule\n")
+    assert verdict.passed
+    assert "Warnings" in verdict.report
+    assert "top.sv:2: latch inferred for 'q'" in verdict.report
+
+
+@pytest.mark.parametrize(("answer", "why"), [
+    (None, "There is no Verilog file"),
+    (b"module TopModule; // \xff\nendmodule", "not UTF-8 text (line 1)"),
+    ("", "no module `TopModule`"),
+    (RIGHT.replace("endmodule", ""), "`module` without `endmodule`"),
+    (f'{HEADER}initial $display("hello");\nendmodule\n', "top.sv:2: `$display` is not allowed"),
+    (RIGHT + "module second(input a);\nendmodule\n", "`TopModule` does not use the module second"),
+])
+def test_an_answer_that_breaks_a_rule_does_not_pass(desk: Desk, answer: str | bytes | None, why: str) -> None:
+    verdict = desk.use("check", answer)
+    assert (verdict.passed, verdict.judged, verdict.evidence["outcome"]) == (False, True, "refused")
+    assert why in verdict.report
+
+
+def test_without_iverilog_it_says_how_to_get_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(MissingProgram, match="apt-get install iverilog"):
+        desk.use("check", RIGHT)
+
+
+def test_without_pyslang_it_says_how_to_get_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyslang", None)
+    with pytest.raises(MissingProgram, match=r"pip install 'chatdev-chain\[verilog\]'"):
+        desk.use("check", RIGHT)
+
+
+def test_a_module_that_unfolds_without_an_end_is_stopped_or_refused(desk: Desk) -> None:
+    answer = ("module TopModule(input a, output q); part #(1) p(a, q); endmodule\n"
+              "module part #(parameter N = 1)(input i, output o);\n"
+              "  part #(N + 1) left(i, o);\n  part #(N + 1) right(i, o);\nendmodule\n")
+    assert not desk.use("check", answer).passed

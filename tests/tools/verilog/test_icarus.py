@@ -1,0 +1,84 @@
+"""What the compiler says is sorted into classes; how the simulator ends is told apart."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+
+from chatdev.sandbox.base import Execution
+from chatdev.tools.verilog import knowledge
+from chatdev.tools.verilog.icarus import Message, class_of, read_compiler, read_messages
+from tests.tools.verilog.small import HEADER, Desk
+
+CLASSES = {
+    "syntax_error": "syntax error",
+    "tool_limitation": "sorry: This cast operation is not yet supported.",
+    "explicit_cast": "This assignment requires an explicit cast.",
+    "sized_zero": "Sized numeric constant must have a size greater than zero.",
+    "wire_assigned": "q is declared here as wire.",
+    "unknown_module": "Unknown module type: adder",
+    "unknown_clock": "Unable to bind wire/reg/memory `clk' in `TopModule'",
+    "unknown_signal": "Unable to bind wire/reg/memory `state' in `TopModule'",
+    "no_top": 'Unable to find the root module "TopModule" in the Verilog source.',
+    "other_error": "Failed to evaluate the condition of an if-generate.",
+}
+
+
+def ended(stderr: str = "", exit_status: int | None = 0, **how: Any) -> Execution:
+    """How a compiler may end."""
+    return Execution(exit_status, None, "", stderr, 0.1, **how)
+
+
+@pytest.mark.parametrize("outcome", CLASSES)
+def test_every_class_is_found_by_its_words(outcome: str) -> None:
+    assert class_of(["Something else.", CLASSES[outcome]]) == outcome
+
+
+def test_every_class_with_a_pattern_is_tried() -> None:
+    assert [name for name, row in knowledge.outcomes().items() if "pattern" in row] == list(CLASSES)
+
+
+@pytest.mark.parametrize("outcome", knowledge.outcomes())
+def test_every_outcome_has_a_sentence_and_a_score(outcome: str) -> None:
+    row = knowledge.outcomes()[outcome]
+    assert row["says"].strip().endswith((".", "?", "%}"))
+    assert row["score"] <= 0 or row["passed"]
+
+
+def test_the_number_of_errors_is_a_failure_and_a_warning_is_none() -> None:
+    said = "top.sv:3: warning: Port 1 is odd.\n"
+    assert read_compiler(ended(said)).passed
+    assert read_compiler(ended(said + "top.sv:4: error: Bad.\n14 error(s) during elaboration.\n", 14)).errors == (
+        Message("Bad.", "top.sv", 4),)
+
+
+def test_lines_that_go_on_are_one_message_and_noise_is_none() -> None:
+    log = ("top.sv:1: error: You can not instantiate it within itself.\n"
+           "top.sv:1:      : The offending instance is a within TopModule.\n"
+           "top.sv:7: syntax error\nI give up.\n"
+           "*** These modules were missing:\n        foo referenced 1 times.\n***\n")
+    assert [message.text for message in read_messages(log)] == [
+        "You can not instantiate it within itself. The offending instance is a within TopModule.", "syntax error"]
+
+
+def test_a_compiler_without_an_end_is_told_from_one_that_crashed() -> None:
+    assert read_compiler(ended(exit_status=None, timed_out=True)).outcome == "compiler_endless"
+    stopped = Execution(None, signal.SIGXCPU, "", "", 20.0)
+    assert read_compiler(stopped).outcome == "compiler_endless"
+    assert read_compiler(ended(exit_status=None, exceeded="memory")).outcome == "compiler_endless"
+    assert read_compiler(ended(exit_status=134)).outcome == "compiler_crashed"
+
+
+@pytest.mark.tool
+@pytest.mark.parametrize(("body", "outcome"), [
+    ("assign q = a", "syntax_error"),
+    ("always @(posedge clk) q <= a;", "wire_assigned"),
+    ("adder u(a, b, q);", "unknown_module"),
+    ("assign q = state;", "unknown_signal"),
+    ("assign q = 0'd0;", "sized_zero"),
+])
+def test_the_compiler_itself_is_understood(desk: Desk, body: str, outcome: str) -> None:
+    verdict = desk.use("check", f"{HEADER}{body}\nendmodule\n")
+    assert (verdict.passed, verdict.evidence["outcome"]) == (False, outcome)
