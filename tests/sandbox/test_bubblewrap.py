@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -103,6 +104,11 @@ def test_a_memory_bomb_is_bounded(run_python: RunPython) -> None:
 
 def test_a_large_file_is_bounded(run_python: RunPython) -> None:
     assert "File too large" in run_python("open('x', 'wb').write(bytes(2 << 20))", file_size=1 << 20).stderr
+
+
+def test_the_processors_time_is_limited_apart_from_the_clock(run_python: RunPython) -> None:
+    ended = run_python("while True: pass", cpu=1, seconds=300)
+    assert (ended.signal, ended.timed_out) == (signal.SIGXCPU, False)
 
 
 def test_the_scratch_folders_are_bounded(run_python: RunPython) -> None:
