@@ -7,7 +7,7 @@ evaluated is kept: no assignment is left out that might have been the one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from chatdev.tools.verilog.design.decisions import Decision
@@ -34,22 +34,16 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Conditions that kept an assignment from being carried out, and what they read."""
+    """An assignment that was not carried out; the conditions that were looked at, and what they read."""
 
+    assignment: Assignment
     conditions: tuple[Condition, ...]
     reads: tuple[Part, ...]
 
 
-@dataclass(slots=True)
-class Run:
-    """One run of a process: what it did to some bits of a signal."""
-
-    reached: list[Reached] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
-
-
-def run(design: Design, process: Process, part: Part, sample: Sample) -> Run:
-    """Let a process run with the values of a sample; note the assignments that may write any bit of `part`."""
+def run(design: Design, process: Process, part: Part, sample: Sample) -> list[Reached | Held]:
+    """Let a process run with the values of a sample; what became of the assignments that may write any bit of `part`,
+    in their order."""
     return _Runner(design, process, part, Evaluation(design, sample.values, process.signals)).run()
 
 
@@ -62,9 +56,9 @@ class _Runner:
         self._design, self._process, self._part, self._now, self._callers = design, process, part, now, callers
         self._branches: dict[int, int | None] = {}
         self._loops: set[Loop] = set()
-        self._found = Run()
+        self._found: list[Reached | Held] = []
 
-    def run(self) -> Run:
+    def run(self) -> list[Reached | Held]:
         if not self._process.straight:  # nobody knows when: what they write is unknown all the time
             self._forget(self._process.assignments)
         for assignment in self._process.assignments:
@@ -110,14 +104,13 @@ class _Runner:
             for expression in condition.decision.consulted(condition.branch):
                 reader.read(expression)
         if reached is False:
-            self._found.held.append(Held(way, reader.found.parts))
+            self._found.append(Held(assignment, way, reader.found.parts))
             return
         writes, exact = self._writes(assignment, reader)
         if self._part is None or any(target.overlaps(self._part) for target in writes):
             self._take(assignment, reader, writes, exact)
             inner = tuple(one for call in reader.found.calls for one in self._function(call))
-            self._found.reached.append(
-                Reached(assignment, reached is True, writes, exact, reader.found.parts, inner))
+            self._found.append(Reached(assignment, reached is True, writes, exact, reader.found.parts, inner))
 
     def _writes(self, assignment: Assignment, reader: Reader) -> tuple[tuple[Part, ...], bool]:
         """What it writes, with what is known of its indices, which are read."""
@@ -149,7 +142,8 @@ class _Runner:
         now = self._now.within(process.signals)
         for argument, given in zip(process.arguments, call.arguments, strict=True):
             now.give(argument, self._now.constant(given))
-        return _Runner(self._design, process, None, now, (*self._callers, process)).run().reached
+        ran = _Runner(self._design, process, None, now, (*self._callers, process)).run()
+        return [one for one in ran if isinstance(one, Reached)]
 
     def _carry_out(self, assignment: Assignment, reached: bool | None) -> None:
         if reached and assignment.loop is None:

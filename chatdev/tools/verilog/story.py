@@ -48,8 +48,8 @@ def _level(trace: Trace, number: int, history: History) -> Iterable[Told]:
             conditions = [condition for wait in waits for condition in wait.conditions]
             causes = dict.fromkeys(_cause(trace, step) for step in steps)
             yield Told(_name(trace, watch.part), _value(watch, history), watch.time, tuple(causes),
-                       tuple(dict.fromkeys(map(_words, conditions))),
-                       tuple(sorted({line for condition in conditions for line in condition.lines})))
+                       tuple(dict.fromkeys(condition.subject for condition in conditions)),
+                       tuple(sorted({line for one in conditions for line in (*one.head, *one.twins)})))
 
 
 def _cause(trace: Trace, step: Step) -> Cause:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from chatdev.tools.verilog.active import Held, Reached, Run, run
+from chatdev.tools.verilog.active import Held, Reached, run
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Part, Process, unique
 from chatdev.tools.verilog.history import History, Sample
@@ -39,7 +39,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Conditions because of which `of` got no new value when it last might have, at `sampled`."""
+    """Conditions because of which `of` did not get another value at `sampled`."""
 
     of: Watch
     conditions: tuple[Condition, ...]
@@ -71,7 +71,7 @@ class Trace:
             for step in level.steps:
                 found.update(lines_of(self.design, step.assignment))
             for wait in level.waits:
-                found.update(line for condition in wait.conditions for line in condition.lines)
+                found.update(line for condition in wait.conditions for line in (*condition.head, *condition.twins))
         return tuple(sorted(found))
 
 
@@ -89,7 +89,8 @@ def lines_of(design: Design, assignment: Assignment) -> set[int]:
     edges that it waits for."""
     heads = [trigger.line for trigger in design.process_of(assignment).triggers]
     return {*assignment.lines, *assignment.declared, *heads, *([assignment.loop.line] if assignment.loop else []),
-            *(line for condition in assignment.conditions for line in (*condition.lines, *condition.declared))}
+            *(line for condition in assignment.conditions
+              for line in (*condition.lines, *condition.declared, *condition.twins))}
 
 
 def trace(design: Design, outputs: Iterable[str | Watch], levels: int = 2, history: History | None = None) -> Trace:
@@ -175,23 +176,29 @@ class _Drivers:
         samples = history.runs(process.triggers, time) if process.triggers else history.before(time)
         for number, sample in enumerate(itertools.islice(samples, _RUNS)):
             ran = run(self._design, process, self._watch.part, sample)
-            left = self._keep(process, ran, sample, left)
+            if number == 0 or any(isinstance(one, Reached) for one in ran):
+                left = self._keep(process, ran, sample, left)
             if not left:
                 break
-            if number == 0:
-                self._wait(ran.held, sample)
         return left
 
-    def _keep(self, process: Process, ran: Run, sample: Sample, left: int) -> int:
-        """Note the last assignments that write bits of `left`; returns those that are left then."""
-        signal, looped = self._watch.part.signal, False
-        for reached in reversed(ran.reached):
-            masks = [target.mask for target in reached.writes if target.signal == signal]
-            if any(mask & left for mask in masks):
-                self._step(process, reached, sample)
-                looped = looped or (reached.certain and reached.assignment.loop is not None)
-                if reached.certain and reached.exact:
-                    left = functools.reduce(lambda rest, mask: rest & ~mask, masks, left)
+    def _keep(self, process: Process, ran: list[Reached | Held], sample: Sample, left: int) -> int:
+        """Note the last assignments that write bits of `left`, and those that would have done so later but for their
+        conditions; returns the bits that are left then."""
+        looped, held = False, []
+        for one in reversed(ran):
+            writes = one.writes if isinstance(one, Reached) else one.assignment.targets
+            masks = [target.mask for target in writes if target.signal == self._watch.part.signal]
+            if not any(mask & left for mask in masks):
+                continue
+            if isinstance(one, Held):
+                held.append(one)
+                continue
+            self._step(process, one, sample)
+            looped = looped or (one.certain and one.assignment.loop is not None)
+            if one.certain and one.exact:
+                left = functools.reduce(lambda rest, mask: rest & ~mask, masks, left)
+        self._wait(held[::-1], sample)
         return 0 if looped else left  # which bits a loop writes is not known, but it writes the same in every run
 
     def _step(self, process: Process, reached: Reached, sample: Sample) -> None:

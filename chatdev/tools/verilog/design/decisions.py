@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -63,6 +64,16 @@ class Case:
 
     def consulted(self, branch: int) -> Sequence[Expression]:
         return [self._expression, *(label for labels in self._labels[:branch + 1] for label in labels)]
+
+
+def twins(labels: Iterable[Expression], value: Value) -> list[Expression]:
+    """The labels that have the same value as another."""
+    same = defaultdict[str, list["Expression"]](list)
+    for label in labels:
+        known = value(label)
+        if known is not None:
+            same[bits(known)].append(label)
+    return [label for group in same.values() if len(group) > 1 for label in group]
 
 
 _WILD = {"Normal": "", "WildcardJustZ": "z", "WildcardXOrZ": "xz", "Inside": None}

@@ -55,9 +55,9 @@ class Evaluation:
 
     def carry_out(self, assignment: Assignment) -> None:
         """Assign at once; what cannot be told is forgotten."""
-        if assignment.whole is None:
+        if assignment.whole is None and assignment.taken is not None:
             self.give(self._symbol(assignment.targets[0].signal), self.constant(assignment.taken))
-        elif not assignment.whole.eval(self._context):
+        elif assignment.whole is None or not self.constant(assignment.whole):
             self.forget(assignment.targets)
 
     def _symbol(self, signal: str) -> Any:

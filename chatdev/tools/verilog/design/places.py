@@ -54,6 +54,13 @@ def is_constant(symbol: Any) -> bool:
     return symbol.kind.name in {"Parameter", "EnumValue"}
 
 
+def bare(expression: Any) -> Any:
+    """Without the conversions that the language inserts."""
+    while expression.kind.name == "Conversion" and expression.isImplicit:
+        expression = expression.operand
+    return expression
+
+
 def place_of(expression: Any, value: Value) -> Place | None:
     """None for an expression that names no bits of a signal; `value` tells what is known of indices."""
     finder = _FINDERS.get(expression.kind.name)

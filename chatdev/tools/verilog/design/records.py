@@ -56,14 +56,18 @@ class Loop:
 class Condition:
     """Which way a decision (`if`, `case`) went for an assignment to be reached.
 
-    `text` is the expression, with the labels for a `case`; `holds` is False for what must not be so (an `else`).
-    `lines` are those of the expression and of the label, `declared` those of the constants named there.
+    `subject` is the expression that is looked at, in the lines `head`; `text` adds the label of a `case`, and `lines`
+    its line. `holds` is False for what must not be so (an `else`). `declared` are the lines of the constants named
+    there, `twins` those of labels of the same `case` that have the same value, so that one of them never matches.
     """
 
+    subject: str
     text: str
     holds: bool
+    head: tuple[int, ...]
     lines: tuple[int, ...]
     declared: tuple[int, ...]
+    twins: tuple[int, ...]
     reads: tuple[Part, ...]
     calls: tuple[str, ...]
     branch: int

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chatdev.tools.verilog.design.decisions import Case, Decision, If, Value, bits
+from chatdev.tools.verilog.design.decisions import Case, Decision, If, Value, bits, twins
 from chatdev.tools.verilog.design.elaborate import Source
-from chatdev.tools.verilog.design.places import Names, place_of
+from chatdev.tools.verilog.design.places import Names, bare, place_of
 from chatdev.tools.verilog.design.reads import Reader, Reads
 from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Lines, Loop, Part, unique
 
@@ -112,32 +113,38 @@ class Statements:
 
     def _case(self, statement: Any, way: Way) -> Written:
         labels = [list(item.expressions) for item in statement.items]
+        every, words, written = list(itertools.chain(*labels)), self._context.source.words, []
         decision = Case(statement.expr, labels, statement.condition)
-        words, written = self._context.source.words, []
-        subject = words(statement.expr)
+        plain = replace(self._condition(decision, words(statement.expr), [statement.expr]),
+                        twins=self._lines(twins(every, self._context.value)))
         for number, item in enumerate(statement.items):
-            text = f"{subject} is {' or '.join(map(words, labels[number]))}"
-            condition = self._condition(decision, text, [statement.expr, *labels[number]])
-            written.append(self.walk(item.stmt, (*way, replace(condition, branch=number))))
+            condition = self._labelled(plain, number, f"is {' or '.join(map(words, labels[number]))}", labels[number])
+            written.append(self.walk(item.stmt, (*way, condition)))
         if statement.defaultCase is not None:
-            condition = self._condition(decision, f"{subject} is none of the cases", [statement.expr])
-            label = self._context.source.lines_of(statement.defaultCase.syntax.parent)[0]
-            condition = replace(condition, branch=len(labels), lines=(*condition.lines, label),
-                                reads=self._condition(decision, "", sum(labels, [statement.expr])).reads)
+            condition = self._labelled(plain, len(labels), "is none of the cases", every)
+            line = self._context.source.lines_of(statement.defaultCase.syntax.parent)[0]
+            condition = replace(condition, lines=(*plain.lines, line), declared=plain.declared)
             written.append(self.walk(statement.defaultCase, (*way, condition)))
         complete = statement.defaultCase is not None or self._complete(statement)
         return functools.reduce(frozenset.intersection, written) if complete and written else frozenset()
 
-    def _condition(self, decision: Decision, text: str, expressions: Sequence[Any]) -> Condition:
-        reads = self._context.reads(*expressions)
-        return Condition(text, True, self._lines(expressions), self._context.declared(reads), reads.parts,
+    def _condition(self, decision: Decision, subject: str, expressions: Sequence[Any]) -> Condition:
+        reads, lines = self._context.reads(*expressions), self._lines(expressions)
+        return Condition(subject, subject, True, lines, lines, self._context.declared(reads), (), reads.parts,
                          tuple(map(self._context.enter, reads.calls)), 0, decision)
+
+    def _labelled(self, subject: Condition, branch: int, text: str, labels: Sequence[Any]) -> Condition:
+        """The condition of an item of a `case`."""
+        label = self._condition(subject.decision, "", labels)
+        return replace(subject, text=f"{subject.text} {text}", lines=(*subject.lines, *label.lines), branch=branch,
+                       declared=(*subject.declared, *label.declared), reads=unique([*subject.reads, *label.reads]),
+                       calls=(*subject.calls, *label.calls))
 
     def _complete(self, statement: Any) -> bool:
         """Whether there is a label for each value."""
         values = [self._context.value(label) for item in statement.items for label in item.expressions]
         known = {bits(value) for value in values if value is not None and not value.hasUnknown}
-        return bool(len(known) == 2 ** statement.expr.type.bitWidth)
+        return bool(len(known) >= 2 ** bare(statement.expr).type.bitWidth)
 
     def _pattern_case(self, statement: Any, way: Way) -> Written:
         decision = If([statement.expr], plain=False)
@@ -184,7 +191,7 @@ class Statements:
         written = self.walk(task.body, way)
         for argument in call.arguments:
             if argument.kind.name == "Assignment":
-                written |= self.note(statement, self._context.targets(argument.left), call, way)
+                written |= self.note(statement, self._context.targets(argument.left), None, way)
         del self._tasks[task]
         return written
 
@@ -199,11 +206,13 @@ class Statements:
 
     def note(self, node: Any, targets: Sequence[Target], taken: Any, way: Way, *more: Any,
              whole: Any = None) -> Written:
-        """Note that `targets` take the value of `taken` (and of `more`). `whole` is what does so when evaluated."""
+        """Note that `targets` take the value of `taken`, of `more` and of what the tasks around were given. `whole` is
+        what does so when evaluated."""
         if not targets:
             return frozenset()
-        reads = self._context.reads(taken, *more, *(index for target in targets for index in target.indices),
-                                    *(call for call in self._tasks.values() if call is not taken))
+        given = [argument for call in self._tasks.values() for argument in call.arguments]
+        reads = self._context.reads(*([] if taken is None else [taken]), *more, *given,
+                                    *(index for target in targets for index in target.indices))
         first, last = self._context.source.lines_of(node)
         self.assignments.append(Assignment(
             kind=self._kind, targets=unique(target.part for target in targets),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatdev.tools.verilog.design.decisions import Value
-from chatdev.tools.verilog.design.places import Names, place_of
+from chatdev.tools.verilog.design.places import Names, bare, place_of
 from chatdev.tools.verilog.design.records import Assignment
 
 
@@ -113,13 +113,6 @@ class _Needs:
         parts = _PARTS.get(expression.kind.name)
         found = parts(expression) if parts else []
         return max(map(self, found)) if found else int(expression.type.bitstreamWidth)
-
-
-def bare(expression: Any) -> Any:
-    """Without the conversions that the language inserts."""
-    while expression.kind.name == "Conversion" and expression.isImplicit:
-        expression = expression.operand
-    return expression
 
 
 def _operands(expression: Any) -> list[Any]:
