@@ -148,3 +148,10 @@ def test_the_baselines_are_judged_alike(chat_server: ChatServer, tmp_path: Path,
                                         replies: Mapping[str, str | Callable[[dict[str, Any]], Any]]) -> None:
     run = build(chat_server, tmp_path, replies, company=company)
     assert run.success, run.reason
+
+
+@pytest.mark.parametrize("company", ["verilogcoder", "planner1", "single_verilog"])
+def test_a_specification_without_ports_costs_no_call(chat_server: ChatServer, tmp_path: Path, company: str) -> None:
+    run = Company.load(company).run("A counter.", model="m", base_url=chat_server.url, warehouse=tmp_path)
+    assert (run.status, chat_server.requests) == ("error", [])
+    assert "the specification lists no ports of TopModule" in run.reason

@@ -1,0 +1,39 @@
+"""`verilog.ports`: the ports that a specification lists, looked for before anything is paid for."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from chatdev.errors import ToolError
+from chatdev.tools.base import ToolContext
+from chatdev.tools.function import tool
+from chatdev.tools.verilog.answer import TOP
+
+_NAMED = (r"`?(?P<direction>input|output|inout)\b`?[ \t:|]*(?:(?:wire|reg|logic|signed|var)[ \t]+)*"
+          r"(?P<range>\[[^\]\n]*\])?[ \t]*`?(?P<name>[A-Za-z_]\w*)`?"
+          r"(?:[ \t]*(?:\((?P<bits>\d+)[ \t]*(?:-[ \t]*)?bits?\)|(?P<after>\[[^\]\n]*\])))?")
+_LISTED = re.compile(rf"^[ \t]*(?:[-*•|]|\d+[.)]|(?=`?(?:in|out|inout)put`?:))[ \t]*{_NAMED}",
+                     re.MULTILINE | re.IGNORECASE)
+"""A line such as ` - output word (6 bits)`; prose may begin with the same words, but not with a bullet before them."""
+_IN_HEAD = re.compile(rf"(?:^|[(,])[ \t]*{_NAMED}", re.MULTILINE)
+_HEAD = re.compile(r"\bmodule\s+\w+\s*[#(][^;]*;")
+
+
+@tool()
+def ports(context: ToolContext) -> list[dict[str, Any]]:
+    """The ports of `TopModule` that the specification lists: direction, name and width as it is written there.
+
+    Raises ToolError when it lists none: nobody could write the module, and no bench could be connected to it.
+    """
+    text = str(context.inputs.get("task") or "")
+    matches = [*_LISTED.finditer(text), *(port for head in _HEAD.finditer(text) for port in _IN_HEAD.finditer(head[0]))]
+    found = [{"direction": port["direction"].lower(), "name": port["name"], "width": _width(port)} for port in matches]
+    if not found:
+        raise ToolError(f"the specification lists no ports of {TOP}; give its ports one a line, such as "
+                        "` - input clk` and ` - output q (8 bits)`, or the head of the module")
+    return found
+
+
+def _width(port: re.Match[str]) -> str:
+    return port["range"] or port["after"] or (f"[{int(port['bits']) - 1}:0]" if port["bits"] else "")
