@@ -1,4 +1,4 @@
-"""Joining a reply that the length limit cut with its continuation."""
+"""What becomes of a reply that the length limit cut: its continuation is joined to it, its circles are left out."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def joined(start: str, rest: str) -> str:
 def goes_in_circles(text: str) -> bool:
     """Whether a cut reply says the same again and again, so that going on would bring more of it."""
     return len(text) > _END and text.count(text[-_END:]) >= _AGAIN
+
+
+def without_circles(text: str) -> str:
+    """The beginning of such a reply, up to where it came round for the first time."""
+    return text[:text.find(text[-_END:]) + _END]
 
 
 def _inside_fence(text: str) -> bool:

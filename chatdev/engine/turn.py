@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from chatdev.engine.agent import Agent
 from chatdev.engine.call import Calls
-from chatdev.engine.continuation import goes_in_circles, joined
+from chatdev.engine.continuation import goes_in_circles, joined, without_circles
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.office import Office, Seat
 from chatdev.engine.solution import strip_thoughts
@@ -16,6 +16,7 @@ from chatdev.llm.base import Constraint, Message, Reply, ToolSpec
 
 WARMER = 0.4  # added to the temperature for each time that the same came again
 WARMEST = 1.0
+AFRESH = 2  # times a reply is asked for again that went in circles until the length limit cut it
 CONTINUATIONS = 4  # a reply cut more often than this is taken as it is
 CHARACTERS_PER_TOKEN = 3  # on the safe side for code; only used to trim before the server has to refuse
 
@@ -71,8 +72,15 @@ class Turns:
 
     async def _whole_reply(self, agent: Agent, place: str, messages: tuple[Message, ...],
                            tools: tuple[ToolSpec, ...], constraint: Constraint | None) -> Reply:
-        """One reply; when the length limit cut it, it is continued and joined."""
+        """One reply; when the length limit cut it, it is continued and joined. One that went in circles is asked for
+        afresh instead, warmer: going on would bring more of it, and once in memory it would be said again."""
         reply = await self.calls.make(agent, place, messages, tools, constraint)
+        for n in range(1, AFRESH + 1):
+            if not _in_circles(reply):
+                break
+            reply = await self.calls.make(_warmed(agent, n), f"{place}/again-{n}", messages, tools, constraint)
+        if _in_circles(reply):
+            return replace(reply, text=without_circles(reply.text))
         for n in range(1, CONTINUATIONS + 1 if _may_go_on(agent) else 1):
             if reply.finish != "length" or reply.tool_calls or not reply.text.strip() or goes_in_circles(reply.text):
                 break
@@ -81,6 +89,10 @@ class Turns:
             rest = await self.calls.make(agent, f"{place}/more-{n}", more, (), None)
             reply = replace(rest, text=joined(reply.text, rest.text))
         return reply
+
+
+def _in_circles(reply: Reply) -> bool:
+    return reply.finish == "length" and goes_in_circles(reply.text)
 
 
 def _may_go_on(agent: Agent) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.engine.continuation import goes_in_circles, joined
+from chatdev.engine.continuation import goes_in_circles, joined, without_circles
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
 
@@ -39,9 +39,25 @@ def test_an_instruction_of_a_model_that_has_a_limit_for_it_is_not_continued(
     assert "Name the function." in studio.said("write#1/round-2/assistant")
 
 
-def test_a_reply_that_goes_in_circles_is_not_continued(studio: Studio) -> None:
-    circles = "<SOLUTION>\n" + program() + "- And this line of the manual is said once more, word for word.\n" * 9
-    studio.run(studio.company({"write": WRITE}), {
-        "write#1/round-1/assistant": Scripted(circles, finish_reason="length")})
-    assert studio.places == ["write#1/round-1/assistant"]
+LINE = "- And this line of the manual is said once more, word for word.\n"
+CIRCLES = Scripted("<SOLUTION>\n" + program() + LINE * 9, finish_reason="length")
+
+
+def test_a_reply_that_goes_in_circles_is_asked_for_afresh_and_warmer(studio: Studio) -> None:
+    run = studio.run(studio.company({"write": {**WRITE, "model": {"temperature": 0.2}}}), {
+        "write#1/round-1/assistant": CIRCLES, "write#1/round-1/assistant/again-1": CIRCLES,
+        "write#1/round-1/assistant/again-2": f"<SOLUTION>\n{program('print(2)')}"})
+    assert studio.places == ["write#1/round-1/assistant", *(f"write#1/round-1/assistant/again-{n}" for n in (1, 2))]
+    assert [studio.request(place).body["temperature"] for place in studio.places] == [0.2, 0.6, 1.0]
+    assert "said once more" not in studio.said("write#1/round-1/assistant/again-2")
+    assert run.software.text("main.py") == "print(2)\n"
+
+
+def test_circles_are_left_out_of_a_reply_that_never_gets_out_of_them(studio: Studio) -> None:
+    run = studio.run(studio.company({"write": WRITE}), {
+        "write#1/round-1/assistant": CIRCLES, "write#1/round-1/assistant/again-1": CIRCLES,
+        "write#1/round-1/assistant/again-2": CIRCLES})
+    assert run.software
+    assert len(studio.places) == 3
+    assert without_circles(LINE * 9) == LINE
     assert not goes_in_circles("Four words, said once. " * 2)
