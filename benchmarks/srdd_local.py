@@ -10,79 +10,33 @@ page.
 
 from __future__ import annotations
 
-import argparse
-import io
-import re
-import subprocess
-import sys
-import tarfile
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import (
-    RESULTS_FOLDER,
-    ROOT,
-    machine,
-    markdown_table,
-    read_results,
-    write_between,
-    write_results,
-)
-from chatdev.batch.ledger import Ledger
+from benchmarks.local_study import FOLDER, MODEL, LocalStudy, each_task, main
+from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
 from chatdev.evaluation.dialogue_tables import dialogues
 from chatdev.evaluation.judging.record import judgements
 from chatdev.evaluation.judging.standing import Standing, standings
-from chatdev.evaluation.report.results import Results
-from chatdev.evaluation.report.text import as_text
-from chatdev.runner.recorded import JOURNAL
 
-STUDY, MODEL, TALKING = "local", "local", "chatdev"
-RESULTS = RESULTS_FOLDER / "srdd_local.json"
-JOURNALS = RESULTS_FOLDER / "srdd_local_journals.tar.xz"
-PAGE = ROOT / "docs" / "evaluation.md"
-BEGIN, END = "<!-- table: written by python -m benchmarks.srdd_local -->", "<!-- end of table -->"
-FOLDER = ROOT / "studies"
+TALKING = "chatdev"
 JUDGEMENTS = FOLDER / "judgements.jsonl"
-_ELSEWHERE = re.compile(r'(?:/[^/"\s]+)+/studies/')
-_SRDD = ("srdd", "--study", STUDY, "--model", MODEL, "--only-with-acceptance", "--install", "never")
-STEPS = (
-    (*_SRDD, "--companies", f"single,{TALKING}", "--limit", "8"),
-    (*_SRDD, "--companies", f"pipeline,{TALKING}", "--limit", "4", "--ablations", "--only", "pipeline",
-     "--only", f"{TALKING} without*"),
-    ("judge", "--study", STUDY, "--variants", f"single,{TALKING}", "--judge", MODEL, "--record", str(JUDGEMENTS)),
-)
+_SRDD = ("srdd", "--study", "local", "--model", MODEL, "--only-with-acceptance", "--install", "never")
+STUDY = LocalStudy(
+    "local",
+    ((*_SRDD, "--companies", f"single,{TALKING}", "--limit", "8"),
+     (*_SRDD, "--companies", f"pipeline,{TALKING}", "--limit", "4", "--ablations", "--only", "pipeline",
+      "--only", f"{TALKING} without*"),
+     ("judge", "--study", "local", "--variants", f"single,{TALKING}", "--judge", MODEL, "--record", str(JUDGEMENTS))),
+    RESULTS_FOLDER / "srdd_local.json", RESULTS_FOLDER / "srdd_local_journals.tar.xz", ROOT / "docs" / "evaluation.md",
+    ("<!-- table: written by python -m benchmarks.srdd_local -->", "<!-- end of table -->"))
 
 
-def run(step: Sequence[str]) -> None:
-    """One command of the study, as a user would type it; raises CalledProcessError."""
-    subprocess.run([sys.executable, "-m", "chatdev", "eval", *step], cwd=ROOT, check=True)
-
-
-def collect() -> None:
-    """Write down what the ledger, the record of judgements and the journals have."""
-    ledger = Ledger(str(FOLDER / "ledger.sqlite"), STUDY)
-    try:
-        rows = list(Results.read(ledger).rows)
-    finally:
-        ledger.close()
-    runs = [FOLDER / STUDY / row["folder"] for row in rows]
-    talking = [folder for folder, row in zip(runs, rows, strict=True) if row["variant"] == TALKING]
-    write_results(RESULTS, {"machine": machine(), "date": datetime.now(UTC).date().isoformat(), "rows": rows,
-                            "standings": [_counts(one) for one in standings(judgements(JUDGEMENTS))],
-                            "dialogues": dialogues(talking).plain()})
-    _keep_journals(runs)
-
-
-def _keep_journals(runs: Sequence[Path]) -> None:
-    """All journals in one archive, as they are but for the place of the study on this machine."""
-    with tarfile.open(JOURNALS, "w:xz") as archive:
-        for folder in runs:
-            text = _ELSEWHERE.sub("studies/", (folder / "run" / JOURNAL).read_text(encoding="utf-8"))
-            entry = tarfile.TarInfo(f"{folder.relative_to(FOLDER)}/run/{JOURNAL}")
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
+def more(folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+    """What the judge said, and what the dialogues of the company whose agents talk come to."""
+    found = standings(judgements(JUDGEMENTS)) if JUDGEMENTS.exists() else []
+    return {"standings": [_counts(one) for one in found], "dialogues": dialogues(folders.get(TALKING, ())).plain()}
 
 
 def _counts(standing: Standing) -> dict[str, Any]:
@@ -92,24 +46,13 @@ def _counts(standing: Standing) -> dict[str, Any]:
 
 def told(study: Mapping[str, Any]) -> str:
     """The report of the rows, every task by itself, the judge, and the dialogues."""
-    rows = study["rows"]
-    variants = list(dict.fromkeys(row["variant"] for row in rows))
-    report = as_text(Results(STUDY, rows, (), variants))
-    facts = f"Machine: {study['machine']}; date: {study['date']}."
-    parts = (f"```text\n{report}```", facts, _each_task(rows, variants), _judged(study["standings"]),
-             _talk(study["dialogues"]))
+    tasks = each_task(study["rows"], "Quality; hidden tests passed", _cell)
+    parts = (STUDY.report(study), tasks, _judged(study["standings"]), _talk(study["dialogues"]))
     return "\n\n".join(part for part in parts if part)
 
 
-def _each_task(rows: Sequence[Mapping[str, Any]], variants: Sequence[str]) -> str:
-    found = {(row["task"], row["variant"]): row for row in rows}
-    tasks = list(dict.fromkeys(row["task"] for row in rows))
-    return markdown_table(["Quality; hidden tests passed", *variants],
-                          [[task, *(_cell(found.get((task, name))) for name in variants)] for task in tasks])
-
-
-def _cell(row: Mapping[str, Any] | None) -> str:
-    return f"{row['quality']:.2f}; {row['checks_passed']} of {row['checks']}" if row else "–"
+def _cell(row: Mapping[str, Any]) -> str:
+    return f"{row['quality']:.2f}; {row['checks_passed']} of {row['checks']}"
 
 
 def _judged(found: Sequence[Mapping[str, Any]]) -> str:
@@ -133,20 +76,5 @@ def _talk(found: Mapping[str, Any]) -> str:
     return f"{said}\n\n{markdown_table(['What was', 'how often', 'what followed what'], kinds)}"
 
 
-def main() -> None:
-    """Run what is missing, write down what came of it, write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    only = parser.add_mutually_exclusive_group()
-    only.add_argument("--collect", action="store_true", help="run nothing; take what the ledger has")
-    only.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
-    options = parser.parse_args()
-    if not (options.collect or options.write):
-        for step in STEPS:
-            run(step)
-    if not options.write:
-        collect()
-    write_between(PAGE, BEGIN, END, told(read_results(RESULTS)))
-
-
 if __name__ == "__main__":
-    main()
+    main(STUDY, __doc__, more, told)

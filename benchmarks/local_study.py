@@ -1,0 +1,101 @@
+"""Studies with the local model: run through the ledger as a user would, kept as results that a page is written from."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.study import ROOT, machine, markdown_table, read_results, write_between, write_results
+from chatdev.batch.ledger import Ledger
+from chatdev.evaluation.report.results import Results
+from chatdev.evaluation.report.text import as_text
+from chatdev.runner.recorded import JOURNAL
+
+FOLDER = ROOT / "studies"
+MODEL = "local"
+_ELSEWHERE = re.compile(r'(?:/[^/"\s]+)+/studies/')
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStudy:
+    """A study of this name; `steps` are the arguments of `chatdev eval`, `results` and `journals` what is kept of it,
+    and the tables stand on `page` between the two marks."""
+
+    name: str
+    steps: Sequence[Sequence[str]]
+    results: Path
+    journals: Path
+    page: Path
+    marks: tuple[str, str]
+
+    def run(self) -> None:
+        """Run what is missing; raises CalledProcessError."""
+        for step in self.steps:
+            subprocess.run([sys.executable, "-m", "chatdev", "eval", *step], cwd=ROOT, check=True)
+
+    def collect(self, more: Callable[[Mapping[str, Sequence[Path]]], Mapping[str, Any]]) -> None:
+        """Keep rows and journals, and what `more` makes of the run folders, by variant."""
+        rows = self._rows()
+        folders: dict[str, list[Path]] = {}
+        for row in rows:
+            folders.setdefault(row["variant"], []).append(FOLDER / self.name / row["folder"])
+        write_results(self.results, {"machine": machine(), "date": datetime.now(UTC).date().isoformat(), "rows": rows,
+                                     **more(folders)})
+        self._keep_journals([folder for found in folders.values() for folder in found])
+
+    def _rows(self) -> list[Mapping[str, Any]]:
+        ledger = Ledger(str(FOLDER / "ledger.sqlite"), self.name)
+        try:
+            return list(Results.read(ledger).rows)
+        finally:
+            ledger.close()
+
+    def _keep_journals(self, runs: Sequence[Path]) -> None:
+        """All journals in one archive, as they are but for the place of the study on this machine."""
+        with tarfile.open(self.journals, "w:xz") as archive:
+            for folder in runs:
+                text = _ELSEWHERE.sub("studies/", (folder / "run" / JOURNAL).read_text(encoding="utf-8"))
+                entry = tarfile.TarInfo(f"{folder.relative_to(FOLDER)}/run/{JOURNAL}")
+                entry.size = len(text.encode())
+                archive.addfile(entry, io.BytesIO(text.encode()))
+
+    def report(self, study: Mapping[str, Any]) -> str:
+        """The report of the rows, and on what they were measured."""
+        rows = study["rows"]
+        variants = list(dict.fromkeys(row["variant"] for row in rows))
+        report = as_text(Results(self.name, rows, (), variants))
+        return f"```text\n{report}```\n\nMachine: {study['machine']}; date: {study['date']}."
+
+
+def each_task(rows: Sequence[Mapping[str, Any]], title: str, cell: Callable[[Mapping[str, Any]], str]) -> str:
+    """A table of all tasks by all variants."""
+    found = {(row["task"], row["variant"]): row for row in rows}
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    tasks = list(dict.fromkeys(row["task"] for row in rows))
+    return markdown_table([title, *variants],
+                          [[task, *(cell(found[task, name]) if (task, name) in found else "–" for name in variants)]
+                           for task in tasks])
+
+
+def main(study: LocalStudy, about: str | None, more: Callable[[Mapping[str, Sequence[Path]]], Mapping[str, Any]],
+         told: Callable[[Mapping[str, Any]], str]) -> None:
+    """The command line of a study: run what is missing, keep what came of it, write the page."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--collect", action="store_true", help="run nothing; take what the ledger has")
+    only.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
+    options = parser.parse_args()
+    if not (options.collect or options.write):
+        study.run()
+    if not options.write:
+        study.collect(more)
+    write_between(study.page, *study.marks, told(read_results(study.results)))
