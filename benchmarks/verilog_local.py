@@ -22,7 +22,8 @@ STUDY = LocalStudy(
     (("verilogeval", "--study", "verilog-local", "--model", MODEL, "--data", "benchmarks/data/verilogeval_v2.tar.gz",
       "--companies", "single_verilog,verilogcoder", "--problems", ",".join(PROBLEMS)),),
     RESULTS_FOLDER / "verilog_local.json", RESULTS_FOLDER / "verilog_local_journals.tar.xz",
-    ROOT / "docs" / "verilog.md", ("<!-- local: written by python -m benchmarks.verilog_local -->", "<!-- end of local -->"))
+    ROOT / "docs" / "verilog.md",
+    ("<!-- local: written by python -m benchmarks.verilog_local -->", "<!-- end of local -->"))
 
 
 def more(folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Which assignments gave a signal its value: the conditions of a design, evaluated with what a simulation recorded.
 
-Beyond VerilogCoder's tracing (arXiv 2408.08927, §3.3), which names every assignment of a signal. Whatever cannot be
-evaluated is kept: no assignment is left out that might have been the one.
+Beyond VerilogCoder's tracing (arXiv 2408.08927, §3.3), which names every assignment of a signal. Values of x and z take
+the way that the simulator takes. Whatever cannot be evaluated (loops, memories, real numbers) is kept: no assignment is
+left out that might have been the one.
 """
 
 from __future__ import annotations
@@ -34,11 +35,13 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An assignment that was not carried out; the conditions that were looked at, and what they read."""
+    """An assignment that was not carried out; the conditions that were looked at, what they read, and what was carried
+    out in the functions that they call."""
 
     assignment: Assignment
     conditions: tuple[Condition, ...]
     reads: tuple[Part, ...]
+    inner: tuple[Reached, ...] = ()
 
 
 def run(design: Design, process: Process, part: Part, sample: Sample) -> list[Reached | Held]:
@@ -104,13 +107,13 @@ class _Runner:
             for expression in condition.decision.consulted(condition.branch):
                 reader.read(expression)
         if reached is False:
-            self._found.append(Held(assignment, way, reader.found.parts))
+            self._found.append(Held(assignment, way, reader.found.parts, self._functions(reader)))
             return
         writes, exact = self._writes(assignment, reader)
         if self._part is None or any(target.overlaps(self._part) for target in writes):
             self._take(assignment, reader, writes, exact)
-            inner = tuple(one for call in reader.found.calls for one in self._function(call))
-            self._found.append(Reached(assignment, reached is True, writes, exact, reader.found.parts, inner))
+            self._found.append(Reached(assignment, reached is True, writes, exact, reader.found.parts,
+                                       self._functions(reader)))
 
     def _writes(self, assignment: Assignment, reader: Reader) -> tuple[tuple[Part, ...], bool]:
         """What it writes, with what is known of its indices, which are read."""
@@ -133,6 +136,9 @@ class _Runner:
             reader.read(assignment.taken, low - writes[0].low, high - low)
         else:
             reader.read(assignment.taken)
+
+    def _functions(self, reader: Reader) -> tuple[Reached, ...]:
+        return tuple(one for call in reader.found.calls for one in self._function(call))
 
     def _function(self, call: Any) -> list[Reached]:
         """What is carried out in a function, with its arguments as they are now."""

@@ -24,7 +24,8 @@ def dump_everything(bench: str) -> str:
     `wave.vcd`; lines stay where they are. A bench that writes none is made to; one without a module `tb` stays as it
     is."""
     if _DUMPVARS.search(bench):
-        patched, _ = _DUMPVARS.subn(_in_place("$dumpvars(0, tb);"), bench, count=1)
+        dump = "$dumpvars(0, tb);" if _DUMPFILE.search(bench) else f"begin {_DUMP} end"
+        patched, _ = _DUMPVARS.subn(_in_place(dump), bench, count=1)
         return _DUMPFILE.sub(_in_place(f'$dumpfile("{WAVES}");'), patched)
     return _HEADER.sub(lambda header: f"{header[0]} initial begin {_DUMP} end", bench, count=1)
 

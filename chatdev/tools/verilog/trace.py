@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from chatdev.tools.verilog.active import Held, Reached, run
@@ -146,7 +146,8 @@ class _Drivers:
 
     def _any_time(self, assignment: Assignment) -> None:
         """Note it with all that it may ever read."""
-        self._level.steps.append(Step(self._watch, assignment, None, False))
+        if not any(step.assignment is assignment and step.of == self._watch for step in self._level.steps):
+            self._level.steps.append(Step(self._watch, assignment, None, False))
         triggers = self._design.process_of(assignment).triggers
         self._lead(assignment, [*assignment.data, *assignment.control, *(one.part for one in triggers)], None)
         calls = [call for condition in assignment.conditions for call in condition.calls]
@@ -176,16 +177,19 @@ class _Drivers:
         samples = history.runs(process.triggers, time) if process.triggers else history.before(time)
         for number, sample in enumerate(itertools.islice(samples, _RUNS)):
             ran = run(self._design, process, self._watch.part, sample)
-            if number == 0 or any(isinstance(one, Reached) for one in ran):
+            reached = [one for one in ran if isinstance(one, Reached)]
+            if number == 0 or reached:
                 left = self._keep(process, ran, sample, left)
-            if not left:
+            if not left or self._written(process, reached):
+                return 0
+            if not all(one.certain for one in reached):
                 break
         return left
 
     def _keep(self, process: Process, ran: list[Reached | Held], sample: Sample, left: int) -> int:
         """Note the last assignments that write bits of `left`, and those that would have done so later but for their
         conditions; returns the bits that are left then."""
-        looped, held = False, []
+        held = []
         for one in reversed(ran):
             writes = one.writes if isinstance(one, Reached) else one.assignment.targets
             masks = [target.mask for target in writes if target.signal == self._watch.part.signal]
@@ -195,11 +199,18 @@ class _Drivers:
                 held.append(one)
                 continue
             self._step(process, one, sample)
-            looped = looped or (one.certain and one.assignment.loop is not None)
             if one.certain and one.exact:
                 left = functools.reduce(lambda rest, mask: rest & ~mask, masks, left)
         self._wait(held[::-1], sample)
-        return 0 if looped else left  # which bits a loop writes is not known, but it writes the same in every run
+        return left
+
+    def _written(self, process: Process, reached: Sequence[Reached]) -> bool:
+        """Whether a run surely wrote the signal, though it is not known by which assignment. What a loop writes counts
+        as all of it: it writes the same bits in every run."""
+        signal = self._watch.part.signal
+        whole = all(target == self._design.part(signal) for one in reached for target in one.writes
+                    if target.signal == signal and one.assignment.loop is None)
+        return bool(reached) and signal in process.always and whole
 
     def _step(self, process: Process, reached: Reached, sample: Sample) -> None:
         self._level.steps.append(Step(self._watch, reached.assignment, sample.until, reached.certain))
@@ -211,11 +222,13 @@ class _Drivers:
         for inner in reached.inner:
             self._step(self._design.process_of(inner.assignment), inner, sample)
 
-    def _wait(self, held: Iterable[Held], sample: Sample) -> None:
+    def _wait(self, held: Sequence[Held], sample: Sample) -> None:
         conditions = dict.fromkeys(condition for one in held for condition in one.conditions)
         if conditions:
             self._level.waits.append(Wait(self._watch, tuple(conditions), sample.until))
             self._after += [Watch(part, sample.until) for part in unique(part for one in held for part in one.reads)]
+        for inner in (inner for one in held for inner in one.inner):
+            self._step(self._design.process_of(inner.assignment), inner, sample)
 
 
 def _may_write(process: Process, part: Part) -> int:

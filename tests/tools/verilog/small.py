@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from chatdev.sandbox.choose import choose
 from chatdev.tools.base import ToolContext, Verdict
@@ -62,7 +63,7 @@ class Desk:
     folder: Path
 
     def use(self, tool: str, answer: str | bytes | None, bench: str | None = BENCH, reference: str | None = REFERENCE,
-            **arguments: str) -> Verdict:
+            **arguments: Any) -> Verdict:
         """The verdict of `verilog.TOOL` on software with the answer in `top.sv`."""
         data = answer.encode("utf-8") if isinstance(answer, str) else answer
         software = {} if data is None else {"top.sv": data}

@@ -73,3 +73,8 @@ def test_a_bench_that_dumps_nothing_is_made_to() -> None:
 
 def test_a_text_without_a_bench_stays() -> None:
     assert dump_everything("module other; endmodule") == "module other; endmodule"
+
+
+def test_a_bench_that_names_no_file_is_given_one() -> None:
+    changed = dump_everything(BENCH.replace('$dumpfile("wave.vcd");', ""))
+    assert '$dumpfile("wave.vcd"); $dumpvars(0, tb);' in changed

@@ -71,7 +71,7 @@ class Builder:
         if process.kind == "always_comb":
             found = [replace(one, kind="latch") if _holds(one, always) else one for one in found]
         self.processes.append(replace(process, assignments=tuple(found), signals=signals_of(found),
-                                      straight=statements.straight))
+                                      straight=statements.straight, always=always))
 
     def _triggers(self, timing: Any) -> tuple[Trigger, ...]:
         events = timing.events if timing.kind.name == "EventList" else [timing]
@@ -86,7 +86,8 @@ class Builder:
         statements = Statements(self._context, "function", self._next, subroutine.returnValVar)
         statements.walk(subroutine.body)
         found = tuple(statements.assignments)
-        return Process("function", (), found, signals_of(found), statements.straight, tuple(subroutine.arguments))
+        return Process("function", (), found, signals_of(found), statements.straight,
+                       arguments=tuple(subroutine.arguments))
 
     def _instance(self, member: Any) -> None:
         self._members(member.body)

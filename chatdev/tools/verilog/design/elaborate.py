@@ -30,7 +30,8 @@ def elaborated(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
     except ImportError as error:
         raise MissingProgram("tracing needs pyslang: pip install 'chatdev-chain[verilog]'") from error
     options, macros = CompilationOptions(), PreprocessorOptions()
-    options.flags, options.topModules = CompilationFlags.AllowUseBeforeDeclare, {top}
+    options.flags = CompilationFlags.AllowUseBeforeDeclare | CompilationFlags.RelaxEnumConversions
+    options.topModules = {top}
     macros.predefines = ["__ICARUS__=1"]  # what the simulator is told to read
     bag = pyslang.Bag([options, macros])
     compilation = Compilation(bag)

@@ -123,7 +123,8 @@ class Process:
     """What runs as one: an `always` block, a function, or a single assignment outside of both.
 
     `signals` are all that it names. `straight` is False when its statements may not all be reached in order (a
-    `return`, `disable` or delay amid them). `arguments` are the symbols of a function's.
+    `return`, `disable` or delay amid them). `always` are the signals of which it writes something on every way.
+    `arguments` are the symbols of a function's.
     """
 
     kind: Kind
@@ -131,6 +132,7 @@ class Process:
     assignments: tuple[Assignment, ...]
     signals: tuple[str, ...] = ()
     straight: bool = True
+    always: frozenset[str] = frozenset()
     arguments: tuple[Any, ...] = ()
 
     @property

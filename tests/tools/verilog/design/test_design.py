@@ -177,7 +177,8 @@ def test_arrays_of_instances_and_gates_are_followed() -> None:
 
 
 def test_blocks_that_are_not_generated_do_not_count() -> None:
-    assert len(of("input a, output y", "generate if (0) assign y = a; else assign y = ~a; endgenerate").drivers("y")) == 1
+    found = only(of("input a, output y", "generate if (0) assign y = a;\nelse assign y = ~a; endgenerate"), "y")
+    assert found.lines.first == 3
 
 
 def test_constants_lead_to_the_lines_of_their_declarations() -> None:
@@ -193,6 +194,12 @@ def test_the_first_value_of_a_variable_is_initial() -> None:
 
 def test_names_may_be_used_before_they_are_declared() -> None:
     assert names(only(of("input a, output y", "assign y = w;\nwire w = a;"), "y").data) == ["w"]
+
+
+def test_an_enumeration_may_take_a_number_as_the_simulator_lets_it() -> None:
+    design = of("input clk, d, output q", "typedef enum logic {A, B} state;\nstate s;\nassign q = s;\n"
+                "always @(posedge clk) s <= d;")
+    assert names(only(design, "s").data) == ["d"]
 
 
 @pytest.mark.parametrize(("text", "says"), [
