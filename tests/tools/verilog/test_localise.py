@@ -1,0 +1,97 @@
+"""`verilog.trace`: the report on a wrong answer names the line that is wrong."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from benchmarks.verilog_mutants import Mutant, mutants
+from chatdev.tools.function import ToolArgumentsError
+from tests.tools.verilog.designs import LOCK, UNIT, Sample
+from tests.tools.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
+
+WRONG = RIGHT.replace("kept <= a;", "kept <= b;").replace("a ^ b", "a | b")
+
+
+def test_the_lines_that_were_active_are_in_the_report_with_the_values_of_both_sides(desk: Desk) -> None:
+    verdict = desk.use("trace", WRONG)
+    lines = dict(enumerate(WRONG.splitlines(), 1))
+    assert not verdict.passed
+    assert verdict.evidence["output"] in ("q", "w")
+    assert all(f"{number:6} | {lines[number]}" in verdict.report for number in verdict.evidence["lines"])
+    assert "_ref" in verdict.report
+    assert "!=" in verdict.report
+
+
+def test_an_agent_may_ask_for_one_output(desk: Desk) -> None:
+    assert "kept <= b;" in desk.use("trace", WRONG, outputs=["q"]).report
+    assert "kept <= b;" not in desk.use("trace", WRONG, outputs=["w"]).report
+
+
+def test_an_output_without_a_mismatch_is_refused_with_those_that_have_one(desk: Desk) -> None:
+    with pytest.raises(ToolArgumentsError, match="none of z has a mismatch; those that have one: "):
+        desk.use("trace", WRONG, outputs=["z"])
+
+
+@pytest.mark.parametrize("levels", [0, 13])
+def test_levels_that_help_nobody_are_refused(desk: Desk, levels: int) -> None:
+    with pytest.raises(ToolArgumentsError, match="levels"):
+        desk.use("trace", WRONG, levels=levels)
+
+
+def test_more_levels_are_offered_as_long_as_there_are_more(desk: Desk) -> None:
+    assert "trace with levels=2" in desk.use("trace", WRONG, outputs=["q"], levels=1).report
+
+
+def test_no_line_of_bench_or_reference_is_told(desk: Desk) -> None:
+    assert told_nothing_of(desk.use("trace", WRONG).report, BENCH, REFERENCE)
+
+
+@pytest.mark.parametrize("answer", [RIGHT, HEADER, HEADER + "endmodule", "", b"\xff\xfe", None])
+def test_what_has_no_mismatch_to_trace_is_reported_as_by_simulate(desk: Desk, answer: str | bytes | None) -> None:
+    traced, simulated = desk.use("trace", answer), desk.use("simulate", answer)
+    if simulated.evidence["outcome"] != "mismatches":
+        assert (traced.report, traced.passed) == (simulated.report, simulated.passed)
+
+
+def test_without_a_bench_nothing_is_traced(desk: Desk) -> None:
+    assert desk.use("trace", WRONG, bench=None, reference=None) == desk.use("simulate", WRONG, bench=None,
+                                                                           reference=None)
+
+
+def test_what_only_the_simulator_takes_still_gets_its_waveform(desk: Desk) -> None:
+    strange = WRONG.replace("endmodule", "  localparam real half = 0.5;\n  wire [half * 4 : 0] odd = 0;\nendmodule")
+    verdict = desk.use("trace", strange)
+    assert "q_ref" in verdict.report
+    assert "cannot be traced" in verdict.report
+    assert "top.sv:7" in verdict.report
+
+
+def test_a_bench_may_count_time_in_other_units_than_its_waveform(desk: Desk) -> None:
+    verdict = desk.use("trace", WRONG, bench=BENCH.replace("1 ps/1 ps", "1 ns/1 ps"), outputs=["q"])
+    assert "kept <= b;" in verdict.report
+    assert "000 in the waveform" in verdict.report
+
+
+def some(sample: Sample, count: int) -> list[Mutant]:
+    """Mutants by chance, each of another operator, that the compiler does not refuse at once."""
+    every = mutants(sample.answer)
+    random.Random(5).shuffle(every)
+    return list({mutant.operator: mutant for mutant in every}.values())[:count]
+
+
+@pytest.mark.parametrize("sample", [LOCK, UNIT], ids=["lock", "unit"])
+def test_the_right_design_passes(desk: Desk, sample: Sample) -> None:
+    verdict = desk.use("trace", sample.answer, sample.bench, sample.reference)
+    assert verdict.passed, verdict.report
+
+
+@pytest.mark.parametrize(("sample", "mutant"), [
+    pytest.param(sample, mutant, id=f"{name}-{mutant.operator}-{mutant.line}")
+    for name, sample in {"lock": LOCK, "unit": UNIT}.items() for mutant in some(sample, 6)])
+def test_the_mistake_in_a_mutant_is_among_the_lines(desk: Desk, sample: Sample, mutant: Mutant) -> None:
+    verdict = desk.use("trace", mutant.text, sample.bench, sample.reference, levels=4)
+    if verdict.evidence["outcome"] == "mismatches":
+        assert mutant.line in verdict.evidence["lines"], verdict.report
+    assert verdict.evidence["outcome"] in ("mismatches", "matches", "tool_limitation"), verdict.report
