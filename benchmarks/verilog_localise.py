@@ -13,6 +13,7 @@ code.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import tempfile
 import time
@@ -96,11 +97,9 @@ def _in_turns(every: Iterable[Mutant], seed: str) -> Iterator[Mutant]:
         by_operator[mutant.operator].append(mutant)
     for some in by_operator.values():
         chance.shuffle(some)
-    while by_operator:
-        for operator in sorted(by_operator):
-            yield by_operator[operator].pop()
-            if not by_operator[operator]:
-                del by_operator[operator]
+    operators = chance.sample(sorted(by_operator), len(by_operator))
+    for turn in itertools.zip_longest(*(by_operator[operator] for operator in operators)):
+        yield from (mutant for mutant in turn if mutant)
 
 
 def _measured(problem: Problem, mutant: Mutant, report: BenchReport, path: Path, parse: Parser | None) -> Row:

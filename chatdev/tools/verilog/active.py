@@ -23,13 +23,15 @@ from chatdev.tools.verilog.history import Sample
 @dataclass(frozen=True, slots=True)
 class Reached:
     """An assignment that was carried out, `certain` or perhaps, and what it took its value from. `writes` are the bits
-    it wrote, all of them when `exact`; `inner` was carried out in the functions that it calls."""
+    it wrote, all of them when `exact`; `earlier` are the signals that the same run had written before, at once; `inner`
+    was carried out in the functions that it calls."""
 
     assignment: Assignment
     certain: bool
     writes: tuple[Part, ...]
     exact: bool
     reads: tuple[Part, ...]
+    earlier: frozenset[str]
     inner: tuple[Reached, ...] = ()
 
 
@@ -59,6 +61,7 @@ class _Runner:
         self._design, self._process, self._part, self._now, self._callers = design, process, part, now, callers
         self._branches: dict[int, int | None] = {}
         self._loops: set[Loop] = set()
+        self._earlier: set[str] = set()
         self._found: list[Reached | Held] = []
 
     def run(self) -> list[Reached | Held]:
@@ -84,6 +87,7 @@ class _Runner:
         for assignment in assignments:
             if assignment.blocking:
                 self._now.forget(assignment.targets)
+                self._earlier |= {target.signal for target in assignment.targets}
 
     def _way(self, assignment: Assignment) -> tuple[bool | None, tuple[Condition, ...]]:
         """Whether it is reached, None for perhaps; and the conditions that were looked at."""
@@ -113,7 +117,7 @@ class _Runner:
         if self._part is None or any(target.overlaps(self._part) for target in writes):
             self._take(assignment, reader, writes, exact)
             self._found.append(Reached(assignment, reached is True, writes, exact, reader.found.parts,
-                                       self._functions(reader)))
+                                       frozenset(self._earlier), self._functions(reader)))
 
     def _writes(self, assignment: Assignment, reader: Reader) -> tuple[tuple[Part, ...], bool]:
         """What it writes, with what is known of its indices, which are read."""
@@ -152,6 +156,7 @@ class _Runner:
         return [one for one in ran if isinstance(one, Reached)]
 
     def _carry_out(self, assignment: Assignment, reached: bool | None) -> None:
+        self._earlier |= {target.signal for target in assignment.targets}
         if reached and assignment.loop is None:
             self._now.carry_out(assignment)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -46,16 +46,12 @@ class History:
             yield Sample(self._values[place], until)
             until = self._times[place]
 
-    def after(self, time: int) -> Mapping[str, str]:
-        """What held from `time` on."""
-        place = bisect_right(self._times, time)
-        return self._values[place - 1] if place else {}
-
     def runs(self, triggers: Sequence[Trigger], time: int) -> Iterator[Sample]:
         """What a process saw when it was triggered before `time`, the last time first: of its triggers the new values,
-        of everything else those just before."""
-        for place in reversed(range(1, bisect_left(self._times, time))):
-            old, new = self._values[place - 1], self._values[place]
+        of everything else those just before (x at the start)."""
+        for place in reversed(range(0 if self.complete else 1, bisect_left(self._times, time))):
+            new = self._values[place]
+            old = self._values[place - 1] if place else {signal: "x" * len(bits) for signal, bits in new.items()}
             fired = {trigger.part.signal for trigger in triggers if _fires(trigger, old, new)}
             if fired:
                 yield Sample({**old, **{signal: new[signal] for signal in fired}}, self._times[place])

@@ -23,14 +23,15 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A signal of a level, with its value just before `time`, the causes, and the conditions that kept it from changing
-    when it last might have."""
+    """A signal of a level, with its value just before `time`, the causes, and the conditions that kept it from getting
+    another value; or the edges for which it waits, when none has come yet."""
 
     name: str
     value: str
     time: int | None
     causes: tuple[Cause, ...]
     waits: tuple[str, ...]
+    edges: tuple[str, ...]
     wait_lines: tuple[int, ...]
 
 
@@ -46,10 +47,13 @@ def _level(trace: Trace, number: int, history: History) -> Iterable[Told]:
         waits = [wait for wait in level.waits if wait.of == watch]
         if steps or waits:
             conditions = [condition for wait in waits for condition in wait.conditions]
+            triggers = [trigger for wait in waits for trigger in wait.triggers]
             causes = dict.fromkeys(_cause(trace, step) for step in steps)
             yield Told(_name(trace, watch.part), _value(watch, history), watch.time, tuple(causes),
                        tuple(dict.fromkeys(condition.subject for condition in conditions)),
-                       tuple(sorted({line for one in conditions for line in (*one.head, *one.twins)})))
+                       tuple(dict.fromkeys(f"{one.edge} of {one.part.signal}" for one in triggers)),
+                       tuple(sorted({*(line for one in conditions for line in (*one.head, *one.twins)),
+                                     *(one.line for one in triggers)})))
 
 
 def _cause(trace: Trace, step: Step) -> Cause:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from chatdev.tools.verilog.active import Held, Reached, run
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Part, Process, unique
+from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Part, Process, Trigger, unique
 from chatdev.tools.verilog.history import History, Sample
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
@@ -39,10 +39,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Conditions because of which `of` did not get another value at `sampled`."""
+    """Conditions because of which `of` did not get another value at `sampled`; or `triggers`, of which none had come
+    before that time."""
 
     of: Watch
     conditions: tuple[Condition, ...]
+    triggers: tuple[Trigger, ...]
     sampled: int
 
 
@@ -72,16 +74,19 @@ class Trace:
                 found.update(lines_of(self.design, step.assignment))
             for wait in level.waits:
                 found.update(line for condition in wait.conditions for line in (*condition.head, *condition.twins))
+                found.update(trigger.line for trigger in wait.triggers)
         return tuple(sorted(found))
 
 
     def doubtful(self, levels: int | None = None) -> tuple[str, ...]:
         """The signals whose width may be wrong: outputs of several bits, and what does not fit where it is used."""
-        watched = [watch.part.signal for level in self.levels[:levels] for watch in level.watched]
+        named = dict.fromkeys(watch.part.signal for level in self.levels[:levels] for watch in level.watched)
+        named |= dict.fromkeys(part.signal for level in self.levels[:levels] for step in level.steps
+                               for part in (*step.assignment.targets, *step.assignment.data))
         first = {watch.part.signal for level in self.levels[:1] for watch in level.watched}
         outputs = {port.name for port in self.design.ports if port.width > 1} & first
         misfits = {misfit.signal for misfit in self.design.misfits}
-        return tuple(signal for signal in dict.fromkeys(watched) if signal in outputs or signal in misfits)
+        return tuple(signal for signal in named if signal in outputs or signal in misfits)
 
 
 def lines_of(design: Design, assignment: Assignment) -> set[int]:
@@ -135,6 +140,9 @@ class _Drivers:
     def find(self, history: History | None) -> tuple[list[Watch], list[Watch]]:
         """What to watch in the same level, and in the next one."""
         drivers = self._design.drivers(self._watch.part)
+        if not drivers:  # nothing writes these bits: what writes the others may have been meant to
+            self._level.steps += [Step(self._watch, other, None, False)
+                                  for other in self._design.drivers(self._watch.part.signal)]
         processes = list({driver.process: self._design.process_of(driver) for driver in drivers}.values())
         if history is not None and self._watch.time is not None:
             processes = self._active(processes, history, self._watch.time)
@@ -165,26 +173,32 @@ class _Drivers:
         left, unknown = self._watch.part.mask, []
         for process in sorted(processes, key=lambda one: one.kind == "initial"):
             if process.kind != "initial" or left:
-                missing = self._runs(process, history, time)
+                missing, known = self._runs(process, history, time)
                 left &= ~_may_write(process, self._watch.part) | missing
-                unknown += [process] if missing and process.kind != "initial" else []
+                unknown += [] if known else [process]
         return unknown if left else []
 
-    def _runs(self, process: Process, history: History, time: int) -> int:
+    def _runs(self, process: Process, history: History, time: int) -> tuple[int, bool]:
         """Go back over the runs of a process until all bits that it may write are explained; returns those that are
-        not."""
-        left = _may_write(process, self._watch.part)
+        not, and whether it is known that no run wrote them."""
+        left, number = _may_write(process, self._watch.part), 0
         samples = history.runs(process.triggers, time) if process.triggers else history.before(time)
-        for number, sample in enumerate(itertools.islice(samples, _RUNS)):
+        for number, sample in enumerate(itertools.islice(samples, _RUNS), start=1):
             ran = run(self._design, process, self._watch.part, sample)
             reached = [one for one in ran if isinstance(one, Reached)]
-            if number == 0 or reached:
+            if number == 1 or reached:
                 left = self._keep(process, ran, sample, left)
             if not left or self._written(process, reached):
-                return 0
+                return 0, True
             if not all(one.certain for one in reached):
-                break
-        return left
+                return left, False
+        if number == 0 and history.complete:
+            self._never_ran(process, time)
+        return left, history.complete and number < _RUNS
+
+    def _never_ran(self, process: Process, time: int) -> None:
+        self._level.waits.append(Wait(self._watch, (), process.triggers, time))
+        self._after += [Watch(trigger.part, time) for trigger in process.triggers]
 
     def _keep(self, process: Process, ran: list[Reached | Held], sample: Sample, left: int) -> int:
         """Note the last assignments that write bits of `left`, and those that would have done so later but for their
@@ -199,7 +213,7 @@ class _Drivers:
                 held.append(one)
                 continue
             self._step(process, one, sample)
-            if one.certain and one.exact:
+            if one.certain and one.exact and not _goes_on(one, self._watch.part.signal):
                 left = functools.reduce(lambda rest, mask: rest & ~mask, masks, left)
         self._wait(held[::-1], sample)
         return left
@@ -214,10 +228,9 @@ class _Drivers:
 
     def _step(self, process: Process, reached: Reached, sample: Sample) -> None:
         self._level.steps.append(Step(self._watch, reached.assignment, sample.until, reached.certain))
-        at_once = {target.signal for one in process.assignments if one.blocking for target in one.targets}
         edge = sample.until + 1 if process.clocked else sample.until  # what a run wrote at once is seen after its edge
         for part in reached.reads:
-            self._lead(reached.assignment, [part], edge if part.signal in at_once else sample.until)
+            self._lead(reached.assignment, [part], edge if part.signal in reached.earlier else sample.until)
         self._lead(reached.assignment, [one.part for one in process.triggers], edge)
         for inner in reached.inner:
             self._step(self._design.process_of(inner.assignment), inner, sample)
@@ -225,10 +238,15 @@ class _Drivers:
     def _wait(self, held: Sequence[Held], sample: Sample) -> None:
         conditions = dict.fromkeys(condition for one in held for condition in one.conditions)
         if conditions:
-            self._level.waits.append(Wait(self._watch, tuple(conditions), sample.until))
+            self._level.waits.append(Wait(self._watch, tuple(conditions), (), sample.until))
             self._after += [Watch(part, sample.until) for part in unique(part for one in held for part in one.reads)]
         for inner in (inner for one in held for inner in one.inner):
             self._step(self._design.process_of(inner.assignment), inner, sample)
+
+
+def _goes_on(reached: Reached, signal: str) -> bool:
+    """Whether it makes its value of what the same run has made of the signal before."""
+    return signal in reached.earlier and any(part.signal == signal for part in reached.reads)
 
 
 def _may_write(process: Process, part: Part) -> int:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from chatdev.errors import ToolError
 from chatdev.tools.verilog import trace_drivers
 from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.records import Part
 from chatdev.tools.verilog.history import History
 from chatdev.tools.verilog.trace import Trace, Watch, narrowest, trace
 from tests.tools.verilog.past import past
@@ -75,9 +76,17 @@ def test_a_register_that_kept_its_value_names_what_kept_it_and_what_set_it() -> 
     assert ([condition.text for condition in wait.conditions], wait.sampled) == (["go"], 15)
 
 
-def test_a_register_that_was_never_set_keeps_all_its_drivers() -> None:
+def test_a_register_that_was_never_set_names_what_kept_it() -> None:
     found = active(FSM, "seen", 8, past(*COLUMNS, t0="0 1 0 xx 00 x xx", t5="1 1 0 00 00 0 xx"))
-    assert steps(found) == [("seen", 14, False)]
+    assert steps(found) == []
+    assert found.lines() == (1, 14)
+    assert [watch.part.signal for watch in found.next] == ["go"]
+
+
+def test_a_register_without_an_edge_yet_names_its_triggers() -> None:
+    found = active(FSM, "seen", 4, past(*COLUMNS, t0="0 1 0 xx 00 x xx"))
+    assert found.lines() == (1, 13)
+    assert [watch.part.signal for watch in found.next] == ["clk"]
 
 
 def test_a_register_that_was_set_before_the_history_begins_keeps_all_its_drivers() -> None:
@@ -91,6 +100,12 @@ def test_an_asynchronous_reset_is_seen_at_its_own_edge() -> None:
     history = past("clk", "areset", "d", "q", t0="0 0 1 x", t5="1 0 1 1", t7="1 1 1 0")
     assert steps(active(text, "q", 8, history)) == [("q", 3, True)]
     assert steps(active(text, "q", 7, history)) == [("q", 4, True)]
+
+
+def test_a_reset_that_is_there_from_the_start_counts_as_an_edge() -> None:
+    text = ("module TopModule(input clk, areset, d, output reg q);\nalways @(posedge clk, posedge areset)\n"
+            "if (areset) q <= 0;\nelse q <= d;\nendmodule")
+    assert steps(active(text, "q", 5, past("clk", "areset", "d", "q", t0="0 1 1 0"))) == [("q", 3, True)]
 
 
 def test_the_first_value_counts_until_the_first_edge() -> None:
@@ -157,6 +172,27 @@ def test_what_a_clocked_block_writes_at_once_is_followed_at_the_same_edge() -> N
     found = active(text, "q", 6, history, levels=2)
     assert steps(found, 1) == [("t", 4, True)]
     assert found.levels[1].steps[0].sampled == 5
+
+
+def test_a_value_that_is_made_in_several_steps_has_all_of_them() -> None:
+    text = comb("always @(*) begin\ny = 1;\ny = a;\nfor (int i = 0; i < 4; i++)\ny = y + b[i];\ny = y ^ 1;\nend")
+    assert [line for _, line, _ in steps(active(text, "y", 9, past("a", "b", t0="0000 0000")))] == [7, 6, 4]
+
+
+def test_a_counter_that_is_written_at_once_goes_back_edge_by_edge() -> None:
+    text = ("module TopModule(input clk, output reg [1:0] n);\ninitial n = 0;\nalways @(posedge clk) n = n + 1;\n"
+            "endmodule")
+    history = past("clk", "n", t0="0 00", t5="1 01", t10="0 01", t15="1 10")
+    found = active(text, "n", 16, history, levels=3)
+    assert [(step.assignment.lines.first, step.sampled) for level in found.levels for step in level.steps] == [
+        (3, 15), (3, 5), (2, 5)]
+
+
+def test_bits_that_nothing_drives_lead_to_what_drives_the_others() -> None:
+    text = comb("always @(*) y[2:0] = a[2:0];")
+    part = Part("y", 3, 1)
+    assert [step.assignment.lines.first for step in trace(
+        Design.of(text), [Watch(part, 9)], 1, past("a", t0="0000")).levels[0].steps] == [2]
 
 
 def test_only_the_chosen_side_and_the_addressed_element_are_followed() -> None:

@@ -50,15 +50,16 @@ class _Finder:
                 yield from self._compared(expressions[0], label, condition.lines[-1])
 
     def _taken(self, assignment: Assignment, line: int) -> Iterator[Misfit]:
-        """What is taken is wider than the target, or a plain signal and narrower."""
-        if len(assignment.targets) != 1 or not assignment.exact or assignment.taken.kind.name == "Call":
+        """What is taken is wider than the targets, or a plain signal and narrower."""
+        if not assignment.exact or assignment.taken.kind.name == "Call":
             return
-        target, needs = assignment.targets[0], self._needs(assignment.taken)
-        if needs > target.width:
-            yield Misfit(target.signal, line, target.width, needs)
-        elif needs < target.width:
+        width, needs = sum(target.width for target in assignment.targets), self._needs(assignment.taken)
+        if needs > width:
+            for target in assignment.targets:
+                yield Misfit(target.signal, line, width, needs)
+        elif needs < width:
             for signal in self._plain(assignment.taken):
-                yield Misfit(signal, line, needs, target.width)
+                yield Misfit(signal, line, needs, width)
 
     def _within(self, expression: Any, line: int) -> Iterator[Misfit]:
         """Compared or combined with something wider, or an index that is not there."""
