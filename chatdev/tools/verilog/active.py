@@ -13,6 +13,7 @@ from typing import Any
 
 from chatdev.tools.verilog.design.decisions import Decision
 from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.elaborate import too_deep
 from chatdev.tools.verilog.design.evaluate import Evaluation
 from chatdev.tools.verilog.design.places import place_of
 from chatdev.tools.verilog.design.reads import Reader
@@ -48,8 +49,11 @@ class Held:
 
 def run(design: Design, process: Process, part: Part, sample: Sample) -> list[Reached | Held]:
     """Let a process run with the values of a sample; what became of the assignments that may write any bit of `part`,
-    in their order."""
-    return _Runner(design, process, part, Evaluation(design, sample.values, process.signals)).run()
+    in their order. Raises DesignError when it is nested too deeply."""
+    try:
+        return _Runner(design, process, part, Evaluation(design, sample.values, process.signals)).run()
+    except RecursionError:  # reading by values goes a little deeper than reading without
+        raise too_deep() from None
 
 
 class _Runner:

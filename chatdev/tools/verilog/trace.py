@@ -203,7 +203,7 @@ class _Drivers:
     def _keep(self, process: Process, ran: list[Reached | Held], sample: Sample, left: int) -> int:
         """Note the last assignments that write bits of `left`, and those that would have done so later but for their
         conditions; returns the bits that are left then."""
-        held = []
+        held, ways = list[Held](), set[int]()
         for one in reversed(ran):
             writes = one.writes if isinstance(one, Reached) else one.assignment.targets
             masks = [target.mask for target in writes if target.signal == self._watch.part.signal]
@@ -213,9 +213,11 @@ class _Drivers:
                 held.append(one)
                 continue
             self._step(process, one, sample)
+            ways |= {id(condition.decision) for condition in one.assignment.conditions}
             if one.certain and one.exact and not _goes_on(one, self._watch.part.signal):
                 left = functools.reduce(lambda rest, mask: rest & ~mask, masks, left)
-        self._wait(held[::-1], sample)
+        # other ways of the decisions that led to what was carried out tell nothing more
+        self._wait([one for one in reversed(held) if id(one.conditions[-1].decision) not in ways], sample)
         return left
 
     def _written(self, process: Process, reached: Sequence[Reached]) -> bool:

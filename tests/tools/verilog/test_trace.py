@@ -63,6 +63,7 @@ def test_only_the_branch_that_was_taken_is_left_and_only_at_the_last_edge() -> N
     assert steps(found, 1) == [("next", 7, True)]
     assert steps(found, 2) == [("state", 12, True)]
     assert [step.sampled for level in found.levels for step in level.steps] == [30, 25, 25, 15]
+    assert not any(level.waits for level in found.levels)
 
 
 def test_a_register_that_kept_its_value_names_what_kept_it_and_what_set_it() -> None:

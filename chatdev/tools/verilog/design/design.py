@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from chatdev.errors import ToolError
 from chatdev.tools.verilog.design.build import Builder
-from chatdev.tools.verilog.design.elaborate import Source, constants, elaborated
+from chatdev.tools.verilog.design.elaborate import Source, constants, elaborated, too_deep
 from chatdev.tools.verilog.design.places import Names
 from chatdev.tools.verilog.design.records import Assignment, Part, Process
 from chatdev.tools.verilog.design.widths import Misfit, misfits
@@ -51,7 +51,10 @@ class Design:
         compilation, instance = elaborated(text, top)
         source = Source(text, compilation.sourceManager)
         builder = Builder(instance, source)
-        builder.build()
+        try:
+            builder.build()
+        except RecursionError:
+            raise too_deep() from None
         symbols = builder.names.symbols
         members: Iterable[Any] = instance.body
         ports = tuple(Port(member.name, member.direction.name.lower(), member.type.bitstreamWidth)

@@ -20,6 +20,11 @@ class DesignError(ToolError):
     """The source is no design that can be elaborated; the text is the compiler's."""
 
 
+def too_deep() -> DesignError:
+    """What is said of expressions and statements within hundreds of others."""
+    return DesignError(f"{FILE} is too deeply nested to be traced; split its longest expressions and else-if chains")
+
+
 def elaborated(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
     """The compilation (keep it as long as anything of it) and the instance of the module `top`; raises DesignError."""
     try:
@@ -37,8 +42,8 @@ def elaborated(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
     compilation = Compilation(bag)
     try:
         compilation.addSyntaxTree(SyntaxTree.fromText(text, pyslang.SourceManager(), FILE, "", bag))
-    except RuntimeError as error:
-        raise DesignError(f"{FILE} is too deeply nested to be traced: {error}") from error
+    except RuntimeError:
+        raise too_deep() from None
     errors = [found for found in compilation.getAllDiagnostics() if found.isError()]
     if errors:
         raise DesignError(pyslang.DiagnosticEngine.reportAll(compilation.sourceManager, errors).strip())

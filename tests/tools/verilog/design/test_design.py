@@ -217,3 +217,11 @@ def test_what_cannot_be_elaborated_is_refused_in_the_words_of_a_compiler(text: s
 def test_a_signal_that_is_not_there_is_refused_with_the_outputs() -> None:
     with pytest.raises(ToolError, match="no signal 'z'; its outputs: y"):
         of("input a, output y", "assign y = a;").part("z")
+
+
+@pytest.mark.parametrize("body", [
+    f"assign y = {' + '.join(['a'] * 2000)};", f"assign y = {'(' * 2000}a{')' * 2000};",
+    f"reg r; always @(*) {'if (a) r = 0; else ' * 2000} r = 1;"])
+def test_what_is_nested_too_deeply_is_refused(body: str) -> None:
+    with pytest.raises(DesignError, match="too deeply nested to be traced"):
+        of("input a, output y", body)
