@@ -8,17 +8,19 @@ from collections.abc import Collection
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import Solution
 from chatdev.engine.solution import SOLUTION
+from chatdev.engine.solution.languages import extensions
 from chatdev.llm.base import Constraint
 
 _LONGEST_LINE = 200  # characters
 _MOST_FILES = 6  # in one delivery
-_ANY_PATH = '[A-Za-z0-9_/-]{1,60} "." [a-z]{1,8}'
+_WILD = set("*?[")
 
 
 def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
                    paths: Collection[str] = ()) -> Constraint | None:
     """What a reply in this form must look like, for models whose profile asks for it; None leaves it free. `paths`: the
-    files that there are; without any, it may name its own."""
+    files that there are; without any, it may name its own, with an extension that is known. Files that the solution
+    itself names go before."""
     if not profile.constrained:
         return None
     if solution.form == "choice":
@@ -28,7 +30,8 @@ def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
     if solution.form == "list":
         return Constraint(grammar=_list_grammar(solution.most, concludes=concludes))
     if solution.form == "files" and not solution.as_file:
-        return Constraint(grammar=_files_grammar(paths, concludes=concludes))
+        named = [] if any(_WILD & set(pattern) for pattern in solution.only) else solution.only
+        return Constraint(grammar=_files_grammar(named or paths, concludes=concludes))
     if solution.form == "json" and solution.schema_:
         return Constraint(schema=solution.schema_)
     return None
@@ -37,10 +40,14 @@ def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
 def _files_grammar(paths: Collection[str], *, concludes: bool) -> str:
     """Files, each a path above a fenced block."""
     marker = f'("{SOLUTION}\\n")? ' if concludes else ""
-    path = " | ".join(json.dumps(path, ensure_ascii=False) for path in sorted(paths)) or _ANY_PATH
+    path = _any_of(paths) if paths else f'[A-Za-z0-9_/-]{{1,60}} "." ( {_any_of(extensions())} )'
     return (f'root ::= {marker}file ("\\n\\n" file){{0,{_MOST_FILES - 1}}}\n'
             'file ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
             f'path ::= {path}\nline ::= ([^`\\n] [^\\n]*)? "\\n"')
+
+
+def _any_of(texts: Collection[str]) -> str:
+    return " | ".join(json.dumps(text, ensure_ascii=False) for text in sorted(texts))
 
 
 def _list_grammar(most: int | None, *, concludes: bool) -> str:

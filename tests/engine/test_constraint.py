@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
@@ -36,8 +37,6 @@ def test_a_small_model_is_held_to_the_form(solution: Solution, concludes: bool, 
 
 
 @pytest.mark.parametrize(("paths", "concludes", "expected"), [
-    ((), False, 'root ::= file ("\\n\\n" file){0,5}\nfile ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
-     'path ::= [A-Za-z0-9_/-]{1,60} "." [a-z]{1,8}\nline ::= ([^`\\n] [^\\n]*)? "\\n"'),
     (("main.py", "a b.txt"), True,
      'root ::= ("<SOLUTION>\\n")? file ("\\n\\n" file){0,5}\nfile ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
      'path ::= "a b.txt" | "main.py"\nline ::= ([^`\\n] [^\\n]*)? "\\n"'),
@@ -47,6 +46,23 @@ def test_a_small_model_is_held_to_files_that_there_are(paths: tuple[str, ...], c
     assert constraint
     assert constraint.grammar == expected
     assert constraint_for(Solution(form="files", as_file="manual.md"), SMALL, concludes, paths) is None
+
+
+def test_files_of_its_own_have_names_that_are_those_of_files() -> None:
+    constraint = constraint_for(Solution(form="files"), SMALL, concludes=False)
+    assert constraint
+    assert constraint.grammar
+    (path,) = re.findall(r"path ::= (.*)", constraint.grammar)
+    assert path.startswith('[A-Za-z0-9_/-]{1,60} "." ( ')
+    assert {'"py"', '"html"', '"sv"', '"md"'} < set(path.split())
+    assert '"customer"' not in path
+
+
+@pytest.mark.parametrize(("only", "path"), [(["top.sv"], '"top.sv"'), (["*.md", "a.py"], '"main.py"')])
+def test_files_that_the_solution_names_go_before_those_that_there_are(only: list[str], path: str) -> None:
+    constraint = constraint_for(Solution(form="files", only=only), SMALL, concludes=False, paths=["main.py"])
+    assert constraint
+    assert f"path ::= {path}\n" in str(constraint.grammar)
 
 
 @pytest.mark.model

@@ -71,6 +71,11 @@ _EXTENSIONS = {extension for _, extensions in _LANGUAGES.values() for extension 
 _PROGRAM_EXTENSIONS = {extension for _, extensions in _table(_PROGRAMS).values() for extension in extensions}
 
 
+def extensions() -> list[str]:
+    """Every extension that is known, without its dot."""
+    return sorted(_EXTENSIONS)
+
+
 def language_of(word: str) -> str | None:
     """The language a word on a fence means, or None."""
     return _BY_WORD.get(word.casefold())
