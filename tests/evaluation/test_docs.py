@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from benchmarks import srdd_local
+from benchmarks.study import read_results
 from chatdev.batch.patience import FAILURES
 from chatdev.cli.app import command_line
 from chatdev.evaluation.acceptance import load
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
 from chatdev.evaluation.report.statistics import LEVEL, RESAMPLES
 
+RESULTS = read_results(srdd_local.STUDY.results)
 PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
 
 
@@ -36,3 +39,19 @@ def test_the_hidden_test_that_it_shows_can_be_loaded(tmp_path: Path) -> None:
     script = tmp_path / "sum.py"
     script.write_text(example, encoding="utf-8")
     assert callable(load(script))
+
+
+def test_the_tables_are_those_of_the_rows_that_are_kept() -> None:
+    begin, end = srdd_local.STUDY.marks
+    assert f"{begin}\n{srdd_local.told(RESULTS)}\n{end}" in PAGE
+
+
+def test_the_figures_that_the_reading_names_are_those_of_the_rows() -> None:
+    rows = {name: [row for row in RESULTS["rows"] if row["variant"] == name] for name in ("single", "chatdev")}
+    quality = {name: sum(row["quality"] for row in found) / len(found) for name, found in rows.items()}
+    assert f"the chain is ahead by {quality['chatdev'] - quality['single']:.2f}," in PAGE
+    passed = {name: sum(row["checks_passed"] for row in found) for name, found in rows.items()}
+    assert passed == {"single": 5, "chatdev": 5}
+    assert f"pass five of {sum(row['checks'] for row in rows['single'])} checks" in PAGE
+    kinds = RESULTS["dialogues"]["reviews"]["kinds"]
+    assert f"Of {sum(kinds.values())} review instructions {kinds['wrong input not handled']} ask" in PAGE
