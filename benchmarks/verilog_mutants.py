@@ -49,7 +49,7 @@ def mutants(text: str, top: str = "TopModule") -> list[Mutant]:
     finder = _Finder(text.encode())
     instance.body.visit(finder.visit)
     finder.declarations()
-    found = {}
+    found: dict[str, Mutant] = {}
     for edit in sorted(finder.edits, key=lambda one: (one.operator, one.start, one.new)):
         changed = (finder.source[:edit.start] + edit.new.encode() + finder.source[edit.end:]).decode()
         found.setdefault(changed, Mutant(edit.operator, changed, finder.source[:edit.place].count(b"\n") + 1))
@@ -94,7 +94,7 @@ class _Finder:
     def _operator(self, node: Any) -> Iterator[_Edit]:
         token = getattr(_bare(node.syntax), "operatorToken", None)
         swapped = _SWAPS.get(token.valueText) if token else None
-        if swapped:
+        if token and swapped:
             start, end = token.range.start.offset, token.range.end.offset
             yield _Edit("operator swap", start, end, swapped, start)
 

@@ -8,11 +8,13 @@ from collections.abc import Collection
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import Solution
 from chatdev.engine.solution import SOLUTION
-from chatdev.engine.solution.languages import extensions
+from chatdev.engine.solution.languages import program_extensions
 from chatdev.llm.base import Constraint
 
 _LONGEST_LINE = 200  # characters
 _MOST_FILES = 6  # in one delivery
+_NAME = '([a-z0-9_]{{1,20}} "/"){{0,2}} [a-z] [a-z0-9_-]{{0,30}} "." ( {extensions} | "md" | "txt" | "json" | "csv" )'
+"""Of a file that is not there yet; sentences begin with capitals."""
 _WILD = set("*?[")
 
 
@@ -40,7 +42,7 @@ def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
 def _files_grammar(paths: Collection[str], *, concludes: bool) -> str:
     """Files, each a path above a fenced block."""
     marker = f'("{SOLUTION}\\n")? ' if concludes else ""
-    path = _any_of(paths) if paths else f'[A-Za-z0-9_/-]{{1,60}} "." ( {_any_of(extensions())} )'
+    path = _any_of(paths) if paths else _NAME.format(extensions=_any_of(program_extensions()))
     return (f'root ::= {marker}file ("\\n\\n" file){{0,{_MOST_FILES - 1}}}\n'
             'file ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
             f'path ::= {path}\nline ::= ([^`\\n] [^\\n]*)? "\\n"')

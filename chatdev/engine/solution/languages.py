@@ -71,9 +71,9 @@ _EXTENSIONS = {extension for _, extensions in _LANGUAGES.values() for extension 
 _PROGRAM_EXTENSIONS = {extension for _, extensions in _table(_PROGRAMS).values() for extension in extensions}
 
 
-def extensions() -> list[str]:
-    """Every extension that is known, without its dot."""
-    return sorted(_EXTENSIONS)
+def program_extensions() -> list[str]:
+    """Every extension of a program that is known, without its dot."""
+    return sorted(_PROGRAM_EXTENSIONS)
 
 
 def language_of(word: str) -> str | None:

@@ -44,8 +44,8 @@ class Refused(ToolError):
 
 
 def answer_of(software: Mapping[str, bytes]) -> Answer:
-    """`top.sv`, or the first of the Verilog files at top level. Raises Refused when there is none, or it is no text that
-    can be read."""
+    """`top.sv`, or the first of the Verilog files at top level. Raises Refused when there is none, or it is no text
+    that can be read."""
     paths = sorted((path for path in software if "/" not in path and path.endswith(SUFFIXES)),
                    key=lambda path: (path.rpartition(".")[0] != "top", path))
     if not paths:
