@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from chatdev.tools.verilog.answer import TOP
 from chatdev.tools.verilog.bench import BenchReport
 from chatdev.tools.verilog.design.records import Part
-from chatdev.tools.verilog.waveform.pairs import ANSWER, REFERENCE, differing
+from chatdev.tools.verilog.waveform.pairs import ANSWER, REFERENCE, differing, runs
 from chatdev.tools.verilog.waveform.vcd import Waves
 
 _INSTANCE = re.compile(rf"\b{TOP}\s*(?:#\s*\([^;]*?\)\s*)?(?P<name>\w+)\s*\(")
@@ -38,7 +37,7 @@ def wrong_outputs(report: BenchReport, waves: Waves, bench: str) -> tuple[Wrong,
     for name, mismatch in report.outputs.items():
         if mismatch.count and mismatch.first_time is not None:
             sampled = int(mismatch.first_time * factor)
-            parts = tuple(_parts(name, _differing(name, waves, sampled)))
+            parts = tuple(Part(name, run[-1], len(run)) for run in runs(_differing(name, waves, sampled)))
             found.append(Wrong(name, mismatch.count, mismatch.first_time, sampled, parts))
     return tuple(sorted(found, key=lambda wrong: wrong.time))
 
@@ -58,17 +57,6 @@ def _differing(output: str, waves: Waves, time: int) -> list[int]:
     columns = columns_of(output, waves)
     values = waves.values_at(columns, time)
     return differing(*values.values()) if len(columns) == 2 else []
-
-
-def _parts(output: str, bits: list[int]) -> Iterator[Part]:
-    """Falling positions as runs of bits."""
-    runs: list[list[int]] = []
-    for bit in bits:
-        if runs and runs[-1][-1] == bit + 1:
-            runs[-1].append(bit)
-        else:
-            runs.append([bit])
-    return (Part(output, run[-1], len(run)) for run in runs)
 
 
 def _units(bench: str, waves: Waves) -> Fraction:

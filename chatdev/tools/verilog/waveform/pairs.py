@@ -43,15 +43,20 @@ def differing(reference: str, answer: str) -> list[int]:
             if wanted != "x" and (wanted == "z" or wanted != given)]
 
 
+def runs(bits: Sequence[int]) -> list[list[int]]:
+    """Falling positions, those that are neighbours together."""
+    found: list[list[int]] = []
+    for bit in bits:
+        if found and found[-1][-1] == bit + 1:
+            found[-1].append(bit)
+        else:
+            found.append([bit])
+    return found
+
+
 def ranges(bits: Sequence[int]) -> str:
     """Falling positions as Verilog writes them: `[9], [3:0]`."""
-    runs: list[list[int]] = []
-    for bit in bits:
-        if runs and runs[-1][-1] == bit + 1:
-            runs[-1].append(bit)
-        else:
-            runs.append([bit])
-    return ", ".join(f"[{run[0]}]" if len(run) == 1 else f"[{run[0]}:{run[-1]}]" for run in runs)
+    return ", ".join(f"[{run[0]}]" if len(run) == 1 else f"[{run[0]}:{run[-1]}]" for run in runs(bits))
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
