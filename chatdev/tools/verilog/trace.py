@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Pa
 from chatdev.tools.verilog.history import History, Sample
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
+_OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
 _RUNS = 64  # of one process that are looked at for an assignment that is older than the last of them
 
 
@@ -77,7 +79,6 @@ class Trace:
                 found.update(trigger.line for trigger in wait.triggers)
         return tuple(sorted(found))
 
-
     def doubtful(self, levels: int | None = None) -> tuple[str, ...]:
         """The signals whose width may be wrong: outputs of several bits, and what does not fit where it is used."""
         named = dict.fromkeys(watch.part.signal for level in self.levels[:levels] for watch in level.watched)
@@ -122,9 +123,11 @@ def trace(design: Design, outputs: Iterable[str | Watch], levels: int = 2, histo
     return Trace(design, tuple(found), tuple(watched))
 
 
-def narrowest(design: Design, outputs: Iterable[Watch], levels: int, history: History) -> Trace:
-    """The trace of the one output that leads to the fewest lines: were there a single fault, all of them held it."""
-    traces = [trace(design, [output], levels, history) for output in outputs]
+def narrowest(design: Design, outputs: Sequence[Watch], levels: int, history: History) -> Trace:
+    """The trace of the one output that leads to the fewest lines: were there a single fault, all of them held it. Of
+    many outputs some are followed, from the first to the last."""
+    some = outputs[::math.ceil(len(outputs) / _OUTPUTS)]
+    traces = [trace(design, [output], levels, history) for output in some]
     return min(traces, key=lambda one: len(one.lines()))
 
 

@@ -247,6 +247,13 @@ def test_of_several_outputs_the_one_with_the_fewest_lines_is_taken() -> None:
     assert narrowest(design, watches, 2, past("a", "w", t0="0 1")).lines() == (5,)
 
 
+def test_of_many_outputs_some_are_followed_from_the_first_to_the_last() -> None:
+    outputs = [f"assign q[{bit}] = {'1' if bit in (13, 14) else 'w'};\n" for bit in range(16)]
+    design = Design.of(f"module TopModule(input a, output [15:0] q);\nwire w =\n ~a;\n{''.join(outputs)}endmodule")
+    watches = [Watch(Part("q", bit, 1), 9) for bit in range(16)]
+    assert narrowest(design, watches, 2, past("a", "w", t0="0 1")).levels[0].watched[0] == watches[14]
+
+
 def test_an_output_that_is_not_there_is_refused() -> None:
     with pytest.raises(ToolError, match="no signal 'busi'; its outputs: busy, seen"):
         trace_drivers(FSM, ["busi"])
