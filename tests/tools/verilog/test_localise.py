@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import pytest
 
 from benchmarks.verilog_mutants import Mutant, mutants
+from chatdev.sandbox.choose import choose
 from chatdev.tools.function import ToolArgumentsError
+from chatdev.tools.verilog.simulation import simulate
 from tests.tools.verilog.designs import LOCK, UNIT, Sample
 from tests.tools.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
 
@@ -72,6 +75,24 @@ def test_a_bench_may_count_time_in_other_units_than_its_waveform(desk: Desk) -> 
     verdict = desk.use("trace", WRONG, bench=BENCH.replace("1 ps/1 ps", "1 ns/1 ps"), outputs=["q"])
     assert "kept <= b;" in verdict.report
     assert "000 in the waveform" in verdict.report
+
+
+def test_a_dump_of_fifty_megabytes_is_traced_in_little_memory(
+        desk: Desk, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A register of 10,000 bits changes 5,200 times, and the mistake comes after 5,120 of them."""
+    busy = "reg kept;\n  reg [12:0] count = 0;\n  reg [9999:0] wide = {5000{2'b10}};"
+    late = "begin\n    count <= count + 1;\n    wide <= ~wide;\n    kept <= count[12] & count[10] ? b : a;\n  end"
+    answer = WRONG.replace("reg kept;", busy).replace("kept <= b;", late).replace("a | b", "a ^ b")
+    long = BENCH.replace("#398", "#52000")
+    waves = simulate(answer, long, REFERENCE, choose(), tmp_path_factory.mktemp("waves"), dump=True).waves
+    assert waves is not None
+    assert waves.stat().st_size > 50e6
+    tracemalloc.start()
+    verdict = desk.use("trace", answer, bench=long)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "? b : a" in verdict.report
+    assert peak < 16e6
 
 
 def some(sample: Sample, count: int) -> list[Mutant]:
