@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from chatdev.engine.agent import Agent
 from chatdev.engine.call import Calls
-from chatdev.engine.continuation import goes_in_circles, joined, without_circles
+from chatdev.engine.continuation import counts_on, goes_in_circles, joined, without_circles
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.office import Office, Seat
 from chatdev.engine.solution import strip_thoughts
@@ -73,16 +73,17 @@ class Turns:
     async def _whole_reply(self, agent: Agent, place: str, messages: tuple[Message, ...],
                            tools: tuple[ToolSpec, ...], constraint: Constraint | None) -> Reply:
         """One reply; when the length limit cut it, it is continued and joined. One that went in circles is asked for
-        afresh instead, warmer: going on would bring more of it, and once in memory it would be said again."""
+        afresh instead, warmer: going on would bring more of it, and once in memory it would be said again. One that
+        counts on is asked for afresh once; when it does so again, it may be a table, and is continued once."""
         reply = await self.calls.make(agent, place, messages, tools, constraint)
         for n in range(1, AFRESH + 1):
-            if not _in_circles(reply):
+            if not (_in_circles(reply) or (n == 1 and _counts_on(reply))):
                 break
             reply = await self.calls.make(_warmed(agent, n), f"{place}/again-{n}", messages, tools, constraint)
         if _in_circles(reply):
             return replace(reply, text=without_circles(reply.text))
         for n in range(1, CONTINUATIONS + 1 if _may_go_on(agent) else 1):
-            if reply.finish != "length" or reply.tool_calls or not reply.text.strip() or goes_in_circles(reply.text):
+            if reply.finish != "length" or reply.tool_calls or not reply.text.strip() or _endless(reply, n):
                 break
             cue = self.office.say("go_on", tail=reply.text[-200:])
             more = (*messages, Message("assistant", reply.text), Message("user", cue))
@@ -93,6 +94,15 @@ class Turns:
 
 def _in_circles(reply: Reply) -> bool:
     return reply.finish == "length" and goes_in_circles(reply.text)
+
+
+def _counts_on(reply: Reply) -> bool:
+    return reply.finish == "length" and counts_on(reply.text)
+
+
+def _endless(reply: Reply, continuation: int) -> bool:
+    """Whether this continuation would bring nothing but more of the same."""
+    return goes_in_circles(reply.text) or (continuation > 1 and counts_on(reply.text))
 
 
 def _may_go_on(agent: Agent) -> bool:

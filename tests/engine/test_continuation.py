@@ -61,3 +61,23 @@ def test_circles_are_left_out_of_a_reply_that_never_gets_out_of_them(studio: Stu
     assert len(studio.places) == 3
     assert without_circles(LINE * 9) == LINE
     assert not goes_in_circles("Four words, said once. " * 2)
+
+
+TABLE = "".join(f"    ({number}, {number * number}, {number ** 3}),\n" for number in range(40))
+
+
+def test_a_reply_that_counts_on_is_asked_for_afresh_once_and_then_meant(studio: Studio) -> None:
+    cut = Scripted(f"<SOLUTION>\nmain.py\n```python\nPOWERS = [\n{TABLE}", finish_reason="length")
+    run = studio.run(studio.company({"write": WRITE}), {
+        "write#1/round-1/assistant": cut, "write#1/round-1/assistant/again-1": cut,
+        "write#1/round-1/assistant/more-1": "]\n```\n"})
+    assert studio.places == [f"write#1/round-1/assistant{more}" for more in ("", "/again-1", "/more-1")]
+    assert run.software.text("main.py") == f"POWERS = [\n{TABLE}]\n"
+
+
+def test_a_reply_that_counts_on_for_a_whole_continuation_is_not_continued_any_more(studio: Studio) -> None:
+    cut, rest = (Scripted(text, finish_reason="length") for text in (f"<SOLUTION>\n{program()}{TABLE}", TABLE))
+    studio.run(studio.company({"write": WRITE}), {
+        "write#1/round-1/assistant": cut, "write#1/round-1/assistant/again-1": cut,
+        "write#1/round-1/assistant/more-1": rest})
+    assert studio.places == [f"write#1/round-1/assistant{more}" for more in ("", "/again-1", "/more-1")]
