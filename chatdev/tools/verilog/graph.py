@@ -22,15 +22,14 @@ except ImportError as error:
 
 RELATIONS = {("task", "signal"): "IMPLEMENTS", ("signal", "transition"): "SIGNALTRANSITION",
              ("signal", "example"): "EXAMPLES"}
-_DEBUG = 2  # the type of a sub-task about the whole module: that it names no signal is nothing to ask about
 
 
 def build(tasks: Sequence[Subtask], extraction: Extraction) -> nx.DiGraph:
     """The graph with every link that an identifier gives. Node ids are `task 1`, `signal q`, `transition 1`…; a node
-    has `type`, `name` and `text`, a task also `source` and `debugs`, an edge `type` and `by`: identifier."""
+    has `type`, `name` and `text`, a task also `source`, an edge `type` and `by`: identifier."""
     graph = nx.DiGraph()
     for task in tasks:
-        _add(graph, "task", task.id, task.content, source=task.source, debugs=task.type == _DEBUG)
+        _add(graph, "task", task.id, task.content, source=task.source)
     for signal in extraction.signals:
         for name in declared(signal.name):
             known = graph.nodes.get(f"signal {name}", {}).get("text", "")
@@ -50,7 +49,7 @@ def merge(graph: nx.DiGraph, links: Sequence[Any]) -> list[str]:
 
 def unlinked(graph: nx.DiGraph) -> list[dict[str, str]]:
     """The signals that no task implements, and the tasks, transitions and examples without a signal: `id`, `text`, and
-    `wants`, the type of node to link it with. Sub-tasks of type 2 are about everything and not among them."""
+    `wants`, the type of node to link it with."""
     return [{"id": node, "text": data["text"], "wants": wants} for node, data in graph.nodes(data=True)
             if (wants := _wants(graph, node, data))]
 
@@ -136,4 +135,4 @@ def _wants(graph: nx.DiGraph, node: str, data: Mapping[str, Any]) -> str:
     """The type of node that is missing beside this one, or nothing."""
     if data["type"] == "signal":
         return "" if graph.in_degree(node) else "task"
-    return "" if graph.degree(node) or data.get("debugs") else "signal"
+    return "" if graph.degree(node) else "signal"

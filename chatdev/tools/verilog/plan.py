@@ -21,11 +21,10 @@ class _Written(BaseModel):
 
 
 class Subtask(_Written):
-    """One sub-task. `type` is 1 to write Verilog, 2 to simulate and mend; `source` is what the specification says."""
+    """One sub-task: a part of the module to write; `source` is what the specification says of it."""
 
     content: str
     id: str = ""
-    type: int = 1
     source: str = ""
     parents: tuple[str, ...] = ()
 

@@ -24,7 +24,7 @@ SERIAL = {
         {"id": "1", "content": "Define the module with the ports clk, in and done."},
         {"id": "2", "content": "Write the state register.", "parents": ["1"]},
         {"id": "3", "content": "Compute `next_state[1:0]`.", "source": "It waits for in.", "parents": ["2"]},
-        {"id": "4", "type": 2, "content": "Simulate and mend.", "parents": ["3"]},
+        {"id": "4", "content": "Simulate and mend.", "parents": ["3"]},
     ]},
     "extraction": {
         "signals": [{"name": "input clk"}, {"name": "in", "about": "the serial line"}, {"name": "output logic done"},
@@ -69,9 +69,10 @@ def test_what_an_identifier_names_is_linked() -> None:
     }
 
 
-def test_the_rest_is_one_question_and_mending_is_no_part_of_it() -> None:
+def test_the_rest_is_one_question() -> None:
     assert relate(**SERIAL)["unlinked"] == [
         {"id": "task 2", "text": "Write the state register.", "wants": "signal"},
+        {"id": "task 4", "text": "Simulate and mend.", "wants": "signal"},
         {"id": "signal bits", "text": "counts", "wants": "task"},
         {"id": "transition 2", "text": "After eight the byte is whole", "wants": "signal"},
     ]
@@ -79,10 +80,11 @@ def test_the_rest_is_one_question_and_mending_is_no_part_of_it() -> None:
 
 def test_the_answer_joins_the_graph_whichever_way_round_it_is_written() -> None:
     links = [{"from": "task 2", "to": "signal bits"}, {"from": "Transition 2", "to": "`bits`"},
-             {"from": "task 1", "to": "clk"}]
+             {"from": "task 1", "to": "clk"}, {"from": "task 4", "to": "done"}]
     relations = relate(**SERIAL, links=links)
     assert edges(relations) - edges(relate(**SERIAL)) == {
-        ("task 2", "signal bits", "IMPLEMENTS", "model"), ("signal bits", "transition 2", "SIGNALTRANSITION", "model")}
+        ("task 2", "signal bits", "IMPLEMENTS", "model"), ("task 4", "signal done", "IMPLEMENTS", "model"),
+        ("signal bits", "transition 2", "SIGNALTRANSITION", "model")}
     assert relations["unlinked"] == []
     assert relations["notes"] == []
 
@@ -120,7 +122,7 @@ def test_a_signal_that_is_declared_twice_is_one_and_keeps_both_texts() -> None:
 def test_a_specification_without_anything_to_extract_gives_tasks_alone() -> None:
     relations = relate(plan=SERIAL["plan"], extraction={"signals": []})
     assert [node["id"] for node in relations["nodes"]] == ["task 1", "task 2", "task 3", "task 4"]
-    assert [node["id"] for node in relations["unlinked"]] == ["task 1", "task 2", "task 3"]
+    assert [node["id"] for node in relations["unlinked"]] == ["task 1", "task 2", "task 3", "task 4"]
 
 
 def test_links_of_another_shape_are_an_error() -> None:
