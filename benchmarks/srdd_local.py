@@ -10,8 +10,10 @@ page.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from benchmarks.local_study import FOLDER, MODEL, LocalStudy, each_task, main
@@ -47,12 +49,31 @@ def _counts(standing: Standing) -> dict[str, Any]:
 def told(study: Mapping[str, Any]) -> str:
     """The report of the rows, every task by itself, the judge, and the dialogues."""
     tasks = each_task(study["rows"], "Quality; hidden tests passed", _cell)
-    parts = (STUDY.report(study), tasks, _judged(study["standings"]), _talk(study["dialogues"]))
+    parts = (STUDY.report(study), tasks, _shared(study["rows"]), _judged(study["standings"]),
+             _talk(study["dialogues"]))
     return "\n\n".join(part for part in parts if part)
 
 
 def _cell(row: Mapping[str, Any]) -> str:
     return f"{row['quality']:.2f}; {row['checks_passed']} of {row['checks']}"
+
+
+def _shared(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The means of every variant over the tasks that all of them have."""
+    by_variant = defaultdict[str, dict[str, Mapping[str, Any]]](dict)
+    for row in rows:
+        by_variant[row["variant"]][row["task"]] = row
+    shared = sorted(set[str].intersection(*map(set, by_variant.values())))
+    table = [(variant, *_means([found[task] for task in shared])) for variant, found in by_variant.items()]
+    columns = [f"{len(shared)} tasks that all have", "Quality", "Programs that start", "Hidden tests passed",
+               "Tokens a run"]
+    return markdown_table(columns, table)
+
+
+def _means(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, str, str]:
+    quality, tokens = (fmean(row[name] for row in rows) for name in ("quality", "tokens"))
+    return (f"{quality:.2f}", f"{sum(row['executability'] for row in rows):.0f} of {len(rows)}",
+            str(sum(row["checks_passed"] for row in rows)), f"{tokens:,.0f}")
 
 
 def _judged(found: Sequence[Mapping[str, Any]]) -> str:

@@ -53,5 +53,7 @@ def test_the_figures_that_the_reading_names_are_those_of_the_rows() -> None:
     passed = {name: sum(row["checks_passed"] for row in found) for name, found in rows.items()}
     assert passed == {"single": 5, "chatdev": 5}
     assert f"pass five of {sum(row['checks'] for row in rows['single'])} checks" in PAGE
+    assert "| 4 tasks that all have | Quality | Programs that start | Hidden tests passed |" in PAGE
+    assert "| pipeline | 0.06 | 1 of 4 | 0 | 8,341 |" in PAGE
     kinds = RESULTS["dialogues"]["reviews"]["kinds"]
     assert f"Of {sum(kinds.values())} review instructions {kinds['wrong input not handled']} ask" in PAGE
