@@ -45,8 +45,8 @@ class Dialogue:
     """The guard's report as the pair knows it."""
 
     async def run(self) -> Ending:
-        """Take turns until consensus, passing feedback, two unchanged deliveries, or the last round; or until the
-        phase goes in circles or has spent its budget, which is noted with the reason."""
+        """Take turns until consensus, passing feedback, two unchanged deliveries (one of a choice), or the last
+        round; or until the phase goes in circles or has spent its budget, which is noted with the reason."""
         self.stuck.stands(self.deliveries.version)
         self._guarded = self.deliveries.guard["report"] if self.deliveries.guard else ""
         try:
@@ -144,7 +144,8 @@ class Dialogue:
         if concludes:
             return "consensus"
         self._same = self._same if received.unchanged else 0
-        if received.unchanged and self._count_same():
+        agreed = received.unchanged and self.phase.solution.form == "choice"  # of a choice there is nothing more to ask
+        if agreed or (received.unchanged and self._count_same()):
             return "unchanged"
         if not self.instructor and not self.phase.feedback:
             return "delivered"  # nobody is there to say anything more

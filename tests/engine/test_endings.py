@@ -62,6 +62,16 @@ def test_two_consecutive_deliveries_that_change_nothing_end_the_phase(studio: St
     assert run.software["main.py"]
 
 
+def test_the_same_option_again_ends_the_phase_at_once(studio: Studio) -> None:
+    """Asked for something that is not there yet, a small model takes another option."""
+    choose = {**TALK, "solution": {"form": "choice", "options": ["Python", "Java"]}}
+    run = studio.run(studio.company({"talk": choose}), {
+        "talk#1/round-1/assistant": "Python", "talk#1/round-2/instructor": "Python",
+        "talk#1/round-2/assistant": "Python"})
+    assert run.values["title"] == "Python"
+    assert studio.endings() == {"talk#1": "unchanged"}
+
+
 def test_a_response_that_does_not_parse_is_no_delivery_and_does_not_count_as_unchanged(studio: Studio) -> None:
     phase = {**WRITE, "solution": {"form": "files", "retries": 0}, "rounds": 4}
     replies = {"write#1/round-1/assistant": program(), "write#1/round-2/assistant": program(),
