@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,13 @@ def wanted_calls(reply: Reply, text: str) -> tuple[ToolCall, ...]:
     candidates = list(_json_blocks(text)) or ([text] if text.lstrip().startswith("{") else [])
     found = [call for block in candidates if (call := _block_call(block))]
     return tuple(found[:1])  # one action, then its observation
+
+
+def asks_for_tool(text: str, tools: Iterable[ToolSpec]) -> bool:
+    """Whether a text ends with a call of one of these tools."""
+    *_, last = [text, *_json_blocks(text)]
+    call = _block_call(last) if text.rstrip("` \t\n").endswith(last.rstrip("` \t\n")) else None
+    return call is not None and call.name in {tool.name for tool in tools}
 
 
 def _json_blocks(text: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from chatdev.engine.continuation import counts_on, goes_in_circles, joined, with
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.office import Office, Seat
 from chatdev.engine.solution import strip_thoughts
-from chatdev.engine.tool_use import ToolUse, wanted_calls
+from chatdev.engine.tool_use import ToolUse, asks_for_tool, wanted_calls
 from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Message, Reply, ToolSpec
 
@@ -48,10 +48,20 @@ class Turns:
             text = strip_thoughts(reply.text)
             calls = wanted_calls(reply, text) if offered else ()
             if not calls:
+                text = await self._answer(agent, at, steps, text)
                 return Utterance(agent.speaker, text, steps=tuple(steps))
             used += len(calls)
             steps += await self.tool_use.observe(agent.tools, calls, text, f"{place}/call-{used}",
                                                  native=bool(reply.tool_calls), left=self.tool_use.limit - used)
+
+    async def _answer(self, agent: Agent, place: str, steps: list[Message], text: str) -> str:
+        """The text of an answer. One that ends with a call of a tool, though there are no calls left, is none: it is
+        asked for once more, warmer, and then it is empty."""
+        if not asks_for_tool(text, agent.tools):
+            return text
+        reply = await self._reply(_warmed(agent, 1), f"{place}/answer", steps, (), None)
+        text = strip_thoughts(reply.text)
+        return "" if asks_for_tool(text, agent.tools) else text
 
     async def _reply(self, agent: Agent, place: str, steps: list[Message], tools: tuple[ToolSpec, ...],
                      constraint: Constraint | None) -> Reply:

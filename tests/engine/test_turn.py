@@ -60,6 +60,18 @@ def test_tool_calls_of_one_turn_are_limited(studio: Studio) -> None:
     assert "NO MORE CALLS" in studio.said("talk#1/round-1/assistant/act-2")
 
 
+def test_a_tool_call_where_an_answer_is_due_is_asked_for_once_more_and_never_taken_for_it(studio: Studio) -> None:
+    phase = {**TALK, "tool_calls": 1, "model": {"temperature": 0.1}}
+    company, at = studio.company({"talk": phase}, **with_tools()), "talk#1/round-1/assistant"
+    run = studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-1/answer": "<SOLUTION> Ada"})
+    assert run.values["title"] == "Ada"
+    assert studio.request(f"{at}/act-1/answer").body["temperature"] == 0.5
+    run = studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-1/answer": action(),
+                               f"{at}/retry-1": "<SOLUTION> Al"})
+    assert run.values["title"] == "Al"
+    assert "UNREADABLE" in studio.said(f"{at}/retry-1")
+
+
 def test_native_tool_calls_are_answered_as_tool_messages(studio: Studio) -> None:
     company = studio.company({"talk": {**TALK, "model": {"name": "gpt-4o"}}}, **with_tools())
     call = {"id": "c1", "type": "function", "function": {"name": "software.complete", "arguments": "{}"}}
