@@ -82,6 +82,12 @@ class Deliveries:
             return Received("unreadable", str(problem))
         if isinstance(parsed, FilesDelivery):
             return await self._receive_files(parsed, place)
+        if self.phase.guard:
+            state = replace(self.state, values={**self.state.values, self.phase.writes: parsed})
+            guard = await self._judge(self.phase.guard, f"{place}/guard", state)
+            if worse := self._worse(None, guard):
+                return self._refuse(worse, place)
+            self.guard = guard
         unchanged = self.made > 0 and parsed == self.value
         self.value, self.made = parsed, self.made + 1
         self.office.emit(DeliveryApplied(place, (self.phase.writes,), (), unchanged))
@@ -106,9 +112,9 @@ class Deliveries:
         return Received("kept", unchanged=delivery.unchanged)
 
     async def _judge_delivery(self, software: Files, place: str) -> tuple[Verdict | None, Verdict | None]:
-        feedback, guard = self.phase.feedback, self.phase.guard
-        return (await self._judge(feedback, f"{place}/feedback", software) if feedback else None,
-                await self._judge(guard, f"{place}/guard", software) if guard else None)
+        feedback, guard, state = self.phase.feedback, self.phase.guard, replace(self.state, software=software)
+        return (await self._judge(feedback, f"{place}/feedback", state) if feedback else None,
+                await self._judge(guard, f"{place}/guard", state) if guard else None)
 
     def _worse(self, feedback: Verdict | None, guard: Verdict | None) -> str:
         """The report of a verdict that passed before and does not now, or of a guard's that was better before; by
@@ -125,11 +131,11 @@ class Deliveries:
         self.office.emit(DeliveryRefused(place, reason))
         return Received("refused", reason)
 
-    async def _judge(self, tool: str, place: str, software: Files | None = None, *, judges: bool = True) -> Verdict:
-        """A tool's verdict on the state, or on a `software` that is not the state's before it is judged; one and the
+    async def _judge(self, tool: str, place: str, state: State | None = None, *, judges: bool = True) -> Verdict:
+        """A tool's verdict on the state, or on one with a delivery that is not kept before it is judged; one and the
         same software is judged once in a phase. Where nothing is there yet (`judges` is false), the verdict is for
         the opening only and is not shown as one."""
-        state = self.state if software is None else replace(self.state, software=software)
+        state = state or self.state
         key = (tool, fingerprint(state.software))
         if self.phase.writes != "software" or key not in self._judged:
             self._judged[key] = await call_tool(self.office, state, tool, place, judges=judges)

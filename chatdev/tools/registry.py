@@ -23,6 +23,7 @@ _TOOLS = {
     "verilog.identify": "chatdev.tools.verilog.elements:identify",
     "verilog.judge": "chatdev.tools.verilog.judge:judge",
     "verilog.minimise": "chatdev.tools.verilog.minimise:minimise",
+    "verilog.plan": "chatdev.tools.verilog.plan_review:review",
     "verilog.ports": "chatdev.tools.verilog.ports:ports",
     "verilog.relate": "chatdev.tools.verilog.relate:relate",
     "verilog.retrieve": "chatdev.tools.verilog.retrieve:retrieve",

@@ -1,6 +1,8 @@
 """A delivery for the worse is not kept: its report goes back, and the best version stands."""
 
-from tests.engine.studio import CHANGE, WRITE, Studio, program
+import json
+
+from tests.engine.studio import CHANGE, TALK, WRITE, Studio, program
 
 STUB = "def save():\n    pass"
 DONE = "def save():\n    return 1"
@@ -49,6 +51,19 @@ def test_the_instructor_reads_what_the_guard_says_of_a_delivery_that_is_kept(stu
     assert "`save` has no body yet" in studio.said("change#1/round-2/instructor")
     assert "`load` has no body yet" not in studio.said("change#1/round-2/instructor")
     assert studio.said("change#1/round-3/instructor").count("`save` has no body yet") == 1
+
+
+def test_a_value_that_is_worse_by_its_guard_goes_back_too(studio: Studio) -> None:
+    phase = {**TALK, "writes": "plan", "guard": "verilog.plan", "concludes": "instructor",
+             "solution": {"form": "json", "schema": {"type": "object"}}}
+    plans = [json.dumps({"subtasks": [{"content": f"do {number}"} for number in range(count)]}) for count in (2, 3, 1)]
+    run = studio.run(studio.company({"talk": phase}), {
+        "talk#1/round-1/assistant": plans[0], "talk#1/round-2/instructor": "Fewer.",
+        "talk#1/round-2/assistant": plans[1], "talk#1/round-2/assistant/retry-1": plans[2],
+        "talk#1/round-3/instructor": "<SOLUTION>"})
+    assert run.values["plan"] == json.loads(plans[2])
+    assert "REPORT The plan does not fit the specification yet:" in studio.said("talk#1/round-2/instructor")
+    assert "REFUSED The plan does not fit" in studio.said("talk#1/round-2/assistant/retry-1")
 
 
 def test_code_that_no_longer_parses_is_refused(studio: Studio) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -67,14 +67,51 @@ def mended(plan: Plan) -> tuple[list[Subtask], list[str]]:
     `foreach` with `depends_on` takes such a list; as a model wrote it, one wrong parent would stop the run.
     """
     notes: list[str] = []
-    tasks = _numbered(plan.subtasks, notes)
+    tasks = _numbered(_once(plan.subtasks, notes), notes)
     return _without_circles(_with_known_parents(tasks, notes), notes), notes
+
+
+def gathered(tasks: Sequence[Subtask], loose: Collection[str], notes: list[str]) -> list[Subtask]:
+    """The sub-tasks with each loose one made a part of the one before it, or the first ones of the one after them.
+
+    What says nothing of its own about the specification is not worth a dialogue, but must not be lost either. Adds a
+    note for each.
+    """
+    groups: list[list[Subtask]] = []
+    for task in tasks:
+        if groups and (task.id in loose or all(one.id in loose for one in groups[-1])):
+            groups[-1].append(task)
+        else:
+            groups.append([task])
+    now = {task.id: group[0].id for group in groups for task in group}
+    notes += [f"sub-task {task.id} is now a part of {now[task.id]}" for task in tasks if now[task.id] != task.id]
+    return _without_circles([_one(group, now) for group in groups], notes)
+
+
+def _one(group: Sequence[Subtask], now: Mapping[str, str]) -> Subtask:
+    first = group[0]
+    parents = dict.fromkeys(now[parent] for task in group for parent in task.parents)
+    return first.model_copy(update={
+        "content": "\n".join(task.content for task in group),
+        "source": "\n".join(dict.fromkeys(task.source for task in group if task.source)),
+        "parents": tuple(parent for parent in parents if parent != first.id or len(group) == 1)})
 
 
 def bare(name: str) -> str:
     """The id in `Task 3`, `sub-task #3:` or ` 3. `: `3`."""
     plain = " ".join(name.split())
     return _TASK.sub("", plain, count=1).strip(" #.:)") or plain
+
+
+def _once(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:
+    """Without those that say the same as one before."""
+    first: dict[str, Subtask] = {}
+    for task in tasks:
+        words = " ".join(re.findall(r"\w+", task.content.casefold()))
+        if words in first:
+            notes.append(f"sub-task {task.id} says the same as {first[words].id}; left out")
+        first.setdefault(words, task)
+    return list(first.values())
 
 
 def _numbered(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:

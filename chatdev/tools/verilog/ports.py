@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext
@@ -21,18 +20,22 @@ _HEAD = re.compile(r"\bmodule\s+\w+\s*[#(][^;]*;")
 
 
 @tool()
-def ports(context: ToolContext) -> list[dict[str, Any]]:
+def ports(context: ToolContext) -> list[dict[str, str]]:
     """The ports of `TopModule` that the specification lists: direction, name and width as it is written there.
 
     Raises ToolError when it lists none: nobody could write the module, and no bench could be connected to it.
     """
-    text = str(context.inputs.get("task") or "")
-    matches = [*_LISTED.finditer(text), *(port for head in _HEAD.finditer(text) for port in _IN_HEAD.finditer(head[0]))]
-    found = [{"direction": port["direction"].lower(), "name": port["name"], "width": _width(port)} for port in matches]
+    found = listed(str(context.inputs.get("task") or ""))
     if not found:
         raise ToolError(f"the specification lists no ports of {TOP}; give its ports one a line, such as "
                         "` - input clk` and ` - output q (8 bits)`, or the head of the module")
     return found
+
+
+def listed(text: str) -> list[dict[str, str]]:
+    """Direction, name and width of each port in a specification."""
+    matches = [*_LISTED.finditer(text), *(port for head in _HEAD.finditer(text) for port in _IN_HEAD.finditer(head[0]))]
+    return [{"direction": port["direction"].lower(), "name": port["name"], "width": _width(port)} for port in matches]
 
 
 def _width(port: re.Match[str]) -> str:

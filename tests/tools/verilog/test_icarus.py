@@ -18,6 +18,7 @@ CLASSES = {
     "explicit_cast": "This assignment requires an explicit cast.",
     "sized_zero": "Sized numeric constant must have a size greater than zero.",
     "wire_assigned": "q is declared here as wire.",
+    "two_drivers": "q Unable to assign to unresolved wires.",
     "unknown_module": "Unknown module type: adder",
     "unknown_clock": "Unable to bind wire/reg/memory `clk' in `TopModule'",
     "unknown_signal": "Unable to bind wire/reg/memory `state' in `TopModule'",

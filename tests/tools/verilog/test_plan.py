@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ToolError
-from chatdev.tools.verilog.plan import Extraction, Plan, Subtask, bare, mended, read
+from chatdev.tools.verilog.plan import Extraction, Plan, Subtask, bare, gathered, mended, read
 
 IDS = st.sampled_from(["1", "2", "3", "task 2", "", "x"])
-SUBTASKS = st.builds(Subtask, id=IDS, content=st.just("do it"), parents=st.lists(IDS, max_size=3))
+SUBTASKS = st.builds(Subtask, id=IDS, content=st.integers().map(str), parents=st.lists(IDS, max_size=3))
 
 
 def plan(*tasks: tuple[str, list[str]]) -> Plan:
-    return Plan(subtasks=tuple(Subtask(id=name, content=f"do {name}", parents=tuple(parents))
-                               for name, parents in tasks))
+    return Plan(subtasks=tuple(Subtask(id=name, content=f"do {number}", parents=tuple(parents))
+                               for number, (name, parents) in enumerate(tasks)))
 
 
 def parents(tasks: list[Subtask]) -> dict[str, tuple[str, ...]]:
@@ -57,7 +57,30 @@ def test_a_circle_is_cut_where_a_sub_task_waits_for_a_later_one() -> None:
                      "sub-task 3 waits for 3, which waits for 3; 3 is left out of its parents"]
 
 
-@given(st.lists(SUBTASKS, max_size=8))
+def test_what_says_nothing_of_its_own_becomes_a_part_of_the_one_before() -> None:
+    tasks, notes = mended(plan(("1", []), ("2", ["1"]), ("3", ["2"]), ("4", ["1", "3"])))
+    found = gathered(tasks, {"1", "3"}, notes)
+    assert [(task.id, task.content, task.parents) for task in found] == [
+        ("1", "do 0\ndo 1\ndo 2", ()), ("4", "do 3", ("1",))]
+    assert notes == ["sub-task 2 is now a part of 1", "sub-task 3 is now a part of 1"]
+
+
+@given(st.lists(SUBTASKS, max_size=8, unique_by=lambda task: task.content), st.sets(st.integers(0, 7)))
+def test_gathering_loses_no_word_and_keeps_an_order(subtasks: list[Subtask], loose: set[int]) -> None:
+    tasks, notes = mended(Plan(subtasks=tuple(subtasks)))
+    found = gathered(tasks, {task.id for number, task in enumerate(tasks) if number in loose}, notes)
+    assert [line for task in found for line in task.content.split("\n")] == [task.content for task in tasks]
+    assert set(TopologicalSorter(parents(found)).static_order()) == {task.id for task in found}
+
+
+def test_what_is_said_before_is_left_out() -> None:
+    tasks, notes = mended(Plan(subtasks=tuple(
+        Subtask(id=name, content=text) for name, text in [("1", "Add q."), ("2", "add `q`"), ("3", "Add w.")])))
+    assert [task.id for task in tasks] == ["1", "3"]
+    assert notes == ["sub-task 2 says the same as 1; left out"]
+
+
+@given(st.lists(SUBTASKS, max_size=8, unique_by=lambda task: task.content))
 def test_whatever_the_plan_its_sub_tasks_have_an_order(subtasks: list[Subtask]) -> None:
     tasks, _ = mended(Plan(subtasks=tuple(subtasks)))
     graph = parents(tasks)
