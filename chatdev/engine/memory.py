@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from chatdev.events import Speaker
 from chatdev.llm.base import Image, Message
 
+_OBSERVED = 3  # of what tools said that a reflection reads
+
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
@@ -45,8 +47,12 @@ class ShortTermMemory:
         return (Message("system", system), *merge_users([Message("user", self.opening, self.images), *recent]))
 
     def transcript(self, names: Mapping[Speaker, str]) -> str:
-        """The utterances as text, for reflection."""
-        return "\n\n".join(f"{names[u.speaker]}: {u.text}" for u in self.utterances if u.speaker)
+        """The utterances as text, for reflection, after what tools said last (each observation once)."""
+        spoken = [utterance for utterance in self.utterances if utterance.speaker]
+        observed = dict.fromkeys(step.content for utterance in spoken for step in utterance.steps
+                                 if step.role != "assistant")
+        said = [f"{names[one.speaker]}: {one.text}" for one in spoken if one.speaker and one.text]
+        return "\n\n".join([*list(observed)[-_OBSERVED:], *said])
 
 
 def exchanges(messages: Sequence[Message]) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.engine.studio import TALK, Studio
+from tests.engine.test_turn import action, with_tools
 
 CHOICE: dict[str, Any] = {"form": "choice", "options": ["Website", "Game"], "retries": 0}
 CHOOSE = {**TALK, "solution": CHOICE, "rounds": 1}
@@ -16,6 +17,16 @@ def test_a_phase_without_a_delivery_gets_one_reflection_that_reads_the_dialogue(
     assert run.values["title"] == "Game"
     assert studio.endings() == {"talk#1": "reflection"}
     assert "REFLECT ON Maker: Hard to say." in studio.said("talk#1/reflection-1")
+
+
+def test_reflection_reads_what_tools_said_and_no_empty_words(studio: Studio) -> None:
+    company, at = studio.company({"talk": {**CHOOSE, "tool_calls": 1}}, **with_tools()), "talk#1/round-1/assistant"
+    studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-1/answer": action(),
+                         "talk#1/reflection-1": "Game"})
+    said = studio.said("talk#1/reflection-1")
+    assert "REFLECT ON OBSERVATION software.complete: " in said
+    assert "There are no files yet." in said
+    assert "Maker:" not in said
 
 
 def test_reflection_is_tried_twice_and_then_the_phase_fails_with_what_to_do(studio: Studio) -> None:
