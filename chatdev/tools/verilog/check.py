@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -10,6 +12,8 @@ from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
 from chatdev.tools.software.copy import throwaway
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of, readable
+from chatdev.tools.verilog.head import differences
+from chatdev.tools.verilog.icarus import Compiled, Message
 from chatdev.tools.verilog.simulation import examine
 from chatdev.tools.verilog.verdict import of_compiled, refused, verdict_of
 
@@ -22,8 +26,8 @@ Source = Annotated[str | None, Field(description="The whole Verilog source to ch
 
 @tool(reads=("software",))
 def check(context: ToolContext, *, source: Source = None) -> Verdict:
-    """Check the syntax of the Verilog module `TopModule`: compile it alone, and look for mistakes such as inferred
-    latches.
+    """Check the syntax of the Verilog module `TopModule`: compile it alone, compare its ports with those that the
+    specification lists, and look for mistakes such as inferred latches.
 
     No test bench is needed. Errors are shown with the lines around them.
     """
@@ -33,4 +37,13 @@ def check(context: ToolContext, *, source: Source = None) -> Verdict:
     except Refused as reason:
         return verdict_of(refused(reason.messages), answer)
     with throwaway(context.scratch, {}) as folder:
-        return verdict_of(of_compiled(examine(answer.text, context.sandbox, folder)), answer)
+        compiled = examine(answer.text, context.sandbox, folder)
+    if compiled.passed:
+        compiled = _with_ports(compiled, differences(answer.text, str(context.inputs.get("task") or "")))
+    return verdict_of(of_compiled(compiled), answer)
+
+
+def _with_ports(compiled: Compiled, found: Sequence[Message]) -> Compiled:
+    """What compiled, with what is wrong with its ports."""
+    outcome = "interface" if any(message.severity == "error" for message in found) else compiled.outcome
+    return replace(compiled, outcome=outcome, messages=(*compiled.messages, *found))

@@ -11,7 +11,7 @@ from chatdev.tools.verilog.answer import TOP
 
 _NAMED = (r"`?(?P<direction>input|output|inout)\b`?[ \t:|]*(?:(?:wire|reg|logic|signed|var)[ \t]+)*"
           r"(?P<range>\[[^\]\n]*\])?[ \t]*`?(?P<name>[A-Za-z_]\w*)`?"
-          r"(?:[ \t]*(?:\((?P<bits>\d+)[ \t]*(?:-[ \t]*)?bits?\)|(?P<after>\[[^\]\n]*\])))?")
+          r"(?:[ \t]*(?:\([ \t]*(?P<bits>\d+)[ \t]*(?:-[ \t]*)?bits?\)|(?P<after>\[[^\]\n]*\])))?")
 _LISTED = re.compile(rf"^[ \t]*(?:[-*•|]|\d+[.)]|(?=`?(?:in|out|inout)put`?:))[ \t]*{_NAMED}",
                      re.MULTILINE | re.IGNORECASE)
 """A line such as ` - output word (6 bits)`; prose may begin with the same words, but not with a bullet before them."""
@@ -33,9 +33,17 @@ def ports(context: ToolContext) -> list[dict[str, str]]:
 
 
 def listed(text: str) -> list[dict[str, str]]:
-    """Direction, name and width of each port in a specification."""
-    matches = [*_LISTED.finditer(text), *(port for head in _HEAD.finditer(text) for port in _IN_HEAD.finditer(head[0]))]
-    return [{"direction": port["direction"].lower(), "name": port["name"], "width": _width(port)} for port in matches]
+    """Direction, name and width of each port in a specification: of its list, or else of the modules that it shows."""
+    return itemised(text) or [_port(port) for head in _HEAD.finditer(text) for port in _IN_HEAD.finditer(head[0])]
+
+
+def itemised(text: str) -> list[dict[str, str]]:
+    """The same, of its list alone."""
+    return [_port(port) for port in _LISTED.finditer(text)]
+
+
+def _port(found: re.Match[str]) -> dict[str, str]:
+    return {"direction": found["direction"].lower(), "name": found["name"], "width": _width(found)}
 
 
 def _width(port: re.Match[str]) -> str:

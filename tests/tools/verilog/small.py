@@ -63,11 +63,11 @@ class Desk:
     folder: Path
 
     def use(self, tool: str, answer: str | bytes | None, bench: str | None = BENCH, reference: str | None = REFERENCE,
-            **arguments: Any) -> Verdict:
+            task: str | None = None, **arguments: Any) -> Verdict:
         """The verdict of `verilog.TOOL` on software with the answer in `top.sv`."""
         data = answer.encode("utf-8") if isinstance(answer, str) else answer
         software = {} if data is None else {"top.sv": data}
-        inputs = {"bench": bench, "reference": reference}
+        inputs = {"bench": bench, "reference": reference, "task": task}
         context = ToolContext(software, {}, inputs, choose(), self.folder, self.folder)
         verdict = registry()[f"verilog.{tool}"].call(context, arguments)
         assert isinstance(verdict, Verdict)

@@ -17,6 +17,13 @@ def test_what_compiles_passes_without_a_bench(desk: Desk) -> None:
     assert (verdict.passed, verdict.judged, verdict.report) == (True, True, "It compiles.")
 
 
+def test_ports_that_are_not_those_of_the_specification_do_not_pass(desk: Desk) -> None:
+    verdict = desk.use("check", RIGHT, task=" - input clk\n - input a\n - input b (2 bits)\n - output q\n - input w\n")
+    assert (verdict.passed, verdict.evidence["outcome"]) == (False, "interface")
+    assert "the port `b` has 1 bit(s), and not 2; write `input [1:0] b`" in verdict.report
+    assert "Warnings, which may or may not be mistakes:\nthe specification lists `w` as input" in verdict.report
+
+
 def test_an_error_is_shown_with_the_lines_around_it(desk: Desk) -> None:
     verdict = desk.use("check", f"{HEADER}  // first\n  assign q = state;\n  // last\nendmodule\n")
     assert verdict.report.split("\n\n")[:2] == [
