@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from chatdev.errors import ToolError
 
 _Shape = TypeVar("_Shape", bound=BaseModel)
-_TASK = re.compile(r"(?:sub[\s_-]?)?task(?:[\s_#-]+(?=\w)|(?=\d))", re.IGNORECASE)
+_TASK = re.compile(r"(?:^the\s+)?(?:sub[\s_-]?)?task(?:[\s_#-]+(?=\w)|(?=\d))", re.IGNORECASE)
 
 
 class _Written(BaseModel):

@@ -90,6 +90,7 @@ def test_whatever_the_plan_its_sub_tasks_have_an_order(subtasks: list[Subtask]) 
 
 @pytest.mark.parametrize(("written", "name"), [
     ("3", "3"), (" 3. ", "3"), ("Task 3", "3"), ("sub-task #3:", "3"), ("subtask_3", "3"), ("task3", "3"),
+    ("The task 3", "3"), ("the sub-task 3.", "3"),
     ("reset", "reset"), ("tasks", "tasks"), ("task", "task"), ("", ""), (".", "."),
 ])
 def test_an_id_is_known_however_it_is_written(written: str, name: str) -> None:
