@@ -1,0 +1,32 @@
+"""docs/verilog.md speaks of what there is, and its tables are those of the results that are kept."""
+
+from __future__ import annotations
+
+import re
+from types import ModuleType
+
+import pytest
+
+from benchmarks import verilog_judge, verilog_localise, verilog_speed, verilog_waves
+from benchmarks.study import read_results
+from chatdev.cli.app import command_line
+from chatdev.tools.registry import registry
+
+PAGE = verilog_judge.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("study", [verilog_judge, verilog_localise, verilog_speed, verilog_waves],
+                         ids=lambda study: study.__name__.rpartition(".")[2])
+def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
+    assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
+
+
+def test_every_tool_is_explained() -> None:
+    assert [name for name in registry() if name.startswith("verilog.") and f"`{name}`" not in PAGE] == []
+
+
+def test_every_option_that_it_names_is_there() -> None:
+    commands = [command_line().commands["run"], *vars(command_line().commands["eval"])["commands"].values()]
+    known = {option for command in commands for parameter in command.params
+             for option in (*parameter.opts, *parameter.secondary_opts)}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGE)) <= known
