@@ -109,7 +109,7 @@ def _once(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:
     for task in tasks:
         words = " ".join(re.findall(r"\w+", task.content.casefold()))
         if words in first:
-            notes.append(f"sub-task {task.id} says the same as {first[words].id}; left out")
+            notes.append(f"sub-task {task.id!r} says the same as {first[words].id!r}; left out")
         first.setdefault(words, task)
     return list(first.values())
 

@@ -24,7 +24,8 @@ _NO_PLAN = -1000.0
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Ids of sub-tasks that name no port, and that quote nothing; outputs that no sub-task names; notes of `mended`."""
+    """Ids of sub-tasks that neither name a port nor quote anything, and of others that quote nothing; outputs that no
+    sub-task names; notes of `mended`."""
 
     vague: list[str]
     unquoted: list[str]
@@ -38,8 +39,8 @@ class Gaps:
 
 @tool(reads=("plan?",), name="verilog.plan")
 def review(context: ToolContext) -> Verdict:
-    """Compare a plan of sub-tasks with the specification: each sub-task has to name signals and to quote a sentence,
-    every output needs a sub-task, and none stands twice."""
+    """Compare a plan of sub-tasks with the specification: each sub-task has to quote a sentence, every
+    output needs a sub-task, and none stands twice."""
     page = template(Path(__file__).with_suffix(".j2").read_text(encoding="utf-8"))
     specification, plan = str(context.inputs.get("task") or ""), context.values.get("plan")
     ports = [port["name"] for port in listed(specification)]
@@ -56,8 +57,9 @@ def gaps_of(tasks: Sequence[Subtask], notes: Sequence[str], specification: str) 
     names = {port["name"] for port in ports}
     mentioned = {task.id: identifiers(f"{task.content}\n{task.source}") & names for task in tasks}
     every = set[str]().union(*mentioned.values())
-    return Gaps([task for task, found in mentioned.items() if names and not found],
-                [task.id for task in tasks if words and not _quotes(_words(task.source), words)],
+    unquoted = [task.id for task in tasks if words and not _quotes(_words(task.source), words)]
+    return Gaps([task for task in unquoted if names and not mentioned[task]],
+                [task for task in unquoted if not names or mentioned[task]],
                 [port["name"] for port in ports if port["direction"] == "output" and port["name"] not in every],
                 list(notes))
 

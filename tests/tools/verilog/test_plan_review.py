@@ -41,19 +41,24 @@ def test_a_plan_that_quotes_and_names_all_passes() -> None:
 
 
 @pytest.mark.parametrize(("changed", "told"), [
-    ({"content": "Add another register.", "source": "is set to 0. The output is high"},
-     "Sub-task 2 names no port. Say which of clk, load, ready, count"),
+    ({"content": "Add another register.", "source": "The specification"},
+     "Sub-task 2 names no port and quotes nothing. Say which of clk, load, ready, count"),
     ({"source": "The specification"}, "Sub-task 2 quotes nothing."),
     ({"source": "Ready is the end of counting."}, "Sub-task 2 quotes nothing."),
     ({"source": ""}, "Sub-task 2 quotes nothing."),
     ({"content": "Write the rest of count.", "source": "the counter is 15"}, "No sub-task names the output ready."),
-    ({"content": COUNTER["content"]}, "Sub-task 2 says the same as 1; left out."),
+    ({"content": COUNTER["content"]}, "Sub-task '2' says the same as '1'; left out."),
     ({"parents": ["7"]}, "Sub-task 2 has parents that are no sub-tasks: 7; left out."),
 ])
 def test_what_a_plan_lacks_is_told(changed: dict[str, Any], told: str) -> None:
     verdict = reviewed(COUNTER, {**READY, **changed})
     assert not verdict.passed
     assert told in verdict.report
+
+
+def test_a_sub_task_about_inner_signals_is_fine_when_it_quotes() -> None:
+    inner = {"id": "3", "content": "Write the register `value`.", "source": "counts up at every rising edge"}
+    assert reviewed(COUNTER, READY, inner).passed
 
 
 def test_a_plan_with_fewer_gaps_has_a_higher_score_and_none_the_lowest() -> None:
