@@ -13,8 +13,10 @@ import re
 import sys
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 from benchmarks.reliability import small
@@ -29,6 +31,7 @@ AT_ONCE = 50
 WAVES = 6
 FLAT = 1.05
 """What the memory may grow by after the first wave, as a factor."""
+_THREADS = 8
 _NAME = re.compile(rb"soak\d{4}")
 
 
@@ -96,6 +99,7 @@ def faults(name: str, run: Run) -> list[str]:
 
 
 async def _soaked(warehouse: Path, waves: int, at_once: int) -> tuple[list[Measured], list[str]]:
+    await _filled_pool()
     soak, measured, wrong = Soak(warehouse, at_once), [], []
     for _ in range(waves):
         wrong += await soak.wave()
@@ -103,6 +107,14 @@ async def _soaked(warehouse: Path, waves: int, at_once: int) -> tuple[list[Measu
     if len(folders := list(warehouse.iterdir())) != soak.runs:
         wrong.append(f"{soak.runs} runs left {len(folders)} folders")
     return measured, wrong
+
+
+async def _filled_pool() -> None:
+    """Start every thread that the event loop may use. It starts them as it needs them, which chance decides, and keeps
+    them: that is no leak."""
+    pool, together = ThreadPoolExecutor(_THREADS), Barrier(_THREADS)
+    asyncio.get_running_loop().set_default_executor(pool)
+    await asyncio.gather(*(asyncio.to_thread(together.wait) for _ in range(_THREADS)))
 
 
 def prove(seed: int, quick: bool) -> Proof:
