@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -195,7 +196,7 @@ def test_at_a_real_terminal_both_can_be_looked_at_and_tried(warehouses: Sequence
         assert BAD in said
         os.write(ours, b"t\n")
         until(ours, "> ")
-        process.send_signal(signal.SIGINT)
+        press_ctrl_c(process)
         assert "judged by human: 1 pair" in until(ours, "")
     os.close(ours)
     assert process.returncode == 0
@@ -211,6 +212,14 @@ def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
     except BaseException:
         process.kill()
         raise
+
+
+def press_ctrl_c(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt a command that has shown its prompt, once it waits for a key: Python does not hear of a signal that
+    comes between the prompt and the read before something is typed."""
+    while "S" not in Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[:1]:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
 
 
 def until(terminal: int, ending: str) -> str:
