@@ -20,6 +20,7 @@ _MARKER = re.compile(
     rf"(?:(?P<close>(?P=wrap)|{_BLANK}+(?P=wrap)(?=[\s:：]|$)){_BLANK}*[:：]?"  # **<SOLUTION>**:
     rf"|{_BLANK}*[:：](?P<late>(?P=wrap))|{_BLANK}*[:：]?)",  # **<SOLUTION>:** and **<SOLUTION> text**
     re.IGNORECASE)
+_BARE = re.compile(r"[*_`\[]{0,3}SOLUTION[*_`\].:]{0,4}")  # small models drop its brackets, too
 _CLOSING = re.compile(rf"{_LEFT}\s{{0,9}}/\s{{0,9}}(?:s?olution|question)\s{{0,9}}{_RIGHT}", re.IGNORECASE)
 _THOUGHT = re.compile(r"[ \t]*<think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"(?<!`)</think(?:ing)?>", re.IGNORECASE)
@@ -38,8 +39,10 @@ def read_marker(text: str) -> Marked:
 
     A speaker begins with the marker. For models that put it last, a final line that begins with `<SOLUTION>` counts
     too, outside code: the body is then what follows on that line, or what stood before it when nothing follows or
-    when it was the delivery (fenced blocks).
+    when it was the delivery (fenced blocks). The word alone, in capitals and with nothing else, counts as the marker.
     """
+    if _BARE.fullmatch(text.strip()):
+        return Marked("solution", "")
     body = text.lstrip()
     found = _MARKER.match(body[:_LONGEST])
     if found:

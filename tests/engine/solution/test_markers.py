@@ -58,13 +58,15 @@ def test_the_question_marker_is_read_leniently(text: str) -> None:
     "Send it as\n```\nmain.py\n<SOLUTION>",
     "<SOLUTIONS> Application",
     "SOLUTION Application",
+    "Solution",
 ])
 def test_other_texts_carry_no_marker_and_stay_as_they_are(text: str) -> None:
     assert read_marker(text) == Marked(None, text)
 
 
-def test_a_lone_marker_accepts_what_stands() -> None:
-    assert read_marker("<SOLUTION>") == Marked("solution", "")
+@pytest.mark.parametrize("text", ["<SOLUTION>", "SOLUTION", "**SOLUTION**\n", " [SOLUTION]", "SOLUTION."])
+def test_a_lone_marker_accepts_what_stands(text: str) -> None:
+    assert read_marker(text) == Marked("solution", "")
 
 
 def test_emphasis_after_the_marker_belongs_to_the_body() -> None:
