@@ -11,6 +11,7 @@ from pydantic import Field
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
 from chatdev.tools.software.copy import throwaway
+from chatdev.tools.verilog import slang
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of, readable
 from chatdev.tools.verilog.head import differences
 from chatdev.tools.verilog.icarus import Compiled, Message
@@ -27,7 +28,7 @@ Source = Annotated[str | None, Field(description="The whole Verilog source to ch
 @tool(reads=("software",))
 def check(context: ToolContext, *, source: Source = None) -> Verdict:
     """Check the syntax of the Verilog module `TopModule`: compile it alone, compare its ports with those that the
-    specification lists, and look for mistakes such as inferred latches.
+    specification lists, and look for mistakes such as inferred latches or signals that nothing drives.
 
     No test bench is needed. Errors are shown with the lines around them.
     """
@@ -39,11 +40,12 @@ def check(context: ToolContext, *, source: Source = None) -> Verdict:
     with throwaway(context.scratch, {}) as folder:
         compiled = examine(answer.text, context.sandbox, folder)
     if compiled.passed:
-        compiled = _with_ports(compiled, differences(answer.text, str(context.inputs.get("task") or "")))
+        compiled = _with(compiled, "interface", differences(answer.text, str(context.inputs.get("task") or "")))
+        compiled = _with(compiled, "undriven", slang.undriven(answer.text))
     return verdict_of(of_compiled(compiled), answer)
 
 
-def _with_ports(compiled: Compiled, found: Sequence[Message]) -> Compiled:
-    """What compiled, with what is wrong with its ports."""
-    outcome = "interface" if any(message.severity == "error" for message in found) else compiled.outcome
-    return replace(compiled, outcome=outcome, messages=(*compiled.messages, *found))
+def _with(compiled: Compiled, outcome: str, found: Sequence[Message]) -> Compiled:
+    """What compiled, with what else was found. Its first error makes it end as `outcome`."""
+    wrong = compiled.passed and any(message.severity == "error" for message in found)
+    return replace(compiled, outcome=outcome if wrong else compiled.outcome, messages=(*compiled.messages, *found))

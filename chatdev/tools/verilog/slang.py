@@ -34,6 +34,11 @@ def lint(text: str) -> list[Message]:
     return [Message(says, line=line, severity="warning") for line, says in sorted(found)]
 
 
+def undriven(text: str) -> list[Message]:
+    """The signals that are read and that nothing ever gives a value, by line. Raises MissingProgram without pyslang."""
+    return [Message(says, line=line) for line, says in sorted({*_Design(text).warnings(knowledge.names("undriven"))})]
+
+
 class _Design:
     """An elaborated source text."""
 
@@ -84,7 +89,10 @@ class _Design:
         diagnostics = list(self._compilation.getAllDiagnostics())
         if not any(found.isError() for found in diagnostics):
             self._compilation.freeze()
-            manager = self._slang.analysis.AnalysisManager()
+            analysis = self._slang.analysis
+            options = analysis.AnalysisOptions()
+            options.flags = analysis.AnalysisFlags.CheckUnused
+            manager = analysis.AnalysisManager(options)
             manager.analyze(self._compilation)
             diagnostics += manager.getDiagnostics()
         engine = self._slang.DiagnosticEngine(self._sources)

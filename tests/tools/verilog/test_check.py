@@ -6,7 +6,11 @@ import sys
 
 import pytest
 
+from benchmarks.verilog_localise import DATA
 from chatdev.errors import MissingProgram
+from chatdev.evaluation.verilogeval import VerilogEval
+from chatdev.tools.verilog import slang
+from chatdev.tools.verilog.simulation import as_answer
 from tests.tools.verilog.small import HEADER, RIGHT, Desk
 
 pytestmark = pytest.mark.tool
@@ -54,6 +58,26 @@ def test_latches_are_warned_of(desk: Desk) -> None:
     assert verdict.passed
     assert "Warnings" in verdict.report
     assert "top.sv:2: latch inferred for 'q'" in verdict.report
+
+
+def test_a_clock_that_comes_from_nowhere_does_not_pass(desk: Desk) -> None:
+    verdict = desk.use("check", "module TopModule(input a, b, output logic q);\nlogic clk;\n"
+                                "always @(posedge clk) q <= a;\nendmodule\n")
+    assert (verdict.passed, verdict.score, verdict.evidence["outcome"]) == (False, 0, "undriven")
+    assert "a module without a clock there is combinational" in verdict.report
+    assert "top.sv:2: variable 'clk' is never assigned a value" in verdict.report
+    assert "top.sv:1: unused port signal 'b'" in verdict.report
+
+
+def test_an_output_that_is_still_to_be_written_is_warned_of(desk: Desk) -> None:
+    verdict = desk.use("check", "module TopModule(input a, output q, output w);\nassign q = a;\nendmodule\n")
+    assert verdict.passed
+    assert "top.sv:1: undriven output port 'w'" in verdict.report
+
+
+def test_in_every_reference_of_verilogeval_all_that_is_read_is_driven() -> None:
+    read = [slang.undriven(as_answer(problem.reference)) for problem in VerilogEval(DATA).problems()]
+    assert (len(read), [messages for messages in read if messages]) == (156, [])
 
 
 @pytest.mark.parametrize(("answer", "why"), [
