@@ -120,9 +120,10 @@ class Phase(Strict):
     questions: int = Field(1, ge=1)
     """Most questions the assistant may ask in one round when `dehallucination` is on."""
     feedback: str | None = None
-    """Tool whose report is what the instructor reads next; passing ends the phase."""
+    """Tool whose report on each delivery the pair reads next; passing ends the phase."""
     guard: str | None = None
-    """Tool that only protects: a delivery that turns it from passing into failing is not kept."""
+    """Tool that only protects: a delivery that is worse by it than the one before is not kept. The pair reads its
+    report, too."""
     memory: Memory = Memory()
     tools: list[str] | None = None
     """Narrows the assistant's tools; unset: all of its role's."""

@@ -163,21 +163,20 @@ class Dialogue:
         return self._same >= SAME_AGAIN
 
     def _report(self, received: Received) -> None:
-        """What the next speaker reads beside the response: the feedback, what the guard says otherwise than before, and
-        that nothing changed."""
-        listener: Speaker = "instructor" if self.instructor else "assistant"
+        """What is read beside the response: by the pair the feedback, and what the guard says otherwise than before;
+        by who speaks next that nothing changed."""
         verdict, guard = self.deliveries.verdict, self.deliveries.guard
         if guard and guard["report"] != self._guarded:
             self._guarded = guard["report"]
-            self._tell(listener, self.office.say("report", tool=self.phase.guard, report=guard["report"],
-                                                 passed=guard["passed"]))
+            self._tell(None, self.office.say("report", tool=self.phase.guard, report=guard["report"],
+                                             passed=guard["passed"]))
         if verdict:
-            self._tell(listener, self.office.say("report", tool=self.phase.feedback, report=verdict["report"],
-                                                 passed=verdict["passed"]))
+            self._tell(None, self.office.say("report", tool=self.phase.feedback, report=verdict["report"],
+                                             passed=verdict["passed"]))
         if received.unchanged:
-            self._tell(listener, self.office.say("same_again", times=self._same,
-                                                 report=verdict["report"] if verdict else "",
-                                                 passed=self.deliveries.passed))
+            failing = next((one for one in (verdict, guard) if one and not one["passed"]), None)
+            self._tell("instructor" if self.instructor else "assistant", self.office.say(
+                "same_again", times=self._same, report=failing["report"] if failing else "", passed=not failing))
 
     def _back_to_assistant(self, received: Received) -> None:
         if received.outcome == "refused":
@@ -196,9 +195,11 @@ class Dialogue:
         self.turns.memory.add(utterance)
         self.office.emit(Uttered(place, kind, agent.speaker, agent.title, utterance.text, number or self.round))
 
-    def _tell(self, listener: Speaker, text: str) -> None:
+    def _tell(self, listener: Speaker | None, text: str) -> None:
+        """Add what no agent said; without a listener it is for the pair."""
         self.turns.memory.add(Utterance(None, text, to=listener))
-        self.office.emit(Uttered(f"{self.place}/round-{self.round}", "report", None, listener, text, self.round))
+        place = f"{self.place}/round-{self.round}"
+        self.office.emit(Uttered(place, "report", None, listener or "pair", text, self.round))
 
     def _note(self, text: str) -> None:
         self.office.emit(Noted(self.place, text, "warning"))

@@ -13,7 +13,8 @@ _OBSERVED = 3  # of what tools said that a reflection reads
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Something said. `speaker` is None for a report of a tool or of the engine, which only `to` reads.
+    """Something said. `speaker` is None for a report of a tool or of the engine, which only `to` reads, or the pair
+    where that is None, too.
 
     `steps` holds the tool calls and observations that led to `text`; only the speaker remembers them.
     """
@@ -75,7 +76,7 @@ def merge_users(messages: Iterable[Message]) -> list[Message]:
 def _seen_by(speaker: Speaker, utterance: Utterance) -> Sequence[Message]:
     if utterance.speaker == speaker:
         return (*utterance.steps, Message("assistant", utterance.text))
-    if utterance.speaker is None and utterance.to != speaker:
+    if utterance.speaker is None and utterance.to not in (speaker, None):
         return ()
     return (Message("user", utterance.text),)
 

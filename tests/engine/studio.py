@@ -28,7 +28,8 @@ PROTOCOL = {
     "tools": "TOOLS", "observation": "OBSERVATION {{ tool }}: {{ result }}", "tool_calls_used_up": "NO MORE CALLS",
     "same_call": "SAME CALL {{ tool }} {{ times }}",
     "report": "REPORT {{ report }}", "unreadable": "UNREADABLE {{ problem }}", "refused": "REFUSED {{ reason }}",
-    "must_deliver": "NOW DELIVER", "same_again": "SAME AGAIN {{ times }}", "go_on": "GO ON",
+    "same_again": "SAME AGAIN {{ times }}{% if report and not passed %} STILL {{ report }}{% endif %}",
+    "must_deliver": "NOW DELIVER", "go_on": "GO ON",
     "reflection": "REFLECT ON {{ dialogue }}",
 }
 

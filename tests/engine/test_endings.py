@@ -98,7 +98,7 @@ def test_feedback_that_passes_at_the_start_ends_the_phase_with_no_call(studio: S
     assert len(studio.places) == 1
 
 
-def test_feedback_runs_before_the_opening_and_after_each_delivery_and_the_instructor_reads_it(studio: Studio) -> None:
+def test_feedback_runs_before_the_opening_and_after_each_delivery_and_the_pair_reads_it(studio: Studio) -> None:
     phase = {**CHANGE, "feedback": "software.complete", "opening": "FIX {{ feedback.report }}"}
     studio.run(studio.company({"write": WRITE, "complete": phase}), {
         "write#1/round-1/assistant": "<SOLUTION>\n" + program(STUB),
@@ -107,7 +107,7 @@ def test_feedback_runs_before_the_opening_and_after_each_delivery_and_the_instru
         "complete#1/round-2/assistant": program(DONE)})
     assert "FIX main.py:1: `save` has no body yet" in studio.said("complete#1/round-1/assistant")
     assert "REPORT main.py:1" in studio.said("complete#1/round-2/instructor")
-    assert "REPORT" not in studio.said("complete#1/round-2/assistant")
+    assert "REPORT main.py:1" in studio.said("complete#1/round-2/assistant")
     assert studio.endings()["complete#1"] == "feedback"
     assert studio.tool_calls("complete#1") == ["complete#1/feedback-0", "complete#1/round-1/assistant/feedback",
                                                "complete#1/round-2/assistant/feedback"]

@@ -40,7 +40,7 @@ def test_a_delivery_that_makes_it_worse_by_a_guard_that_never_passed_goes_back(s
     assert "return 2" in run.software.text("main.py")
 
 
-def test_the_instructor_reads_what_the_guard_says_of_a_delivery_that_is_kept(studio: Studio) -> None:
+def test_the_pair_reads_what_the_guard_says_of_a_delivery_that_is_kept(studio: Studio) -> None:
     phase = {**CHANGE, "guard": "software.complete", "opens": "instructor"}
     worse, better = f"{STUB}\n\ndef load():\n    pass", f"{STUB}\n\ndef load():\n    return 1"
     studio.run(studio.company({"write": WRITE, "change": phase}), {
@@ -50,7 +50,9 @@ def test_the_instructor_reads_what_the_guard_says_of_a_delivery_that_is_kept(stu
         "change#1/round-3/instructor": "<SOLUTION>"})
     assert "`save` has no body yet" in studio.said("change#1/round-2/instructor")
     assert "`load` has no body yet" not in studio.said("change#1/round-2/instructor")
-    assert studio.said("change#1/round-3/instructor").count("`save` has no body yet") == 1
+    assert "REPORT main.py:1: `save` has no body yet" in studio.said("change#1/round-2/assistant")
+    assert studio.said("change#1/round-3/instructor").count("REPORT main.py:1: `save` has no body yet") == 1
+    assert "STILL main.py:1: `save` has no body yet" in studio.said("change#1/round-3/instructor")
 
 
 def test_a_value_that_is_worse_by_its_guard_goes_back_too(studio: Studio) -> None:
