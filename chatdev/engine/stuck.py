@@ -4,18 +4,20 @@
    instruction although the answer to it was, word for word, the one before it and no delivery. (Deliveries that change
    nothing end a phase as `unchanged`.) Without an instructor: the assistant repeats an answer that is no delivery.
 2. The solution goes back and forth between two versions: A B A B.
-3. In one turn, in which nothing else changes, the same tool is called with the same arguments three times in a row.
+3. In one turn, in which nothing else changes, the same tool is called with the same arguments a third time, and what the
+   assistant then answers is no delivery.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 
 from chatdev.engine.solution.json_text import load_json
 from chatdev.llm.base import ToolCall
 
-SAME_CALLS = 3  # so many equal tool calls in a row are a loop; the last of them is not performed any more
+SAME_CALLS = 3  # so many equal tool calls in a turn are a loop; the last of them is not performed any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,13 @@ class Stuck:
     _instruction: str | None = None
     _rounds: list[Exchange] = field(default_factory=list)
     _versions: list[str] = field(default_factory=list)
-    _call: tuple[str, str] = ("", "")
-    _times: int = 0
+    _calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _loop: str = ""
+    """What looped since the round began."""
 
     def instructed(self, text: str) -> None:
         """The instructor has spoken."""
-        self._instruction = _plain(text)
+        self._instruction, self._loop = _plain(text), ""
         if len(self._rounds) < 2:
             return
         before, last = self._rounds[-2:]
@@ -56,6 +59,9 @@ class Stuck:
         now = Exchange(self._instruction, _plain(text), delivered)
         last = self._rounds[-1] if self._rounds else None
         self._rounds.append(now)
+        loop, self._loop = self._loop, ""
+        if loop and not delivered:
+            self._found(loop)
         if delivered or last is None or (last.instruction, last.response) != (now.instruction, now.response):
             return
         both = now.instruction is not None
@@ -73,16 +79,16 @@ class Stuck:
 
     def begin_turn(self) -> None:
         """A speaker begins a turn."""
-        self._call, self._times, self.looping = ("", ""), 0, False
+        self._calls.clear()
+        self.looping = False
 
     def calls(self, call: ToolCall) -> bool:
         """A tool is to be called; True when that is a loop."""
         key = (call.name, _arguments(call))
-        self._times = self._times + 1 if key == self._call else 1
-        self._call = key
-        self.looping = self.on and self._times >= SAME_CALLS
+        self._calls[key] += 1
+        self.looping = self.on and self._calls[key] >= SAME_CALLS
         if self.looping:
-            self._found(f"{call.name} was called {self._times} times in a row with the same arguments")
+            self._loop = f"{call.name} was called {SAME_CALLS} times with the same arguments, and no delivery came of it"
         return self.looping
 
     def _found(self, reason: str) -> None:

@@ -119,13 +119,22 @@ def test_the_best_version_by_feedback_stands_in_a_phase_that_is_stuck(studio: St
 def test_the_third_equal_tool_call_is_not_performed_and_its_answer_still_counts(studio: Studio) -> None:
     company = studio.company({"talk": TALK}, **with_tools())
     at = "talk#1/round-1/assistant"
-    run = studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-2": action(), f"{at}/act-3": "Ada"})
+    run = studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-2": action(), f"{at}/act-3": "Ada",
+                               "talk#1/round-2/instructor": "<SOLUTION>"})
     assert len(studio.tool_calls("talk#1")) == 2
     assert studio.said(f"{at}/act-3").endswith("OBSERVATION software.complete: SAME CALL software.complete 3")
-    assert studio.endings() == {"talk#1": "stuck"}
-    assert notes(studio) == ["stuck: software.complete was called 3 times in a row with the same arguments; the phase "
-                             "ends here"]
+    assert studio.endings() == {"talk#1": "consensus"}
     assert run.values["title"] == "Ada"
+
+
+def test_a_tool_loop_of_which_no_delivery_comes_ends_the_phase(studio: Studio) -> None:
+    company = studio.company({"write": {**WRITE, "solution": {"form": "files", "retries": 0}}}, **with_tools())
+    at = "write#1/round-1/assistant"
+    studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-2": action(), f"{at}/act-3": "Hm.",
+                         "write#1/reflection-1": program()})
+    assert studio.endings() == {"write#1": "reflection"}
+    assert notes(studio) == ["stuck: software.complete was called 3 times with the same arguments, and no delivery came "
+                             "of it; the phase ends here"]
 
 
 def test_a_tool_loop_does_not_stand_against_a_consensus(studio: Studio) -> None:
@@ -146,16 +155,16 @@ def test_no_more_tools_are_offered_in_a_turn_that_loops(studio: Studio) -> None:
     assert studio.request(f"{at}/act-3").body["messages"][-1]["content"] == "SAME CALL software.complete 3"
 
 
-def test_other_arguments_in_between_and_other_turns_are_no_loop(studio: Studio) -> None:
+def test_equal_calls_with_others_in_between_are_a_loop_and_those_of_other_turns_are_none(studio: Studio) -> None:
     tools = {**ROLES, "maker": {**ROLES["maker"], "tools": ["software.complete", "software.packages"]}}
-    calls = [action(), action(), action("software.packages"), action(), action()]
+    calls = [action(), action("software.packages"), action(), action("software.packages"), action()]
     at = "talk#1/round-1/assistant"
     replies = {at if not n else f"{at}/act-{n}": reply for n, reply in enumerate(calls)}
     replies |= {f"{at}/act-5": "Ada", "talk#1/round-2/instructor": "Shorter.", "talk#1/round-2/assistant": action(),
                 "talk#1/round-2/assistant/act-1": "<SOLUTION> Al"}
     studio.run(studio.company({"talk": TALK}, roles=tools), replies)
     assert studio.endings() == {"talk#1": "consensus"}
-    assert len(studio.tool_calls("talk#1")) == 6
+    assert len(studio.tool_calls("talk#1")) == 5
 
 
 def test_a_company_can_switch_the_rules_off(studio: Studio) -> None:
@@ -171,6 +180,7 @@ def test_arguments_are_compared_by_what_they_say(off: bool) -> None:
     stuck = Stuck(on=not off)
     spellings = ('{"a": 1, "b": 2}', '{"b":2,"a":1}', '{ "b" : 2, "a": 1 }')
     loops = [stuck.calls(ToolCall(str(n), "look", spelling)) for n, spelling in enumerate(spellings)]
+    stuck.answered("", delivered=False)
     assert loops == [False, False, not off]
     assert bool(stuck.reason) == (not off)
 

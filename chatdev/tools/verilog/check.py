@@ -32,6 +32,8 @@ def check(context: ToolContext, *, source: Source = None) -> Verdict:
 
     No test bench is needed. Errors are shown with the lines around them.
     """
+    if source is not None and source.strip() in context.software:
+        source = None  # the name of the file, where its text is asked for
     answer = Answer(_GIVEN, source or "")
     try:
         answer = readable(answer) if source is not None else answer_of(context.software)

@@ -53,6 +53,10 @@ def test_a_given_source_is_checked_in_place_of_the_file(desk: Desk) -> None:
     assert "your source:2: Unable to bind" in verdict.report
 
 
+def test_the_name_of_the_file_is_taken_for_the_file(desk: Desk) -> None:
+    assert desk.use("check", RIGHT, source=" top.sv").report == "It compiles."
+
+
 def test_latches_are_warned_of(desk: Desk) -> None:
     verdict = desk.use("check", "module TopModule(input a, en, output reg q);\nalways @(*) if (en) q = a;\nendmodule\n")
     assert verdict.passed
