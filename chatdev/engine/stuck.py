@@ -4,8 +4,8 @@
    instruction although the answer to it was, word for word, the one before it and no delivery. (Deliveries that change
    nothing end a phase as `unchanged`.) Without an instructor: the assistant repeats an answer that is no delivery.
 2. The solution goes back and forth between two versions: A B A B.
-3. In one turn, in which nothing else changes, the same tool is called with the same arguments a third time, and what the
-   assistant then answers is no delivery.
+3. In one turn, in which nothing else changes, the same tool is called with the same arguments a third time, and what
+   the assistant then answers is no delivery.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Stuck:
         self._calls[key] += 1
         self.looping = self.on and self._calls[key] >= SAME_CALLS
         if self.looping:
-            self._loop = f"{call.name} was called {SAME_CALLS} times with the same arguments, and no delivery came of it"
+            self._loop = (f"{call.name} was called {SAME_CALLS} times with the same arguments, and no delivery came of "
+                          "it")
         return self.looping
 
     def _found(self, reason: str) -> None:

@@ -133,8 +133,8 @@ def test_a_tool_loop_of_which_no_delivery_comes_ends_the_phase(studio: Studio) -
     studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-2": action(), f"{at}/act-3": "Hm.",
                          "write#1/reflection-1": program()})
     assert studio.endings() == {"write#1": "reflection"}
-    assert notes(studio) == ["stuck: software.complete was called 3 times with the same arguments, and no delivery came "
-                             "of it; the phase ends here"]
+    assert notes(studio) == ["stuck: software.complete was called 3 times with the same arguments, and no delivery "
+                             "came of it; the phase ends here"]
 
 
 def test_a_tool_loop_does_not_stand_against_a_consensus(studio: Studio) -> None:
