@@ -16,14 +16,14 @@ from chatdev.tools.verilog.plan_review import gaps_of
 def relate(context: ToolContext) -> dict[str, Any]:
     """Relate the plan's sub-tasks with the signals, transitions and examples of the specification.
 
-    Sub-tasks that neither name a port nor quote the specification become part of the one before. The result is the
+    Sub-tasks that quote nothing of the specification become part of the one before. The result is the
     graph as node-link data (`nodes`, `edges`), `subtasks` (the plan's, in a form that
     `foreach: {depends_on: parents}` takes), `unlinked` (what no identifier links, for a model to answer with `links`)
     and `notes` on everything that was left out or changed. Raises ToolError when a value has another shape.
     """
     tasks, notes = mended(read(Plan, context.values.get("plan")))
     gaps = gaps_of(tasks, (), str(context.inputs.get("task") or ""))
-    tasks = gathered(tasks, gaps.vague, notes)
+    tasks = gathered(tasks, [*gaps.vague, *gaps.unquoted], notes)
     relations = graph.build(tasks, read(Extraction, context.values.get("extraction")))
     links = context.values.get("links") or []
     if not isinstance(links, list):

@@ -44,9 +44,9 @@ PLANS = st.fixed_dictionaries({"subtasks": st.lists(
     st.fixed_dictionaries({"id": st.sampled_from(["1", "2", ""]), "content": TEXTS}), max_size=6)})
 
 
-def relate(**values: Any) -> dict[str, Any]:
+def relate(task: str = "", **values: Any) -> dict[str, Any]:
     """The graph, as JSON and back, because long-term memory is JSON."""
-    context = ToolContext({}, values, {}, Unconfined(), Path(), Path())
+    context = ToolContext({}, values, {"task": task}, Unconfined(), Path(), Path())
     result: dict[str, Any] = json.loads(json.dumps(registry()["verilog.relate"].call(context, {})))
     return result
 
@@ -178,3 +178,14 @@ def test_without_networkx_there_is_a_hint_how_to_get_it(monkeypatch: pytest.Monk
     monkeypatch.delitem(sys.modules, "chatdev.tools.verilog.graph")
     with pytest.raises(MissingProgram, match=r"networkx: pip install 'chatdev-chain\[verilog\]'"):
         import_module("chatdev.tools.verilog.graph")
+
+
+def test_what_quotes_nothing_becomes_a_part_of_what_quotes() -> None:
+    subtasks = [{"id": "1", "content": "Declare the port clk.", "source": "The specification"},
+                {"id": "2", "content": "Write q.", "source": "q follows d at every edge", "parents": ["1"]},
+                {"id": "3", "content": "Mind the reset.", "source": "q is 0 after reset", "parents": ["2"]}]
+    relations = relate(" - input clk\n - output q\n\nq follows d at every edge; q is 0 after reset.",
+                       plan={"subtasks": subtasks}, extraction={})
+    assert [(task["id"], task["parents"]) for task in relations["subtasks"]] == [("1", []), ("3", ["1"])]
+    assert relations["subtasks"][0]["content"] == "Declare the port clk.\nWrite q."
+    assert "sub-task 2 is now a part of 1" in relations["notes"]
