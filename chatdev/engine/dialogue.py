@@ -101,10 +101,10 @@ class Dialogue:
             marked = read_marker(utterance.text)
             concludes = marked.kind == "solution" and self.may_conclude("assistant")
             if concludes and not _delivers(self.phase, marked.body) and (self.deliveries.made or self._may_keep()):
-                return "consensus"
+                return self._concluded(utterance.text) if self._alone_against_feedback() else "consensus"
             body = marked.body if marked.kind == "solution" else utterance.text
             received = await self._receive(marked.kind, body, place)
-            self._count_repetition(utterance.text, received)
+            self._count_repetition(utterance.text, received.unchanged)
             if received.outcome == "kept":
                 self.stuck.stands(self.deliveries.version)
                 self.stuck.answered(utterance.text, delivered=True)
@@ -113,6 +113,18 @@ class Dialogue:
         self.stuck.answered(utterance.text, delivered=False)
         if received.outcome == "refused" and self._count_same():
             return "unchanged"
+        return None
+
+    def _alone_against_feedback(self) -> bool:
+        """Whether an assistant without an instructor says that it is done while the feedback says that it is not."""
+        return not self.instructor and self.deliveries.verdict is not None and not self.deliveries.passed
+
+    def _concluded(self, text: str) -> Ending | None:
+        """What nobody agreed with is an answer that changes nothing; who insists has it."""
+        self._count_repetition(text, unchanged=True)
+        if self._count_same():
+            return "consensus"
+        self._report(unchanged=True)
         return None
 
     def _may_keep(self) -> bool:
@@ -141,7 +153,7 @@ class Dialogue:
     def _after_delivery(self, received: Received, concludes: bool) -> Ending | None:
         if self.deliveries.passed:
             return "feedback"
-        if concludes:
+        if concludes and not self._alone_against_feedback():
             return "consensus"
         self._same = self._same if received.unchanged else 0
         agreed = received.unchanged and self.phase.solution.form == "choice"  # of a choice there is nothing more to ask
@@ -149,12 +161,12 @@ class Dialogue:
             return "unchanged"
         if not self.instructor and not self.phase.feedback:
             return "delivered"  # nobody is there to say anything more
-        self._report(received)
+        self._report(received.unchanged)
         return None
 
-    def _count_repetition(self, answer: str, received: Received) -> None:
+    def _count_repetition(self, answer: str, unchanged: bool) -> None:
         """What came again is asked for differently: at a higher temperature (it draws other words)."""
-        again = received.unchanged or answer == self._answer
+        again = unchanged or answer == self._answer
         self.turns.same = self.turns.same + 1 if again else 0
         self._answer = answer
 
@@ -162,7 +174,7 @@ class Dialogue:
         self._same += 1
         return self._same >= SAME_AGAIN
 
-    def _report(self, received: Received) -> None:
+    def _report(self, unchanged: bool) -> None:
         """What is read beside the response: by the pair the feedback, and what the guard says otherwise than before;
         by who speaks next that nothing changed."""
         verdict, guard = self.deliveries.verdict, self.deliveries.guard
@@ -173,7 +185,7 @@ class Dialogue:
         if verdict:
             self._tell(None, self.office.say("report", tool=self.phase.feedback, report=verdict["report"],
                                              passed=verdict["passed"]))
-        if received.unchanged:
+        if unchanged:
             failing = next((one for one in (verdict, guard) if one and not one["passed"]), None)
             self._tell("instructor" if self.instructor else "assistant", self.office.say(
                 "same_again", times=self._same, report=failing["report"] if failing else "", passed=not failing))

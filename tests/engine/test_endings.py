@@ -131,6 +131,24 @@ def test_without_an_instructor_the_assistant_reads_the_feedback(studio: Studio) 
     assert "REPORT main.py:1" in studio.said("complete#1/round-2/assistant")
 
 
+@pytest.mark.parametrize("claim", ["<SOLUTION>", "<SOLUTION>\n" + program(STUB)])
+def test_an_assistant_alone_is_not_done_while_the_feedback_says_otherwise(studio: Studio, claim: str) -> None:
+    phase = {**CHANGE, "instructor": None, "feedback": "software.complete", "on_no_solution": "keep"}
+    studio.run(studio.company({"write": WRITE, "complete": phase}), {
+        "write#1/round-1/assistant": "<SOLUTION>\n" + program(STUB), "complete#1/round-1/assistant": claim,
+        "complete#1/round-2/assistant": "<SOLUTION>\n" + program(DONE)})
+    assert "SAME AGAIN 1 STILL main.py:1: `save` has no body yet" in studio.said("complete#1/round-2/assistant")
+    assert studio.endings()["complete#1"] == "feedback"
+
+
+def test_an_assistant_that_insists_against_the_feedback_ends_the_phase(studio: Studio) -> None:
+    phase = {**CHANGE, "instructor": None, "feedback": "software.complete", "on_no_solution": "keep"}
+    studio.run(studio.company({"write": WRITE, "complete": phase}), {
+        "write#1/round-1/assistant": "<SOLUTION>\n" + program(STUB),
+        "complete#1/round-1/assistant": "<SOLUTION>", "complete#1/round-2/assistant": "<SOLUTION>"})
+    assert studio.endings()["complete#1"] == "consensus"
+
+
 def test_thoughts_are_removed_before_anything_is_parsed_and_kept_in_the_journal(studio: Studio) -> None:
     run = studio.run(studio.company({"talk": TALK}), {
         "talk#1/round-1/assistant": "<think>maybe <SOLUTION> Bob</think><SOLUTION> Ada"})

@@ -44,7 +44,7 @@ PLANS = st.fixed_dictionaries({"subtasks": st.lists(
     st.fixed_dictionaries({"id": st.sampled_from(["1", "2", ""]), "content": TEXTS}), max_size=6)})
 
 
-def relate(task: str = "", **values: Any) -> dict[str, Any]:
+def relate(task: str = "", /, **values: Any) -> dict[str, Any]:
     """The graph, as JSON and back, because long-term memory is JSON."""
     context = ToolContext({}, values, {"task": task}, Unconfined(), Path(), Path())
     result: dict[str, Any] = json.loads(json.dumps(registry()["verilog.relate"].call(context, {})))
