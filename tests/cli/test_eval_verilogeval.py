@@ -64,7 +64,7 @@ def test_the_ablation_is_the_tool_that_traces() -> None:
         "single_verilog", "planner1", "planner1 with tracing", "verilogcoder", "verilogcoder without tracing"]
     tools = {variant.name: variant.load().config.phases for variant in found}
     assert tools["planner1 with tracing"]["design"].tools == ["verilog.check", "verilog.trace"]
-    assert tools["verilogcoder without tracing"]["debugging"].tools == ["verilog.check"]
+    assert tools["verilogcoder without tracing"]["debugging"].tools == []
     assert tools["verilogcoder without tracing"]["coding"].tools == tools["verilogcoder"]["coding"].tools == []
 
 
