@@ -14,9 +14,10 @@ from typing import Any
 from benchmarks.local_study import MODEL, LocalStudy, each_task, main
 from benchmarks.study import RESULTS_FOLDER, ROOT
 
-PROBLEMS = ("Prob005_notgate", "Prob014_andgate", "Prob022_mux2to1", "Prob024_hadd", "Prob025_reduction",
-            "Prob031_dff", "Prob035_count1to10", "Prob041_dff8r", "Prob054_edgedetect", "Prob072_thermostat")
-"""Easy ones by their specifications, chosen before any was run: six combinational, four sequential."""
+PROBLEMS = ("Prob005_notgate", "Prob014_andgate", "Prob024_hadd", "Prob025_reduction", "Prob027_fadd",
+            "Prob035_count1to10", "Prob038_count15", "Prob041_dff8r", "Prob054_edgedetect", "Prob072_thermostat")
+"""Easy ones by their specifications, of which no dialogue was read while prompts and tools were mended: six
+combinational, four sequential."""
 STUDY = LocalStudy(
     "verilog-local",
     (("verilogeval", "--study", "verilog-local", "--model", MODEL, "--data", "benchmarks/data/verilogeval_v2.tar.gz",

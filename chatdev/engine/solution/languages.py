@@ -30,8 +30,8 @@ dart: dart | dart
 haskell: haskell hs | hs
 matlab: matlab octave | m
 sql: sql sqlite mysql postgresql | sql
-verilog: verilog v | v vh
-systemverilog: systemverilog sv | sv svh
+verilog: verilog v | v vh sv svh
+systemverilog: systemverilog sv | sv svh v vh
 vhdl: vhdl | vhd vhdl
 structured text: st iecst structured-text structuredtext structured_text scl iec-st plc iec61131 | st scl iecst
 """

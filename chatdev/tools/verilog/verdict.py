@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -23,7 +24,8 @@ def verdict_of(simulated: Simulated, answer: Answer, **facts: Any) -> Verdict:
     report = simulated.report or BenchReport()
     bench_broken = simulated.outcome == "bench_broken"
     lines = sorted({message.line for message in simulated.compiled.errors}) if bench_broken else []
-    says = template(row["says"]).render(limits=SIMULATING, compiling=COMPILING, lines=lines,
+    names = _names(row.get("pattern", ""), simulated.compiled.errors)
+    says = template(row["says"]).render(limits=SIMULATING, compiling=COMPILING, lines=lines, names=names,
                                         samples=report.samples, mismatches=report.mismatches, **facts).strip()
     text = template(knowledge.report_template()).render(
         says=says, path=answer.path, most=_MOST, outputs=report.outputs, warnings=simulated.compiled.warnings,
@@ -43,6 +45,12 @@ def of_compiled(compiled: Compiled) -> Simulated:
 def refused(messages: Sequence[Message]) -> Simulated:
     """When there is nothing that could be compiled."""
     return of_compiled(Compiled("refused", tuple(messages)))
+
+
+def _names(pattern: str, errors: Sequence[Message]) -> list[str]:
+    """What the group `name` of the pattern finds in the errors, each once."""
+    found = (re.search(pattern, error.text) for error in errors)
+    return list(dict.fromkeys(one["name"] for one in found if one and "name" in one.groupdict()))
 
 
 def _shown(errors: Sequence[Message], text: str) -> Iterator[dict[str, Any]]:

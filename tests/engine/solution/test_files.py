@@ -72,6 +72,13 @@ def test_a_nameless_block_is_the_only_file_that_may_be_written(info: str) -> Non
     assert parse_files(text, SOFTWARE, only=("requirements.txt",)).software["requirements.txt"] == b"flask\n"
 
 
+@pytest.mark.parametrize("info", ["verilog", "systemverilog", "sv", "v"])
+@pytest.mark.parametrize("path", ["top.sv", "top.v"])
+def test_verilog_and_systemverilog_stand_in_the_same_files(info: str, path: str) -> None:
+    text = f"```{info}\nmodule top; endmodule\n```"
+    assert parse_files(text, {}, only=(path,)).written == (path,)
+
+
 def test_a_file_that_is_too_large_is_refused() -> None:
     assert refusal(f"big.txt\n```\n{'x' * (MAX_FILE + 1)}\n```") == "big.txt: larger than 1024 KiB"
 

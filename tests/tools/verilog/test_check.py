@@ -53,6 +53,14 @@ def test_a_given_source_is_checked_in_place_of_the_file(desk: Desk) -> None:
     assert "your source:2: Unable to bind" in verdict.report
 
 
+def test_wires_that_a_block_assigns_are_named_with_the_mend(desk: Desk) -> None:
+    verdict = desk.use("check", "module TopModule(input a, output q, output [1:0] w);\n"
+                                "always @(*) begin q = a; w[0] = a; w[1] = a; end\nendmodule\n")
+    assert verdict.evidence["outcome"] == "wire_assigned"
+    assert "because q, w are wires and assigned in an always" in verdict.report
+    assert "`output logic q` for `output q`" in verdict.report
+
+
 def test_the_name_of_the_file_is_taken_for_the_file(desk: Desk) -> None:
     assert desk.use("check", RIGHT, source=" top.sv").report == "It compiles."
 
