@@ -106,6 +106,11 @@ def _writes(company: Company, phase: Phase, items: set[str], path: KeyPath) -> I
                       "change one of them")
 
 
+    if phase.on_no_solution == "observed" and phase.solution.form != "text":
+        yield Finding((*path, "on_no_solution"), f"what tools said is a text, not the form {phase.solution.form!r}; "
+                      "write `fail`, `keep` or `{value: …}`")
+
+
 def _form(solution: Solution, path: KeyPath) -> Iterator[Finding]:
     belongs = {"options": ("choice", solution.options), "schema": ("json", solution.schema_),
                "most": ("list", solution.most), "as_file": ("files", solution.as_file),

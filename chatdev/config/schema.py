@@ -93,7 +93,7 @@ def _no_solution(choice: Any) -> str:
 
 
 NoSolution = Annotated[
-    Annotated[Literal["fail", "keep"], Tag("word")] | Annotated[OnNoSolution, Tag("value")],
+    Annotated[Literal["fail", "keep", "observed"], Tag("word")] | Annotated[OnNoSolution, Tag("value")],
     Discriminator(_no_solution),
 ]
 
@@ -130,6 +130,7 @@ class Phase(Strict):
     tool_calls: int = Field(8, ge=1)
     """Most tool calls in one turn."""
     on_no_solution: NoSolution = "fail"
+    """`observed`: what the tools said in the phase stands, and nothing is reflected on."""
     once: bool = False
     """Whether a run that adds to a finished one keeps that one's solution and skips the phase."""
     budget: Limits = Limits()

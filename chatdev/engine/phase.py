@@ -56,7 +56,7 @@ class Room:
         dialogue = self._dialogue(deliveries)
         ending: str = await dialogue.run()
         if deliveries.owed and not self._accepted_as_it_was(ending):
-            ending = await self._reflect(dialogue)
+            ending = await self._conclude(dialogue)
         await deliveries.settle()
         if phase.writes != "software" and deliveries.made:
             self.state.values[phase.writes] = deliveries.value
@@ -119,6 +119,13 @@ class Room:
             documents_language=office.documents_language)
         return Agent(speaker, role, spec.title, system, seat, tools)
 
+    async def _conclude(self, dialogue: Dialogue) -> str:
+        """The ending of a phase that still owes its solution."""
+        if self.phase.on_no_solution == "observed":
+            observed = dict.fromkeys(dialogue.turns.tool_use.observed)
+            return self._stands("\n\n".join(observed), dialogue.deliveries, "observed")
+        return await self._reflect(dialogue)
+
     async def _reflect(self, dialogue: Dialogue) -> str:
         """Draw the conclusion from the dialogue, else do as `on_no_solution` says. Returns the phase's ending."""
         agent, memory = dialogue.assistant, dialogue.turns.memory
@@ -144,15 +151,19 @@ class Room:
     def _without_solution(self, deliveries: Deliveries) -> str:
         choice = self.phase.on_no_solution
         if isinstance(choice, OnNoSolution):
-            deliveries.value, deliveries.made = choice.value, 1
-            self.office.emit(DeliveryApplied(self.place, (self.phase.writes,)))
-            return "value"
+            return self._stands(choice.value, deliveries, "value")
         if choice == "keep":
             return "kept"
         self._emit_finished("failed", 0, 0)
         raise PhaseFailed(f"{self.place} ended without a solution in the form {self.phase.solution.form!r}; look at "
                           "its dialogue in the report, raise `rounds` or `retries`, set `on_no_solution`, or take a "
                           "stronger model")
+
+    def _stands(self, value: Any, deliveries: Deliveries, ending: str) -> str:
+        """Take a value that nobody delivered; returns the ending."""
+        deliveries.value, deliveries.made = value, 1
+        self.office.emit(DeliveryApplied(self.place, (self.phase.writes,)))
+        return ending
 
     def _emit_started(self) -> None:
         roles, phase = self.office.company.roles, self.phase

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from chatdev.engine.activity import digest
@@ -74,6 +74,8 @@ class ToolUse:
     state: State
     limit: int
     stuck: Stuck
+    observed: list[str] = field(default_factory=list)
+    """What the tools said in this phase."""
 
     async def observe(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: str, *,
                       native: bool, left: int) -> list[Message]:
@@ -105,7 +107,9 @@ class ToolUse:
             result = await call_tool(self.office, self.state, call.name, place, arguments=arguments)
         except ToolError as error:
             return f"The tool failed: {error}"
-        return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1)
+        said = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1)
+        self.observed.append(said)
+        return said
 
 
 async def call_tool(office: Office, state: State, name: str, place: str, *, reads: tuple[str, ...] | None = None,

@@ -29,6 +29,7 @@ def refused(folder: Path, changes: str) -> str:
     ("{instructor: null, concludes: instructor}", "concludes: this needs an instructor, and the phase has none"),
     ("{instructor: null, opens: instructor}", "opens: this needs an instructor"),
     ("{instructor: null, dehallucination: true}", "dehallucination: this needs an instructor"),
+    ("{on_no_solution: observed}", "on_no_solution: what tools said is a text, not the form 'files'; write `fail`"),
     ("{writes: other}", "writes: the form `files` writes `software`, not 'other'"),
     ("{solution: {form: text}}", "writes: `software` is written in the form `files`, not 'text'"),
     ("{writes: task}", "writes: 'task' is reserved"),

@@ -1,10 +1,11 @@
 """Reflection, retries and what stands when there is no solution."""
 
+import json
 from typing import Any
 
 import pytest
 
-from tests.engine.studio import TALK, Studio
+from tests.engine.studio import ROLES, TALK, Studio
 from tests.engine.test_turn import action, with_tools
 
 CHOICE: dict[str, Any] = {"form": "choice", "options": ["Website", "Game"], "retries": 0}
@@ -46,6 +47,21 @@ def test_on_no_solution_may_keep_the_entry_value_or_name_one(studio: Studio, cho
         "talk#1/round-1/assistant": "Hard to say.", "talk#1/reflection-1": "Hm.", "talk#1/reflection-2": "Well."})
     assert studio.endings() == {"talk#1": ending}
     assert run.values.get("title") == value
+
+
+def test_what_tools_said_may_stand_in_place_of_a_reflection(studio: Studio) -> None:
+    at, phase = "talk#1/round-1/assistant", {**TALK, "on_no_solution": "observed",
+                                             "solution": {"form": "text", "retries": 0}}
+    calls = [action(), action("software.packages"), action(), action(), action()]
+    run = studio.run(studio.company({"talk": phase}, roles={
+        **ROLES, "maker": {**ROLES["maker"], "tools": ["software.complete", "software.packages"]}}), {
+        at: calls[0], f"{at}/act-4/answer": action(),
+        **{f"{at}/act-{n}": reply for n, reply in enumerate(calls) if n}})
+    assert studio.endings() == {"talk#1": "observed"}
+    complete, packages = run.values["title"].split("\n\n")
+    assert json.loads(complete)["score"] <= 0
+    assert packages
+    assert studio.places[-1] == f"{at}/act-4/answer"
 
 
 def test_a_parse_error_goes_back_to_the_assistant_with_what_was_wrong_at_most_retries_times(studio: Studio) -> None:
