@@ -20,6 +20,7 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "observation": frozenset({"tool", "result"}),
     "tool_calls_used_up": frozenset({"limit"}),
     "same_call": frozenset({"tool", "times"}),
+    "same_result": frozenset({"tool", "times", "left"}),
     "report": frozenset({"tool", "report", "passed"}),
     "unreadable": frozenset({"problem", "form_text"}),
     "refused": frozenset({"reason", "form_text"}),
@@ -53,6 +54,8 @@ class Protocol(Strict):
     tool_calls_used_up: str
     same_call: str
     """Instead of the result of a tool call that was made again and again."""
+    same_result: str
+    """Instead of a result that is, word for word, the one just before it; `left` says whether tools are left."""
     report: str
     """A feedback tool's report."""
     unreadable: str

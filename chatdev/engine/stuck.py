@@ -4,8 +4,8 @@
    instruction although the answer to it was, word for word, the one before it and no delivery. (Deliveries that change
    nothing end a phase as `unchanged`.) Without an instructor: the assistant repeats an answer that is no delivery.
 2. The solution goes back and forth between two versions: A B A B.
-3. In one turn, in which nothing else changes, the same tool is called with the same arguments a third time, and what
-   the assistant then answers is no delivery.
+3. In one turn, in which nothing else changes, the same tool is called with the same arguments a third time, or says the
+   same to three calls in a row; and what the assistant then answers is no delivery.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from chatdev.engine.solution.json_text import load_json
 from chatdev.llm.base import ToolCall
 
-SAME_CALLS = 3  # so many equal tool calls in a turn are a loop; the last of them is not performed any more
+SAME_CALLS = 3  # so many equal tool calls in a turn are a loop, the last of them not performed; so are equal results
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,10 @@ class Stuck:
     _rounds: list[Exchange] = field(default_factory=list)
     _versions: list[str] = field(default_factory=list)
     _calls: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _heard: tuple[str, str] = ("", "")
+    """The tool that was called last, and what it said."""
+    _times: int = 0
+    """How often in a row it said so."""
     _loop: str = ""
     """What looped since the round began."""
 
@@ -80,6 +84,7 @@ class Stuck:
     def begin_turn(self) -> None:
         """A speaker begins a turn."""
         self._calls.clear()
+        self._heard, self._times = ("", ""), 0
         self.looping = False
 
     def calls(self, call: ToolCall) -> bool:
@@ -91,6 +96,16 @@ class Stuck:
             self._loop = (f"{call.name} was called {SAME_CALLS} times with the same arguments, and no delivery came of "
                           "it")
         return self.looping
+
+    def hears(self, tool: str, result: str) -> int:
+        """A tool has said something; how often in a row it has said it, whatever it was asked."""
+        heard = (tool, result)
+        self._times = self._times + 1 if heard == self._heard else 1
+        self._heard = heard
+        if self.on and self._times >= SAME_CALLS:
+            self.looping = True
+            self._loop = f"{tool} said the same {SAME_CALLS} times in a row, and no delivery came of it"
+        return self._times
 
     def _found(self, reason: str) -> None:
         if self.on and not self.reason:

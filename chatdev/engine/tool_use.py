@@ -109,7 +109,10 @@ class ToolUse:
             return f"The tool failed: {error}"
         said = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1)
         self.observed.append(said)
-        return said
+        times = self.stuck.hears(call.name, said)
+        if times == 1:
+            return said
+        return self.office.say("same_result", tool=call.name, times=times, left=not self.stuck.looping)
 
 
 async def call_tool(office: Office, state: State, name: str, place: str, *, reads: tuple[str, ...] | None = None,

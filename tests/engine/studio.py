@@ -27,6 +27,7 @@ PROTOCOL = {
     "files_partial": "CHANGED PARTS", "as_file": "CONTENT OF {{ file }}", "json": "JSON", "list": "LIST",
     "tools": "TOOLS", "observation": "OBSERVATION {{ tool }}: {{ result }}", "tool_calls_used_up": "NO MORE CALLS",
     "same_call": "SAME CALL {{ tool }} {{ times }}",
+    "same_result": "SAME RESULT {{ tool }} {{ times }}{{ '' if left else ', NO MORE' }}",
     "report": "REPORT {{ report }}", "unreadable": "UNREADABLE {{ problem }}", "refused": "REFUSED {{ reason }}",
     "same_again": "SAME AGAIN {{ times }}{% if report and not passed %} STILL {{ report }}{% endif %}",
     "must_deliver": "NOW DELIVER", "go_on": "GO ON",

@@ -167,6 +167,20 @@ def test_equal_calls_with_others_in_between_are_a_loop_and_those_of_other_turns_
     assert len(studio.tool_calls("talk#1")) == 5
 
 
+def test_a_tool_that_says_the_same_three_times_whatever_it_is_asked_is_a_loop_told_in_a_line(studio: Studio) -> None:
+    company = studio.company({"write": {**WRITE, "solution": {"form": "files", "retries": 0}}},
+                             roles={**ROLES, "maker": {**ROLES["maker"], "tools": ["verilog.minimise"]}})
+    at, table = "write#1/round-1/assistant", {"row_variables": ["a"], "row_labels": ["0", "1"], "cells": [[0], [1]]}
+    asked = [table, {**table, "column_variables": []}, {**table, "cells": [["0"], ["1"]]}]
+    replies = {at if not n else f"{at}/act-{n}": action("verilog.minimise", **one) for n, one in enumerate(asked)}
+    studio.run(company, replies | {f"{at}/act-3": "Hm.", "write#1/reflection-1": program()})
+    assert len(studio.tool_calls("write#1")) == 3
+    assert studio.said(f"{at}/act-2").endswith("SAME RESULT verilog.minimise 2")
+    assert studio.said(f"{at}/act-3").endswith("SAME RESULT verilog.minimise 3, NO MORE")
+    assert notes(studio) == ["stuck: verilog.minimise said the same 3 times in a row, and no delivery came of it; the "
+                             "phase ends here"]
+
+
 def test_a_company_can_switch_the_rules_off(studio: Studio) -> None:
     replies = pair("write", 4, lambda n: "Go on.", lambda n: version(n % 2))
     studio.run(studio.company({"write": {**WRITE, "rounds": 4, "stuck": False}}), replies)

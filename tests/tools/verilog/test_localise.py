@@ -45,6 +45,7 @@ def test_levels_that_help_nobody_are_refused(desk: Desk, levels: int) -> None:
 
 def test_more_levels_are_offered_as_long_as_there_are_more(desk: Desk) -> None:
     assert "trace with levels=2" in desk.use("trace", WRONG, outputs=["q"], levels=1).report
+    assert "Nothing lies further back" in desk.use("trace", WRONG, outputs=["q"], levels=9).report
 
 
 def test_no_line_of_bench_or_reference_is_told(desk: Desk) -> None:
