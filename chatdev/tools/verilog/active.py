@@ -47,11 +47,12 @@ class Held:
     inner: tuple[Reached, ...] = ()
 
 
-def run(design: Design, process: Process, part: Part, sample: Sample) -> list[Reached | Held]:
+def run(design: Design, process: Process, part: Part, sample: Sample, *, held: bool) -> list[Reached | Held]:
     """Let a process run with the values of a sample; what became of the assignments that may write any bit of `part`,
-    in their order. Raises DesignError when it is nested too deeply."""
+    in their order, of those that were not carried out only if `held`. Raises DesignError when it is nested too
+    deeply."""
     try:
-        return _Runner(design, process, part, Evaluation(design, sample.values, process.signals)).run()
+        return _Runner(design, process, part, Evaluation(design, sample.values, process.signals), held).run()
     except RecursionError:  # reading by values goes a little deeper than reading without
         raise too_deep() from None
 
@@ -60,9 +61,10 @@ class _Runner:
     """One run. `callers` are the processes that it is called from when it is that of a function; then `part` is None,
     and every assignment is noted."""
 
-    def __init__(self, design: Design, process: Process, part: Part | None, now: Evaluation,
+    def __init__(self, design: Design, process: Process, part: Part | None, now: Evaluation, held: bool,
                  callers: tuple[Process, ...] = ()) -> None:
-        self._design, self._process, self._part, self._now, self._callers = design, process, part, now, callers
+        self._design, self._process, self._part, self._now = design, process, part, now
+        self._held, self._callers = held, callers
         self._branches: dict[int, int | None] = {}
         self._loops: set[Loop] = set()
         self._earlier: set[str] = set()
@@ -74,7 +76,7 @@ class _Runner:
         for assignment in self._process.assignments:
             self._enter(assignment)
             reached, way = self._way(assignment)
-            if self._part is None or assignment.writes(self._part):
+            if (self._held or reached is not False) and (self._part is None or assignment.writes(self._part)):
                 self._note(assignment, reached, way)
             if assignment.blocking and reached is not False:
                 self._carry_out(assignment, reached)
@@ -156,7 +158,7 @@ class _Runner:
         now = self._now.within(process.signals)
         for argument, given in zip(process.arguments, call.arguments, strict=True):
             now.give(argument, self._now.constant(given))
-        ran = _Runner(self._design, process, None, now, (*self._callers, process)).run()
+        ran = _Runner(self._design, process, None, now, False, (*self._callers, process)).run()
         return [one for one in ran if isinstance(one, Reached)]
 
     def _carry_out(self, assignment: Assignment, reached: bool | None) -> None:

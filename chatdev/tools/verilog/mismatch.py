@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 
 from chatdev.tools.verilog.answer import TOP
 from chatdev.tools.verilog.bench import BenchReport
@@ -21,7 +23,7 @@ _SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", 
 @dataclass(frozen=True, slots=True)
 class Wrong:
     """An output's first mismatch. `time` is in units of the bench, `sampled` the same in those of the waveform; `parts`
-    are the wrong bits there, as far as the waveform holds both sides."""
+    are the wrong bits there, of the outputs that are wrong first, as far as the waveform holds both sides."""
 
     output: str
     count: int
@@ -33,13 +35,11 @@ class Wrong:
 def wrong_outputs(report: BenchReport, waves: Waves, bench: str) -> tuple[Wrong, ...]:
     """The outputs with mismatches, the one that differs first at the front."""
     factor = _units(bench, waves)
-    found = []
-    for name, mismatch in report.outputs.items():
-        if mismatch.count and mismatch.first_time is not None:
-            sampled = int(mismatch.first_time * factor)
-            parts = tuple(Part(name, run[-1], len(run)) for run in runs(_differing(name, waves, sampled)))
-            found.append(Wrong(name, mismatch.count, mismatch.first_time, sampled, parts))
-    return tuple(sorted(found, key=lambda wrong: wrong.time))
+    found = [Wrong(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
+             for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
+    found.sort(key=lambda wrong: wrong.time)
+    first = [wrong for wrong in found if wrong.time == found[0].time]
+    return (*_with_parts(first, waves), *found[len(first):])
 
 
 def scope_of(bench: str) -> str:
@@ -53,10 +53,14 @@ def columns_of(output: str, waves: Waves) -> list[str]:
     return [name for name in (f"tb.{output}{REFERENCE}", f"tb.{output}{ANSWER}") if name in waves.signals]
 
 
-def _differing(output: str, waves: Waves, time: int) -> list[int]:
-    columns = columns_of(output, waves)
-    values = waves.values_at(columns, time)
-    return differing(*values.values()) if len(columns) == 2 else []
+def _with_parts(some: Sequence[Wrong], waves: Waves) -> Iterator[Wrong]:
+    """Outputs that are wrong at the same time with their wrong bits; the waveform is read once for all of them."""
+    columns = {wrong.output: columns_of(wrong.output, waves) for wrong in some}
+    values = waves.values_at(chain.from_iterable(columns.values()), some[0].sampled) if some else {}
+    for wrong in some:
+        sides = [values[column] for column in columns[wrong.output]]
+        places = runs(differing(*sides)) if len(sides) == 2 else []
+        yield replace(wrong, parts=tuple(Part(wrong.output, place[-1], len(place)) for place in places))
 
 
 def _units(bench: str, waves: Waves) -> Fraction:

@@ -187,7 +187,9 @@ class _Drivers:
         left, number = _may_write(process, self._watch.part), 0
         samples = history.runs(process.triggers, time) if process.triggers else history.before(time)
         for number, sample in enumerate(itertools.islice(samples, _RUNS), start=1):
-            ran = run(self._design, process, self._watch.part, sample)
+            ran = run(self._design, process, self._watch.part, sample, held=number == 1)
+            if ran and number > 1:  # what held others back tells something only where anything was reached
+                ran = run(self._design, process, self._watch.part, sample, held=True)
             reached = [one for one in ran if isinstance(one, Reached)]
             if number == 1 or reached:
                 left = self._keep(process, ran, sample, left)
