@@ -18,7 +18,7 @@ _LIKE_SLASHES = set("/\\\u2044\u2215\u29f5\u29f8\u29f9\u2571\u2572")  # after NF
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])", re.IGNORECASE)
 _ELSEWHERE = (
     (re.compile(r"^/|^[A-Za-z]:"), "is absolute"),
-    (re.compile(r"^~"), "points to a home folder"),
+    (re.compile(r"^(?:\./+)*~"), "points to a home folder"),
     (re.compile(r"/$"), "names a folder"),
 )
 _GIT = re.compile(r"\.git|git~[0-9]+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatdev.errors import UnsafePath
@@ -42,6 +42,7 @@ def test_a_harmless_path_is_made_relative_and_posix(name: str, path: str) -> Non
     ("c:x.py", "absolute"),
     ("~/.bashrc", "home"),
     ("~root/x", "home"),
+    (".//./~root/x", "home"),
     ("a\0b.py", "U\\+0000"),
     ("a\nb.py", "U\\+000A"),
     ("a\x7fb.py", "U\\+007F"),
@@ -83,6 +84,7 @@ def test_the_refusal_shows_a_long_name_shortened_and_escaped() -> None:
     assert "\x1b" not in str(refusal.value)
 
 
+@example(".\\~")
 @given(st.text(max_size=60) | st.text(alphabet="./\\~:gitGIT a", max_size=20))
 def test_whatever_is_accepted_stays_inside_the_software(name: str) -> None:
     try:
