@@ -117,6 +117,7 @@ def test_the_page_needs_nothing_beside_it_and_believes_nobody(results: Results, 
     page = as_page(results, tmp_path / "study", tmp_path / "elsewhere" / "report.html")
     assert HOSTILE not in page
     assert page.count("<script>") == 1
+    assert "<b>lexical</b><span>consistency by</span>" in page
     assert not re.findall(r'(?:src|href)="(?!\.\./study/)[^"#]', page)
     assert 'href="../study/plain/Task%200%231/"' in page
     assert 'href="../study/plain/Task%200%231/run/report.md"' in page
@@ -169,7 +170,9 @@ def test_rows_of_another_data_set_need_no_metrics_of_ours(tmp_path: Path) -> Non
              "variant": "a", "folder": "a/1", "passes": 1.0}]
     results = Results("circuits", rows, [Failed("a/2", "a", "no key", 3)], ["a"])
     assert "1 run measured, 1 failed" in as_text(results)
-    assert "A counter" in as_page(results, tmp_path, tmp_path / "report.html")
+    page = as_page(results, tmp_path, tmp_path / "report.html")
+    assert "A counter" in page
+    assert "consistency by" not in page
     assert as_csv(results).splitlines()[1:] == ["a/1,circuits,1,A counter,,Circuits,a,a/1,1.0,,",
                                                 "a/2,,,,,,a,,,failed,no key"]
 
