@@ -15,7 +15,7 @@ from benchmarks.local_study import MODEL, LocalStudy, each_task, main
 from benchmarks.study import RESULTS_FOLDER, ROOT
 
 PROBLEMS = ("Prob005_notgate", "Prob014_andgate", "Prob024_hadd", "Prob025_reduction", "Prob027_fadd",
-            "Prob038_count15", "Prob040_count10", "Prob041_dff8r", "Prob054_edgedetect", "Prob072_thermostat")
+            "Prob040_count10", "Prob041_dff8r", "Prob046_dff8p", "Prob054_edgedetect", "Prob072_thermostat")
 """Easy ones by their specifications, of which no dialogue was read while prompts and tools were mended: six
 combinational, four sequential."""
 STUDY = LocalStudy(

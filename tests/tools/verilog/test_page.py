@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import verilog_judge, verilog_localise, verilog_speed, verilog_waves
+from benchmarks import verilog_judge, verilog_local, verilog_localise, verilog_speed, verilog_waves
 from benchmarks.study import read_results
 from chatdev.cli.app import command_line
 from chatdev.tools.registry import registry
@@ -19,6 +19,11 @@ PAGE = verilog_judge.PAGE.read_text(encoding="utf-8")
                          ids=lambda study: study.__name__.rpartition(".")[2])
 def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
     assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
+
+
+def test_the_table_of_the_local_model_is_that_of_its_rows() -> None:
+    begin, end = verilog_local.STUDY.marks
+    assert f"{begin}\n{verilog_local.told(read_results(verilog_local.STUDY.results))}\n{end}" in PAGE
 
 
 def test_every_tool_is_explained() -> None:
