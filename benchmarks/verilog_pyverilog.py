@@ -26,7 +26,7 @@ class Parser:
 
     def __init__(self) -> None:
         """Raises ImportError where pyverilog is not installed."""
-        from pyverilog.vparser import parser  # type: ignore[import-untyped]  # ships no types
+        from pyverilog.vparser import parser
 
         self._refuses = parser.ParseError
         with tempfile.TemporaryDirectory() as folder:

@@ -63,7 +63,7 @@ def _ours_all_changes(path: Path, last: int) -> None:
 
 
 def _pywellen_at_half(path: Path, last: int) -> None:
-    import pywellen  # type: ignore[import-untyped]  # ships no types
+    import pywellen
     found = {variable.full_name: variable for variable in pywellen.Waveform(str(path)).all_vars()}
     for name in NAMES:
         found[name].signal.value_at(last // 2 - 1)

@@ -22,6 +22,7 @@ from typing import Any
 
 from benchmarks.reliability.proof import Claim, Proof, Study
 from benchmarks.study import ROOT, markdown_table
+from chatdev.workspace.python_source import parse
 from tests.fuzz.properties import PROPERTIES, TOKENS
 
 SECONDS, QUICK = 600, 2
@@ -53,7 +54,7 @@ class Fuzzed:
 def seeds() -> Iterator[bytes]:
     """Texts to begin with."""
     for path in sorted((ROOT / "tests" / "engine" / "solution").glob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parse(path.read_bytes(), path.name)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value.encode("utf-8", "surrogatepass")
     for path in sorted(CASES.iterdir()):

@@ -1,4 +1,8 @@
-"""Reading Python source that may be anything: syntax errors are the only errors, and warnings stay out of the way."""
+"""Reading Python source that may be anything: syntax errors are the only errors, and warnings stay out of the way.
+
+All threads of a process read here, one at a time: they share the warning filters, and in Python 3.11 the depth of the
+tree that is being built (`SystemError: AST constructor recursion depth mismatch`).
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
-_lock = Lock()  # Python's warning filters are shared by all threads
+_lock = Lock()
+_ERRORS = ValueError, TypeError, RecursionError, MemoryError, OverflowError  # NUL bytes, lists as keys, deep nesting
 _MANY_DOTS = 20_000
 _MANY_PARTS = 500
 _LONG_NAME = re.compile(r"(?:\.[\s\\]*+\w++[\s\\]*+)++")
@@ -20,6 +26,12 @@ def parse(source: bytes | str, path: str = "<unknown>") -> ast.Module:
     _refuse_endless_names(source, path)
     with _quiet(path):
         return ast.parse(source, path)
+
+
+def literal(source: str) -> Any:
+    """The value of a Python literal; raises SyntaxError only, also when it is no literal."""
+    with _quiet("<literal>"):
+        return ast.literal_eval(source.strip())
 
 
 def check(source: bytes, path: str) -> None:
@@ -42,5 +54,5 @@ def _quiet(path: str) -> Iterator[None]:
         warnings.simplefilter("ignore")
         try:
             yield
-        except (ValueError, RecursionError, MemoryError, OverflowError) as error:  # NUL bytes; nested beyond reason
+        except _ERRORS as error:
             raise SyntaxError(str(error) or "nested too deeply", (path, 1, 1, None)) from error

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chatdev.engine.solution.fences import scan
 from chatdev.engine.solution.json_text import load_json
 from chatdev.engine.solution.problem import Unreadable
+from chatdev.workspace.python_source import literal
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
 _TO_JSON = {"True": "true", "False": "false", "None": "null", ",": ""}
@@ -91,11 +90,8 @@ def _replaced(text: str, words: Mapping[str, str]) -> str:
 
 
 def _literal(text: str) -> Any:
-    """A Python literal as JSON values. Raises what `ast.literal_eval` and `json` raise."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        value = ast.literal_eval(text.strip())
-    return load_json(json.dumps(value, allow_nan=False))
+    """A Python literal as JSON values. Raises SyntaxError and what `json` raises."""
+    return load_json(json.dumps(literal(text), allow_nan=False))
 
 
 def _violations(value: Any, schema: Mapping[str, Any]) -> list[str]:

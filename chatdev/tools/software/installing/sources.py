@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.secrets import keep_address
+from chatdev.workspace.python_source import literal
 
 _PYPI = "https://pypi.org/simple"
 _SECONDS = 60.0  # for pip to tell its settings, on the slowest of disks
@@ -68,5 +68,5 @@ def _settings() -> dict[str, str]:
     if done.returncode != 0:
         raise ToolError("pip cannot read its settings; `pip config debug` tells where they are")
     pairs = [line.partition("=") for line in done.stdout.splitlines()]
-    return {name.removeprefix(section): str(ast.literal_eval(value))
+    return {name.removeprefix(section): str(literal(value))
             for section in _SECTIONS for name, _, value in pairs if name.startswith(section)}
