@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-_lock = Lock()
+one_at_a_time = Lock()
+"""To hold while a library may parse Python; the functions here hold it themselves."""
 _ERRORS = ValueError, TypeError, RecursionError, MemoryError, OverflowError  # NUL bytes, lists as keys, deep nesting
 _MANY_DOTS = 20_000
 _MANY_PARTS = 500
@@ -50,7 +51,7 @@ def _refuse_endless_names(source: bytes | str, path: str) -> None:
 
 @contextmanager
 def _quiet(path: str) -> Iterator[None]:
-    with _lock, warnings.catch_warnings():
+    with one_at_a_time, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             yield

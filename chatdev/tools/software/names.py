@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from chatdev.tools.software.static import SourceError
 from chatdev.workspace.entry import is_test
-from chatdev.workspace.python_source import parse
+from chatdev.workspace.python_source import one_at_a_time, parse
 
 _GIVEN = {"_"}  # what a program may be given at run time (gettext)
 _MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names where nobody sees it
@@ -27,8 +27,10 @@ def _undefined(path: str, source: bytes) -> Iterator[SourceError]:
     text = source.decode("utf-8", errors="replace")
     if any(f"{maker}(" in text for maker in _MAKERS):
         return
+    tree = parse(source, path)
     try:
-        messages = Checker(parse(source, path), path).messages
+        with one_at_a_time:  # it parses annotations that are strings
+            messages = Checker(tree, path).messages
     except RecursionError:  # nested beyond what can be looked through
         return
     first: dict[str, int] = {}
