@@ -45,9 +45,12 @@ PAGE = ROOT / "docs" / "verilog.md"
 RESULTS = RESULTS_FOLDER / "verilog_localise.json"
 BEGIN, END = "<!-- localise: written by python -m benchmarks.verilog_localise -->", "<!-- end of localise -->"
 LEVELS = 3
+DEEPER = 8
+"""Levels that an agent may ask for when the lines of the first three are right."""
 LONG = 20
 """Sources of more lines of code are looked at separately."""
 METHODS = {"all drivers": "all drivers", "active": "active only", "pyverilog": "pyverilog, all drivers"}
+_DEEPER = "active, deeper"
 _LIMITS = replace(SIMULATING, cpu=20)
 
 
@@ -118,9 +121,11 @@ def _measured(problem: Problem, mutant: Mutant, report: BenchReport, path: Path,
         full = trace(design, [one.output for one in wrong], LEVELS)
         lines["all drivers"] = [set(full.lines(level)) for level in range(1, LEVELS + 1)]
         lines["active"] = [set(followed.lines(level)) for level in range(1, LEVELS + 1)]
+        lines[_DEEPER] = [set(narrowest(design, first, DEEPER, history).lines(DEEPER))]
     except DesignError:  # Icarus Verilog takes what pyslang refuses: nothing is named
         spent = time.process_time() - started
         lines["all drivers"] = lines["active"] = [set() for _ in range(LEVELS)]
+        lines[_DEEPER] = [set()]
     tree = parse(mutant.text) if parse else None
     if tree is not None:
         outputs = [name for name, mismatch in report.outputs.items() if mismatch.count]
@@ -139,13 +144,12 @@ def _is_code(text: str) -> bool:
 def summary(rows: Sequence[Row]) -> dict[str, Any]:
     """Per method: mutants, the share whose line is named within 1, 2, … levels, and the mean share of lines shown."""
     found = {}
-    for method in METHODS:
+    for method in (*METHODS, _DEEPER):
         some = [row for row in rows if method in row.hits]
         if some:
-            found[method] = {"mutants": len(some),
-                             "named": [_mean(row.hits[method][level] for row in some) for level in range(LEVELS)],
-                             "shown": [_mean(row.shown[method][level] / row.code for row in some)
-                                       for level in range(LEVELS)]}
+            hits = zip(*(row.hits[method] for row in some), strict=True)
+            shown = zip(*([lines / row.code for lines in row.shown[method]] for row in some), strict=True)
+            found[method] = {"mutants": len(some), "named": [*map(_mean, hits)], "shown": [*map(_mean, shown)]}
     return found
 
 
@@ -185,14 +189,18 @@ def told(results: Mapping[str, Any]) -> str:
     which = {"all": "all", "long": f"over {LONG} lines"}
     table = markdown_table(["sources", "slice", "mutants", *headers], [
         (about, METHODS[method], row["mutants"], *map(_percent, (*row["named"], *row["shown"])))
-        for group, about in which.items() for method, row in results[group].items()])
+        for group, about in which.items() for method, row in results[group].items() if method in METHODS])
+    deeper = " and ".join(f"{_percent(found['named'][-1])} of the mistakes with {_percent(found['shown'][-1])} of the "
+                          f"lines ({about})" for group, about in which.items() for found in [results[group][_DEEPER]])
     operators = markdown_table(
-        ["mistake", "mutants", f"named within {LEVELS}, all drivers", "active", "lines shown, active"],
+        ["mistake", "mutants", f"named within {LEVELS}, all drivers", "active", "lines shown, active",
+         f"named within {DEEPER}, active", "lines shown"],
         [(operator, row["active"]["mutants"], _percent(row["all drivers"]["named"][-1]),
-          _percent(row["active"]["named"][-1]), _percent(row["active"]["shown"][-1]))
+          *(_percent(row[method][what][-1]) for method in ("active", _DEEPER) for what in ("named", "shown")))
          for operator, row in results["operators"].items()])
     times = results["milliseconds"]
-    return (f"{table}\n\n{operators}\n\nA trace takes {times['median']:.1f} ms of processor time (median; 95 %: "
+    return (f"{table}\n\nAsked for {DEEPER} levels, the active slice names {deeper}.\n\n"
+            f"{operators}\n\nA trace takes {times['median']:.1f} ms of processor time (median; 95 %: "
             f"{times['95 %']:.1f}, most: {times['most']:.1f}), {times['of these reading']:.1f} of them (mean) to read "
             f"the waveform. {results['mutants']} of {results['simulated']} mutants that were simulated were rejected, "
             f"of {results['problems']} references. {results['date']}; {results['machine']}.")

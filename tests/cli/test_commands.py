@@ -43,7 +43,6 @@ def test_check_draws_the_chain(shop: Shop) -> None:
 
 
 @pytest.mark.tool
-@pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
 @pytest.mark.parametrize(("suffix", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_check_draws_the_chain_into_a_picture(shop: Shop, tmp_path: Path, suffix: str, start: bytes) -> None:
     picture = tmp_path / f"chain.{suffix}"
