@@ -55,7 +55,7 @@ def seconds_of(retry_after: str | None) -> float | None:
         pass
     try:
         when = parsedate_to_datetime(retry_after)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (when - datetime.now(UTC)).total_seconds())

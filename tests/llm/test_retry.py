@@ -12,6 +12,7 @@ from chatdev.llm.retry import seconds_of
 
 @pytest.mark.parametrize(("header", "seconds"), [
     (None, None), ("", None), ("soon", None), ("3", 3), ("0.5", 0.5), ("-4", 0), ("nan", 0),
+    ("Sun, 6 Nov 1994 8:49:3000000000", None),
     (format_datetime(datetime(2001, 1, 1, tzinfo=UTC), usegmt=True), 0)])
 def test_a_wait_is_read_or_ignored(header: str | None, seconds: float | None) -> None:
     assert seconds_of(header) == seconds
