@@ -49,8 +49,8 @@ class Held:
 
 def run(design: Design, process: Process, part: Part, sample: Sample, *, held: bool) -> list[Reached | Held]:
     """Let a process run with the values of a sample; what became of the assignments that may write any bit of `part`,
-    in their order, of those that were not carried out only if `held`. Raises DesignError when it is nested too
-    deeply."""
+    in the order in which they take effect (nonblocking ones after all others), of those that were not carried out only
+    if `held`. Raises DesignError when it is nested too deeply."""
     try:
         return _Runner(design, process, part, Evaluation(design, sample.values, process.signals), held).run()
     except RecursionError:  # reading by values goes a little deeper than reading without
@@ -80,7 +80,7 @@ class _Runner:
                 self._note(assignment, reached, way)
             if assignment.blocking and reached is not False:
                 self._carry_out(assignment, reached)
-        return self._found
+        return sorted(self._found, key=lambda one: not one.assignment.blocking)
 
     def _enter(self, assignment: Assignment) -> None:
         """What a loop assigns is not known from its start on: nobody counts its rounds."""

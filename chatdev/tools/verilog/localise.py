@@ -28,11 +28,12 @@ from chatdev.tools.verilog.waveform.vcd import Waves
 
 _TEMPLATE = Path(__file__).parent / "localise.j2"
 _COLUMNS, _ROWS = 14, 16
+_DEEPEST = 12  # levels
 
 
 @tool(reads=("software",))
 def trace(context: ToolContext, *,
-          levels: Annotated[int, Field(ge=1, le=12, description="how far to go back: 2 is a good start")] = 2,
+          levels: Annotated[int, Field(ge=1, le=_DEEPEST, description="how far to go back: 2 is a good start")] = 2,
           outputs: Annotated[list[str] | None, Field(description="only these outputs; by default those that are wrong "
                                                                  "first")] = None) -> Verdict:
     """Simulate the Verilog module `TopModule` with the test bench and trace a wrong output back: the lines that gave it
@@ -83,7 +84,8 @@ class _Case:
         facts = {"report": self._report, "focus": focus, "wrong": self._wrong, "path": self._answer.path,
                  "problem": problem, "levels": told(followed, history) if followed else [],
                  "source": self._answer.text.splitlines(), "deeper": bool(followed and followed.next),
-                 "asked": levels, "misfits": self._misfits(followed), "table": self._table(followed, focus)}
+                 "deepest": _DEEPEST, "asked": levels, "misfits": self._misfits(followed),
+                 "table": self._table(followed, focus)}
         text = template(_TEMPLATE.read_text(encoding="utf-8")).render(facts).strip()
         evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
         return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)

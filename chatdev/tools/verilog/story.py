@@ -24,13 +24,14 @@ class Cause:
 @dataclass(frozen=True, slots=True)
 class Told:
     """A signal of a level, with its value just before `time`, the causes, and the conditions that kept it from getting
-    another value; or the edges for which it waits, when none has come yet."""
+    another value, in a clocked block at the edge at `kept`; or the edges for which it waits, when none has come yet."""
 
     name: str
     value: str
     time: int | None
     causes: tuple[Cause, ...]
     waits: tuple[str, ...]
+    kept: int | None
     edges: tuple[str, ...]
     wait_lines: tuple[int, ...]
 
@@ -48,10 +49,12 @@ def _level(trace: Trace, number: int, history: History) -> Iterable[Told]:
         if steps or waits:
             conditions = [condition for wait in waits for condition in wait.conditions]
             triggers = [trigger for wait in waits for trigger in wait.triggers]
+            edges = dict.fromkeys(f"{one.edge} of {one.part.signal}" for one in triggers)
+            kept = [wait.sampled for wait in waits if wait.triggers and wait.conditions]
             causes = dict.fromkeys(_cause(trace, step) for step in steps)
             yield Told(_name(trace, watch.part), _value(watch, history), watch.time, tuple(causes),
                        tuple(dict.fromkeys(condition.subject for condition in conditions)),
-                       tuple(dict.fromkeys(f"{one.edge} of {one.part.signal}" for one in triggers)),
+                       max(kept, default=None), () if conditions else tuple(edges),
                        tuple(sorted({*(line for one in conditions for line in (*one.head, *one.twins)),
                                      *(one.line for one in triggers)})))
 

@@ -41,8 +41,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Conditions because of which `of` did not get another value at `sampled`; or `triggers`, of which none had come
-    before that time."""
+    """Conditions because of which `of` did not get another value at `sampled`, when one of `triggers` came; without
+    conditions none of these had come before that time."""
 
     of: Watch
     conditions: tuple[Condition, ...]
@@ -222,7 +222,7 @@ class _Drivers:
             if one.certain and one.exact and not _goes_on(one, self._watch.part.signal):
                 left = functools.reduce(lambda rest, mask: rest & ~mask, masks, left)
         # other ways of the decisions that led to what was carried out tell nothing more
-        self._wait([one for one in reversed(held) if id(one.conditions[-1].decision) not in ways], sample)
+        self._wait(process, [one for one in reversed(held) if id(one.conditions[-1].decision) not in ways], sample)
         return left
 
     def _written(self, process: Process, reached: Sequence[Reached]) -> bool:
@@ -242,10 +242,10 @@ class _Drivers:
         for inner in reached.inner:
             self._step(self._design.process_of(inner.assignment), inner, sample)
 
-    def _wait(self, held: Sequence[Held], sample: Sample) -> None:
+    def _wait(self, process: Process, held: Sequence[Held], sample: Sample) -> None:
         conditions = dict.fromkeys(condition for one in held for condition in one.conditions)
         if conditions:
-            self._level.waits.append(Wait(self._watch, tuple(conditions), (), sample.until))
+            self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until))
             self._after += [Watch(part, sample.until) for part in unique(part for one in held for part in one.reads)]
         for inner in (inner for one in held for inner in one.inner):
             self._step(self._design.process_of(inner.assignment), inner, sample)

@@ -48,6 +48,16 @@ def test_more_levels_are_offered_as_long_as_there_are_more(desk: Desk) -> None:
     assert "Nothing lies further back" in desk.use("trace", WRONG, outputs=["q"], levels=9).report
 
 
+def test_no_more_levels_are_offered_than_may_be_asked_for(desk: Desk) -> None:
+    wires = "  wire w20;\n" + "".join(f"  logic w{n}; always_comb w{n} = w{n + 1};\n" for n in reversed(range(20)))
+    deep = WRONG.replace("assign w = a | b;", f"{wires}  assign w20 = a | b, w = w0;")
+    assert deep != WRONG
+    assert "trace with levels=12" in desk.use("trace", deep, outputs=["w"], levels=7).report
+    deepest = desk.use("trace", deep, outputs=["w"], levels=12).report
+    assert "levels=" not in deepest
+    assert "Nothing lies further back" not in deepest
+
+
 def test_no_line_of_bench_or_reference_is_told(desk: Desk) -> None:
     assert told_nothing_of(desk.use("trace", WRONG).report, BENCH, REFERENCE)
 

@@ -77,10 +77,10 @@ def test_a_register_that_kept_its_value_names_what_kept_it_and_what_set_it() -> 
     assert ([condition.text for condition in wait.conditions], wait.sampled) == (["go"], 15)
 
 
-def test_a_register_that_was_never_set_names_what_kept_it() -> None:
+def test_a_register_that_was_never_set_names_what_kept_it_and_the_edge_at_which_it_did() -> None:
     found = active(FSM, "seen", 8, past(*COLUMNS, t0="0 1 0 xx 00 x xx", t5="1 1 0 00 00 0 xx"))
     assert steps(found) == []
-    assert found.lines() == (1, 14)
+    assert found.lines() == (1, 13, 14)
     assert [watch.part.signal for watch in found.next] == ["go"]
 
 
@@ -119,6 +119,12 @@ def test_the_first_value_counts_until_the_first_edge() -> None:
 def test_a_default_that_is_overridden_is_left_out() -> None:
     text = comb("always @(*) begin\ny = 0;\nif (a[0])\ny = b;\nend")
     assert steps(active(text, "y", 9, past("a", "b", t0="0001 0110"))) == [("y", 5, True)]
+
+
+def test_what_is_assigned_without_blocking_comes_after_all_else() -> None:
+    text = comb("always @(*) begin\ny <= 0;\nif (a[0])\ny = b;\nend")
+    assert steps(active(text, "y", 9, past("a", "b", t0="0001 0110"))) == [("y", 3, True)]
+    assert steps(active(text.replace("<=", "="), "y", 9, past("a", "b", t0="0001 0110"))) == [("y", 5, True)]
 
 
 def test_a_default_that_stands_names_the_conditions_that_let_it_stand() -> None:
