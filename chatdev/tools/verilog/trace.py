@@ -235,7 +235,7 @@ class _Drivers:
 
     def _step(self, process: Process, reached: Reached, sample: Sample) -> None:
         self._level.steps.append(Step(self._watch, reached.assignment, sample.until, reached.certain))
-        edge = sample.until + 1 if process.clocked else sample.until  # what a run wrote at once is seen after its edge
+        edge = _after_edge(process, sample)
         for part in reached.reads:
             self._lead(reached.assignment, [part], edge if part.signal in reached.earlier else sample.until)
         self._lead(reached.assignment, [one.part for one in process.triggers], edge)
@@ -247,8 +247,14 @@ class _Drivers:
         if conditions:
             self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until))
             self._after += [Watch(part, sample.until) for part in unique(part for one in held for part in one.reads)]
+            self._after += [Watch(trigger.part, _after_edge(process, sample)) for trigger in process.triggers]
         for inner in (inner for one in held for inner in one.inner):
             self._step(self._design.process_of(inner.assignment), inner, sample)
+
+
+def _after_edge(process: Process, sample: Sample) -> int:
+    """When what a run wrote at once is seen."""
+    return sample.until + 1 if process.clocked else sample.until
 
 
 def _goes_on(reached: Reached, signal: str) -> bool:
