@@ -55,8 +55,7 @@ def _level(trace: Trace, number: int, history: History) -> Iterable[Told]:
             yield Told(_name(trace, watch.part), _value(watch, history), watch.time, tuple(causes),
                        tuple(dict.fromkeys(condition.subject for condition in conditions)),
                        max(kept, default=None), () if conditions else tuple(edges),
-                       tuple(sorted({*(line for one in conditions for line in (*one.head, *one.twins)),
-                                     *(one.line for one in triggers)})))
+                       tuple(sorted(set[int]().union(*(wait.lines for wait in waits)))))
 
 
 def _cause(trace: Trace, step: Step) -> Cause:

@@ -49,6 +49,13 @@ class Wait:
     triggers: tuple[Trigger, ...]
     sampled: int
 
+    @property
+    def lines(self) -> set[int]:
+        """What was looked at; the label of a `case` too when it was the only one that would have led on."""
+        looked_at = {line for one in self.conditions for line in (*one.head, *one.twins)}
+        label = self.conditions[0].lines if len(self.conditions) == 1 else ()
+        return looked_at | {*label} | {trigger.line for trigger in self.triggers}
+
 
 @dataclass(slots=True)
 class Level:
@@ -75,8 +82,7 @@ class Trace:
             for step in level.steps:
                 found.update(lines_of(self.design, step.assignment))
             for wait in level.waits:
-                found.update(line for condition in wait.conditions for line in (*condition.head, *condition.twins))
-                found.update(trigger.line for trigger in wait.triggers)
+                found.update(wait.lines)
         return tuple(sorted(found))
 
     def doubtful(self, levels: int | None = None) -> tuple[str, ...]:

@@ -127,6 +127,13 @@ def test_what_is_assigned_without_blocking_comes_after_all_else() -> None:
     assert steps(active(text.replace("<=", "="), "y", 9, past("a", "b", t0="0001 0110"))) == [("y", 5, True)]
 
 
+def test_the_only_label_that_would_have_set_it_is_named() -> None:
+    text = comb("always @(*) begin\ny = 0;\ncase (a)\n4'd1: y = b;\nendcase\nend")
+    assert active(text, "y", 9, past("a", "b", t0="0010 0110")).lines() == (1, 3, 4, 5)
+    both = text.replace("endcase", "4'd3: y = 1;\nendcase")
+    assert active(both, "y", 9, past("a", "b", t0="0010 0110")).lines() == (1, 3, 4)
+
+
 def test_a_default_that_stands_names_the_conditions_that_let_it_stand() -> None:
     found = active(comb("always @(*) begin\ny = 0;\nif (a[0])\ny = b;\nend"), "y", 9, past("a", "b", t0="0000 0110"))
     assert steps(found) == [("y", 3, True)]
