@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
-from chatdev.tools.verilog.design.records import Trigger
+from chatdev.tools.verilog.design.records import Part, Trigger
 from chatdev.tools.verilog.waveform.vcd import Row, Waves
 
 _ROWS = 512  # before a mismatch that are looked at
@@ -16,10 +16,13 @@ _AFTER = {"posedge": "1", "negedge": "0"}
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Values that held just before `until`."""
+    """Values that held just before `until`. Of the run of a process, `after` are those that hold when everything of
+    that time has happened, and `late` are the signals that `values` have from there."""
 
     values: Mapping[str, str]
     until: int
+    after: Mapping[str, str] = field(default_factory=dict)
+    late: frozenset[str] = frozenset()
 
 
 class History:
@@ -54,20 +57,21 @@ class History:
             old = self._values[place - 1] if place else {signal: "x" * len(bits) for signal, bits in new.items()}
             fired = {trigger.part.signal for trigger in triggers if _fires(trigger, old, new)}
             if fired:
-                yield Sample({**old, **{signal: new[signal] for signal in fired}}, self._times[place])
+                yield Sample({**old, **{signal: new[signal] for signal in fired}}, self._times[place], new)
 
 
 def _fires(trigger: Trigger, old: Mapping[str, str], new: Mapping[str, str]) -> bool:
     """Whether the edge is between two rows."""
-    was, now = (_bits(trigger, values) for values in (old, new))
+    was, now = bits_in(old, trigger.part), bits_in(new, trigger.part)
     if trigger.edge == "change":
         return was != now
     after = _AFTER[trigger.edge]
     return was[-1:] != now[-1:] and (now[-1:] == after or was[-1:] == _AFTER[_OPPOSITE[trigger.edge]])
 
 
-def _bits(trigger: Trigger, values: Mapping[str, str]) -> str:
-    bits, part = values.get(trigger.part.signal, ""), trigger.part
+def bits_in(values: Mapping[str, str], part: Part) -> str:
+    """The bits of a part, empty where there is no value of its signal."""
+    bits = values.get(part.signal, "")
     return bits[max(0, len(bits) - part.low - part.width):len(bits) - part.low]
 
 

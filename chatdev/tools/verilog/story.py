@@ -24,7 +24,8 @@ class Cause:
 @dataclass(frozen=True, slots=True)
 class Told:
     """A signal of a level, with its value just before `time`, the causes, and the conditions that kept it from getting
-    another value, in a clocked block at the edge at `kept`; or the edges for which it waits, when none has come yet."""
+    another value, in a clocked block at the edge at `kept`; or the edges for which it waits, when none has come yet.
+    `late` are signals that changed at the very edge, and whose new values were seen."""
 
     name: str
     value: str
@@ -34,6 +35,7 @@ class Told:
     kept: int | None
     edges: tuple[str, ...]
     wait_lines: tuple[int, ...]
+    late: tuple[str, ...]
 
 
 def told(trace: Trace, history: History) -> list[list[Told]]:
@@ -55,7 +57,9 @@ def _level(trace: Trace, number: int, history: History) -> Iterable[Told]:
             yield Told(_name(trace, watch.part), _value(watch, history), watch.time, tuple(causes),
                        tuple(dict.fromkeys(condition.subject for condition in conditions)),
                        max(kept, default=None), () if conditions else tuple(edges),
-                       tuple(sorted(set[int]().union(*(wait.lines for wait in waits)))))
+                       tuple(sorted(set[int]().union(*(wait.lines for wait in waits)))),
+                       tuple(sorted({*(late for step in steps for late in step.late),
+                                     *(late for wait in waits for late in wait.late)})))
 
 
 def _cause(trace: Trace, step: Step) -> Cause:

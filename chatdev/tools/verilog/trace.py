@@ -12,6 +12,7 @@ from chatdev.tools.verilog.active import Held, Reached, run
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.records import Assignment, Condition, Kind, Part, Process, Trigger, unique
 from chatdev.tools.verilog.history import History, Sample
+from chatdev.tools.verilog.races import as_seen
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
 _OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
@@ -30,24 +31,27 @@ class Watch:
 class Step:
     """An assignment that gave `of` its value, or (`certain` is False) may have done so.
 
-    `sampled` is the time just before which its values were taken; with None any time is meant.
+    `sampled` is the time just before which its values were taken; with None any time is meant. Of `late` signals the
+    values count that they got at that time.
     """
 
     of: Watch
     assignment: Assignment
     sampled: int | None
     certain: bool
+    late: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
     """Conditions because of which `of` did not get another value at `sampled`, when one of `triggers` came; without
-    conditions none of these had come before that time."""
+    conditions none of these had come before that time. `late` as in `Step`."""
 
     of: Watch
     conditions: tuple[Condition, ...]
     triggers: tuple[Trigger, ...]
     sampled: int
+    late: frozenset[str] = frozenset()
 
     @property
     def lines(self) -> set[int]:
@@ -192,7 +196,8 @@ class _Drivers:
         not, and whether it is known that no run wrote them."""
         left, number = _may_write(process, self._watch.part), 0
         samples = history.runs(process.triggers, time) if process.triggers else history.before(time)
-        for number, sample in enumerate(itertools.islice(samples, _RUNS), start=1):
+        for number, before in enumerate(itertools.islice(samples, _RUNS), start=1):
+            sample = as_seen(self._design, process, self._watch.part, before) if process.clocked else before
             ran = run(self._design, process, self._watch.part, sample, held=number == 1)
             if ran and number > 1:  # what held others back tells something only where anything was reached
                 ran = run(self._design, process, self._watch.part, sample, held=True)
@@ -240,10 +245,10 @@ class _Drivers:
         return bool(reached) and signal in process.always and whole
 
     def _step(self, process: Process, reached: Reached, sample: Sample) -> None:
-        self._level.steps.append(Step(self._watch, reached.assignment, sample.until, reached.certain))
-        edge = _after_edge(process, sample)
+        self._level.steps.append(Step(self._watch, reached.assignment, sample.until, reached.certain, sample.late))
+        edge, changed = _after_edge(process, sample), reached.earlier | sample.late
         for part in reached.reads:
-            self._lead(reached.assignment, [part], edge if part.signal in reached.earlier else sample.until)
+            self._lead(reached.assignment, [part], edge if part.signal in changed else sample.until)
         self._lead(reached.assignment, [one.part for one in process.triggers], edge)
         for inner in reached.inner:
             self._step(self._design.process_of(inner.assignment), inner, sample)
@@ -251,9 +256,11 @@ class _Drivers:
     def _wait(self, process: Process, held: Sequence[Held], sample: Sample) -> None:
         conditions = dict.fromkeys(condition for one in held for condition in one.conditions)
         if conditions:
-            self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until))
-            self._after += [Watch(part, sample.until) for part in unique(part for one in held for part in one.reads)]
-            self._after += [Watch(trigger.part, _after_edge(process, sample)) for trigger in process.triggers]
+            self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until, sample.late))
+            edge = _after_edge(process, sample)
+            self._after += [Watch(part, edge if part.signal in sample.late else sample.until)
+                            for part in unique(part for one in held for part in one.reads)]
+            self._after += [Watch(trigger.part, edge) for trigger in process.triggers]
         for inner in (inner for one in held for inner in one.inner):
             self._step(self._design.process_of(inner.assignment), inner, sample)
 

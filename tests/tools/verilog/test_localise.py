@@ -58,6 +58,14 @@ def test_no_more_levels_are_offered_than_may_be_asked_for(desk: Desk) -> None:
     assert "Nothing lies further back" not in deepest
 
 
+def test_an_input_that_changes_with_the_clock_is_told(desk: Desk) -> None:
+    hasty = BENCH.replace("always @(negedge clk) {a, b} <= $random;", "")
+    hasty = hasty.replace("always #5 clk = ~clk;", "always begin #5 {a, b} = $random; clk = 1; #5 clk = 0; end")
+    told = "(b changed at the very edge, and the new value counts)"
+    assert told in desk.use("trace", WRONG, bench=hasty, outputs=["q"]).report
+    assert told not in desk.use("trace", WRONG, outputs=["q"]).report
+
+
 def test_no_line_of_bench_or_reference_is_told(desk: Desk) -> None:
     assert told_nothing_of(desk.use("trace", WRONG).report, BENCH, REFERENCE)
 

@@ -91,6 +91,17 @@ class Design:
         return Part(signal, 0, self.widths[signal])
 
     @functools.cached_property
+    def hasty(self) -> frozenset[str]:
+        """Signals that may change at an edge before a clocked block looks at them: all but those of nonblocking
+        assignments, and what is made of them."""
+        slow = {target.signal for one in self.assignments if not one.blocking for target in one.targets}
+        wires = [one for one in self.assignments if one.kind != "clocked"]
+        while more := {target.signal for one in wires for target in one.targets if target.signal not in slow
+                       and any(part.signal in slow for part in (*one.data, *one.control))}:
+            slow |= more
+        return frozenset(self.widths) - slow
+
+    @functools.cached_property
     def misfits(self) -> tuple[Misfit, ...]:
         """Widths that do not fit."""
         return misfits(self.assignments, self.names, constants(self.body))

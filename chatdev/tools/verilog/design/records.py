@@ -29,6 +29,9 @@ class Part:
     def mask(self) -> int:
         return (1 << self.width) - 1 << self.low
 
+    def covers(self, other: Part) -> bool:
+        return self.signal == other.signal and not other.mask & ~self.mask
+
     def overlaps(self, other: Part) -> bool:
         return self.signal == other.signal and self.low < other.low + other.width and other.low < self.low + self.width
 

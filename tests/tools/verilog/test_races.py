@@ -1,0 +1,86 @@
+"""What a block saw of signals that changed at its very edge is told by what it made of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.history import History
+from chatdev.tools.verilog.trace import Trace, Watch, trace
+from tests.tools.verilog.past import past
+
+REGISTER = """module TopModule(input clk, reset, d, output reg q);
+  always @(posedge clk)
+    if (reset) q <= 0;
+    else q <= d;
+endmodule
+"""
+WITHIN = REGISTER.replace("TopModule", "Register") + """
+module TopModule(input clk, reset, d, output q);
+  Register one(.clk(clk), .reset(reset), .d(d), .q(q));
+endmodule
+"""
+CHAIN = """module TopModule(input clk, d, output reg q);
+  reg first;
+  always @(posedge clk) first = d;
+  always @(posedge clk) q <= first;
+endmodule
+"""
+
+
+def followed(text: str, history: History, levels: int = 1) -> Trace:
+    design = Design.of(text)
+    return trace(design, [Watch(design.part("q"), 9)], levels, history)
+
+
+def lines(trace: Trace, level: int = 0) -> list[int]:
+    return [step.assignment.lines.first for step in trace.levels[level].steps if step.assignment.kind == "clocked"]
+
+
+@pytest.mark.parametrize(("became", "line", "late"), [("1", 4, {"reset"}), ("0", 3, set())])
+def test_a_reset_that_ends_at_the_edge(became: str, line: int, late: set[str]) -> None:
+    found = followed(REGISTER, past("clk", "reset", "d", "q", t0="0 1 1 0", t5=f"1 0 1 {became}"))
+    assert lines(found) == [line]
+    assert found.levels[0].steps[0].late == late
+
+
+def test_an_input_is_followed_into_an_instance() -> None:
+    columns = ("clk", "reset", "d", "q", "one.clk", "one.reset", "one.d", "one.q")
+    found = followed(WITHIN, past(*columns, t0="0 1 1 0 0 1 1 0", t5="1 0 1 1 1 0 1 1"))
+    assert lines(found) == [4]
+
+
+def test_a_register_that_kept_its_value_saw_that_it_was_no_longer_enabled() -> None:
+    text = "module TopModule(input clk, en, d, output reg q);\nalways @(posedge clk)\nif (en) q <= d;\nendmodule"
+    found = followed(text, past("clk", "en", "d", "q", t0="0 1 1 0", t5="1 0 1 0"))
+    assert lines(found) == []
+    [wait] = found.levels[0].waits
+    assert wait.sampled == 5
+    assert wait.late == {"en"}
+
+
+@pytest.mark.parametrize(("became", "line", "sampled"), [("1", 3, 5), ("0", 3, 2)])
+def test_a_blocking_assignment_of_another_block_may_come_first(became: str, line: int, sampled: int) -> None:
+    history = past("clk", "d", "first", "q", t0="0 0 x x", t2="1 0 0 x", t3="0 1 0 x", t5=f"1 1 1 {became}")
+    found = followed(CHAIN, history, levels=2)
+    assert (lines(found), lines(found, 1)) == ([4], [line])
+    assert found.levels[1].steps[0].sampled == sampled
+
+
+def test_what_is_assigned_without_blocking_is_never_early() -> None:
+    text = CHAIN.replace("first = d", "first <= d")
+    assert "first" not in Design.of(text).hasty
+    found = followed(text, past("clk", "d", "first", "q", t0="0 1 0 0", t5="1 1 1 1"))
+    assert found.levels[0].steps[0].late == set()
+
+
+def test_what_wires_make_of_registers_is_as_late_as_these() -> None:
+    text = ("module TopModule(input clk, d, output q, w);\nreg r;\nwire n = r & d;\nassign q = n, w = ~d;\n"
+            "always @(posedge clk) r <= d;\nendmodule")
+    assert Design.of(text).hasty == {"clk", "d", "w"}
+
+
+def test_what_neither_explains_stays_as_it_was_before_the_edge() -> None:
+    text = REGISTER.replace("q <= 0", "q <= 1")
+    found = followed(text, past("clk", "reset", "d", "q", t0="0 1 1 0", t5="1 0 1 0"))
+    assert lines(found) == [3]
