@@ -52,7 +52,8 @@ def _level(trace: Trace, number: int, history: History) -> Iterable[Told]:
             conditions = [condition for wait in waits for condition in wait.conditions]
             triggers = [trigger for wait in waits for trigger in wait.triggers]
             edges = dict.fromkeys(f"{one.edge} of {one.part.signal}" for one in triggers)
-            kept = [wait.sampled for wait in waits if wait.triggers and wait.conditions]
+            kept = [wait.sampled for wait in waits if wait.conditions
+                    and any(trigger.edge != "change" for trigger in wait.triggers)]
             causes = dict.fromkeys(_cause(trace, step) for step in steps)
             yield Told(_name(trace, watch.part), _value(watch, history), watch.time, tuple(causes),
                        tuple(dict.fromkeys(condition.subject for condition in conditions)),
