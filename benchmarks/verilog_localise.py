@@ -2,8 +2,8 @@
 
 The references of VerilogEval are mutated (verilog_mutants.py); each mutant that compiles and that the bench rejects is
 traced from the mismatch that the bench reports: over all drivers of all wrong outputs (`all drivers`), and over what
-was active before the first mismatch of one of the outputs that are wrong first (`active`). A line counts when it holds
-code.
+was active before the first mismatch of one of the outputs that are wrong first (`active`), for three levels and for
+eight. A line counts when it holds code.
 
     python -m benchmarks.verilog_localise [--mutants 28] [--problems N] [--processes 2]
 
