@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from chatdev.errors import ToolError
 from chatdev.sandbox.base import Sandbox
 
 
@@ -34,7 +35,7 @@ class Verdict:
 
     `score` orders failing versions (higher is better, passing ones are above all failing ones); `report` is what the
     agents read; `evidence` is for machines and the final report. `judged` is False when this machine could not tell,
-    for want of a toolchain: such a verdict passes, so that nobody mends what may be sound, but makes no run a success.
+    for want of a toolchain: such a verdict passes, so that nobody changes sound software, but makes no run a success.
     """
 
     passed: bool
@@ -47,3 +48,29 @@ class Verdict:
         """The verdict as plain JSON values, with `passed` and `report` where expressions and templates find them."""
         return {"passed": self.passed, "report": self.report, "score": self.score, "judged": self.judged,
                 **dict(self.evidence)}
+
+    @classmethod
+    def from_value(cls, value: object) -> Self:
+        """The verdict of which `to_dict` made `value`: what has no field of its own is its evidence. Without `score`,
+        a verdict that passes is worth 1 and one that fails 0; without `judged`, it was judged. Raises ToolError when
+        `value` is no mapping, or when a field is missing or of the wrong kind."""
+        if not isinstance(value, Mapping):
+            raise ToolError(f"a verdict is needed, with `passed` and `report`; the tool returned {value!r:.80}")
+        rest = dict(value)
+        passed = _field(rest, "passed", bool, "true or false")
+        report = _field(rest, "report", str, "a text")
+        rest.setdefault("score", float(passed))
+        rest.setdefault("judged", True)
+        score = _field(rest, "score", (int, float), "a number")
+        judged = _field(rest, "judged", bool, "true or false")
+        return cls(passed, report, score, rest, judged)
+
+
+def _field(rest: dict[Any, Any], name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
+    """Take the field `name` of a verdict out of `rest`; raises ToolError unless it is of `kind`."""
+    if name not in rest:
+        raise ToolError(f"a verdict needs `{name}` ({wanted}), and the tool returned one without it")
+    value = rest.pop(name)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ToolError(f"`{name}` of a verdict is {wanted}; the tool returned {value!r:.80}")
+    return value
