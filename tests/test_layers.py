@@ -15,6 +15,7 @@ LAYERS = [
     "batch",
     "runner",
     "engine",
+    "replies",
     "tools llm config",
     "sandbox workspace",
     "journal",

@@ -53,7 +53,7 @@ class Fuzzed:
 
 def seeds() -> Iterator[bytes]:
     """Texts to begin with."""
-    for path in sorted((ROOT / "tests" / "engine" / "solution").glob("test_*.py")):
+    for path in sorted((ROOT / "tests" / "replies").glob("test_*.py")):
         for node in ast.walk(parse(path.read_bytes(), path.name)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value.encode("utf-8", "surrogatepass")

@@ -6,7 +6,7 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["chatdev.engine.solution", "chatdev.workspace"]):
+with atheris.instrument_imports(include=["chatdev.replies", "chatdev.workspace"]):
     from tests.fuzz.properties import PROPERTIES, decoded
 
 

@@ -7,9 +7,9 @@ from collections.abc import Collection
 
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import Solution
-from chatdev.engine.solution import SOLUTION
-from chatdev.engine.solution.languages import program_extensions
 from chatdev.llm.base import Constraint
+from chatdev.replies import SOLUTION
+from chatdev.replies.languages import program_extensions
 
 _LONGEST_LINE = 200  # characters
 _MOST_FILES = 6  # in one delivery

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from chatdev.config.schema import Phase
 from chatdev.engine.activity import digest
 from chatdev.engine.office import Office
-from chatdev.engine.solution import FilesDelivery, Unreadable, objections, parse_solution
 from chatdev.engine.state import Files, State
 from chatdev.engine.tool_use import call_tool, fingerprint
 from chatdev.events import DeliveryApplied, DeliveryRefused
+from chatdev.replies import FilesDelivery, Unreadable, objections, parse_solution
 
 Verdict = Mapping[str, Any]
 

@@ -12,11 +12,11 @@ from chatdev.engine.constraint import constraint_for
 from chatdev.engine.delivery import Deliveries, Received
 from chatdev.engine.memory import Utterance
 from chatdev.engine.office import Office
-from chatdev.engine.solution import read_marker
 from chatdev.engine.stuck import Stuck
 from chatdev.engine.turn import Turns
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
+from chatdev.replies import read_marker
 
 Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered", "stuck", "budget"]
 

@@ -17,13 +17,13 @@ from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.office import Office
-from chatdev.engine.solution import example_part, read_marker
 from chatdev.engine.state import State
 from chatdev.engine.stuck import Stuck
 from chatdev.engine.tool_use import ToolUse
 from chatdev.engine.turn import Turns
 from chatdev.errors import PhaseFailed
 from chatdev.events import DeliveryApplied, PhaseFinished, PhaseStarted, Speaker, Uttered
+from chatdev.replies import example_part, read_marker
 
 REFLECTIONS = 2  # at most so many attempts to draw the conclusion that the pair did not (design §3)
 

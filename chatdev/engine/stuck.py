@@ -14,8 +14,8 @@ import json
 from collections import Counter
 from dataclasses import dataclass, field
 
-from chatdev.engine.solution.json_text import load_json
 from chatdev.llm.base import ToolCall
+from chatdev.replies.values import load_json
 
 SAME_CALLS = 3  # so many equal tool calls in a turn are a loop, the last of them not performed; so are equal results
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from chatdev.engine.activity import digest
 from chatdev.engine.office import Office
-from chatdev.engine.solution.json_text import load_json
-from chatdev.engine.solution.names import name_on
 from chatdev.engine.state import State
 from chatdev.engine.stuck import SAME_CALLS, Stuck
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.events import ToolCalled
 from chatdev.llm.base import Message, Reply, ToolCall, ToolSpec
+from chatdev.replies.file_names import name_on
+from chatdev.replies.values import load_json
 
 _BLOCK_OPENS = re.compile(r"```(?:json|tool)?[ \t]*\n(?=\{)")
 _BLOCK_CLOSES = re.compile(r"(?<=\})\s*```")

@@ -9,10 +9,10 @@ from chatdev.engine.call import Calls
 from chatdev.engine.continuation import counts_on, goes_in_circles, joined, without_circles
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.office import Office, Seat
-from chatdev.engine.solution import strip_thoughts
 from chatdev.engine.tool_use import ToolUse, asks_for_tool, wanted_calls
 from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Message, Reply, ToolSpec
+from chatdev.replies import strip_thoughts
 
 WARMER = 0.4  # added to the temperature for each time that the same came again
 WARMEST = 1.0

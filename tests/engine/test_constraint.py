@@ -12,9 +12,9 @@ from chatdev.config.load import load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import Solution
 from chatdev.engine.constraint import constraint_for
-from chatdev.engine.solution import FilesDelivery, parse_solution
 from chatdev.llm.base import Message, Reply, Request, Sampling
 from chatdev.llm.local.model import LocalModel
+from chatdev.replies import FilesDelivery, parse_solution
 from tests.support.local_model import require_local_model
 
 SMALL = ModelProfile(match=["x"], constrained=True)

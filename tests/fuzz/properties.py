@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from chatdev.engine.solution import Unreadable, objections, parse_files, read_marker, strip_thoughts
-from chatdev.engine.solution.files import MAX_FILES
+from chatdev.replies import Unreadable, objections, parse_files, read_marker, strip_thoughts
+from chatdev.replies.files import MAX_FILES
 from chatdev.workspace.safe_paths import collisions, safe_path
 
 PROGRAM = """\

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from chatdev.batch.spent import Allowance, Spent
 from chatdev.config.profiles import ModelProfile
 from chatdev.engine.activity import digest
-from chatdev.engine.solution.markers import strip_thoughts
-from chatdev.engine.solution.problem import Unreadable
-from chatdev.engine.solution.values import read_json
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.pairs import Match, Pair
 from chatdev.evaluation.judging.record import Judgement, Record, Verdict
 from chatdev.evaluation.judging.wording import Wording, wording
 from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage
+from chatdev.replies.markers import strip_thoughts
+from chatdev.replies.problem import Unreadable
+from chatdev.replies.values import read_json
 
 OnJudged = Callable[[Judgement], object]
 

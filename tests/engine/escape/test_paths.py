@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatdev.engine.solution.files import parse_files
-from chatdev.engine.solution.problem import Unreadable
 from chatdev.errors import UnsafePath
+from chatdev.replies.files import parse_files
+from chatdev.replies.problem import Unreadable
 from chatdev.workspace.safe_paths import safe_path
 from tests.engine.escape.paths import DECEIVING, HARMLESS, IMPOSSIBLE, LEAVING, METADATA
 from tests.engine.escape.world import World

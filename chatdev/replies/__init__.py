@@ -1,0 +1,13 @@
+"""Replies: what a model's response means in the form that its phase asks for (design §3)."""
+
+from chatdev.replies.example import example_part
+from chatdev.replies.files import FilesDelivery, parse_files
+from chatdev.replies.forms import parse_solution
+from chatdev.replies.markers import QUESTION, SOLUTION, Marked, read_marker, strip_thoughts
+from chatdev.replies.problem import Unreadable
+from chatdev.replies.protect import objections
+
+__all__ = [
+    "QUESTION", "SOLUTION", "FilesDelivery", "Marked", "Unreadable", "example_part", "objections", "parse_files",
+    "parse_solution", "read_marker", "strip_thoughts",
+]

@@ -1,0 +1,179 @@
+"""Which file a fenced block is meant for: what its fence, the line above it or its first line say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from chatdev.replies.languages import fits, is_known, language_of
+
+_LONGEST = 2000  # characters; a longer line names no file
+_LAYERS = 6  # of emphasis, quotes and remarks around a name
+_DECORATION = re.compile(r"^(?:#{1,6}\s+|[-*+•>]\s+|\(?\d{1,3}[.)]\s+)*")
+_LABEL = re.compile(
+    r"[*_`]*(?:(?:new|updated|modified|changed|complete|full|the)\s+)?"
+    r"(?:file\s?name|file_name|file\s?path|file|path|name|title|module)[*_`]*\s*[:=：][*_]*\s*", re.IGNORECASE)
+_REMARK = re.compile(r"[(（][^()（）]*[)）]$")
+_QUOTED = re.compile(r"[*_]*([`\"'])(?P<name>[^`\"']+)\1[*_]*")
+_NAME_THEN_TEXT = re.compile(r"(?P<name>\S++)(?:(?<=[:：])\s|\s+(?:[-–—|]++|[:：])\s)\s*\S")
+_ATTRIBUTE = re.compile(
+    r"(?:file_?name|title|file|path|name)\s*[=:]\s*(?:\"(?P<a>[^\"]+)\"|'(?P<b>[^']+)'|(?P<c>[^\s}\"',]+))",
+    re.IGNORECASE)
+_COMMENT = re.compile(
+    r"\s*(?:(?P<line>#+|//+|--+|;+|%+|'|REM\s)\s*(?P<text>.*?)|/\*+\s*(?P<c>.*?)\s*\*+/|\(\*+\s*(?P<st>.*?)\s*\*+\)"
+    r"|<!--+\s*(?P<html>.*?)\s*--+>)\s*", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"(?:.*/)?(?:(?i:file_?name)(?:\.\w+)?|LANGUAGE(?:\.\w+)?|(?i:your_?file(?:_?name)?)(?:\.\w+)?)|(?i:/?path/to/.*)")
+_NOT_IN_NAMES = set('<>|?*"=;`{}')
+_EXTENSION = re.compile(r"[^/\\]\.[A-Za-z][\w+#-]{0,15}$")
+_DOTFILE = re.compile(r"(?:^|[/\\])\.[A-Za-z][\w.-]*$")
+_BARE_NAMES = {
+    "dockerfile", "makefile", "license", "licence", "readme", "procfile", "gemfile", "rakefile", "jenkinsfile",
+    "vagrantfile", "changelog", "notice", "authors", "copying", "contributing", "justfile", "brewfile", "pipfile",
+}
+_OUTSIDE = ("/", "~", "../", "..\\", ".git/", ".git\\")
+_COMMAND_WORDS = {"python", "python3", "pip", "pip3", "node", "npm", "run", "open", "edit", "java", "go", "bash", "sh"}
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What the words behind an opening fence say. `word` is the language as written, `name` a file if there is one."""
+
+    word: str = ""
+    name: str | None = None
+    whole: bool = False
+    delete: bool = False
+
+    @property
+    def language(self) -> str | None:
+        """The language meant by `word`, or None."""
+        return language_of(self.word)
+
+
+def read_info(info: str) -> Info:
+    """Words behind a fence: `python`, `python main.py`, `python:main.py`, `py title="main.py"`, `delete`, `whole`."""
+    info = info[:_LONGEST]
+    attribute = _ATTRIBUTE.search(info)
+    name = next((group for group in attribute.group("a", "b", "c") if group), None) if attribute else None
+    rest = info[:attribute.start()] + info[attribute.end():] if attribute else info
+    tokens = [token.strip(",") for token in re.split(r"[\s{}()]+", rest) if token.strip(",#")]
+    if info.startswith("{") and tokens:
+        tokens[0] = tokens[0].lstrip(".")
+    word = tokens[0] if tokens else ""
+    if ":" in word and not re.match(r"[A-Za-z]:[\\/]", word):
+        word, _, named = word.partition(":")
+        tokens = [word, named, *tokens[1:]]
+    elif looks_like_path(word) and (is_known(word) or word.startswith(".")) and not language_of(word):
+        word, tokens = "", ["", *tokens]
+    flags = {token.casefold() for token in tokens}
+    name = name or next((token for token in tokens[1:] if looks_like_path(token)), None)
+    word = "" if word.casefold() in ("whole", "delete") else word
+    return Info(word, _real(name), "whole" in flags, "delete" in flags)
+
+
+def looks_like_path(text: str, *, blanks: bool = False) -> bool:
+    """Whether `text` has the shape of a file's path, safe or not: `main.py`, `a/b.c`, `Dockerfile`, `.gitignore`."""
+    if not text or len(text) > _LONGEST or _NOT_IN_NAMES & set(text) or "://" in text:
+        return False
+    if not blanks and len(text.split()) != 1:
+        return False
+    if ":" in text and not re.match(r"[A-Za-z]:[\\/]", text):
+        return False
+    basename = re.split(r"[/\\]", text)[-1]
+    if basename.casefold() in _BARE_NAMES or _EXTENSION.search(text) or _DOTFILE.search(text):
+        return True
+    return text.startswith(_OUTSIDE) and bool(basename.strip(".~"))
+
+
+def _real(name: str | None) -> str | None:
+    """`name`, unless it is a placeholder copied from the prompt."""
+    return None if name is None or _PLACEHOLDER.fullmatch(name) else name
+
+
+def name_on(line: str, known: Collection[str] = ()) -> str | None:
+    """The path that `line` names and does little else: plain, bold, quoted, heading, `File: x`, with a remark.
+
+    `known` are paths that exist; they are recognised in any shape.
+    """
+    if len(line) > _LONGEST:
+        return None
+    text = _unlabelled(_DECORATION.sub("", line.strip(), count=1).strip())
+    bare, quoted = _bare(text)
+    if bare in known or looks_like_path(bare):
+        return _real(bare)
+    if quoted and looks_like_path(bare, blanks=True) and bare.split()[0].casefold() not in _COMMAND_WORDS:
+        return _real(bare)
+    if first := _NAME_THEN_TEXT.match(text):
+        name = re.sub(r"[:：]$", "", first["name"]).rstrip("`*_\"'").strip("*`\"'[]")
+        return _real(name) if looks_like_path(name) else None
+    return None
+
+
+def _unlabelled(text: str) -> str:
+    """`text` without `File:`, `Path:`, `FILENAME:` before the name."""
+    label = _LABEL.match(text)
+    return text[label.end():] if label else text
+
+
+def _bare(text: str) -> tuple[str, bool]:
+    """`text` without remarks, colons, emphasis and quotes; and whether it was quoted."""
+    quoted = False
+    for _ in range(_LAYERS):
+        text = _REMARK.sub("", text.strip()).strip()
+        text = text.rstrip(":：,").strip()
+        if found := _QUOTED.fullmatch(text):
+            text, quoted = found["name"], True
+        text = text.strip("*`").strip()
+        for left, right in (("__", "__"), ("_", "_"), ("[", "]"), ("<", ">")):
+            inner = text[len(left):-len(right)]
+            if text.startswith(left) and text.endswith(right) and looks_like_path(inner):
+                text = inner
+    return text, quoted
+
+
+def names_within(line: str, language: str | None) -> list[str]:
+    """Paths mentioned in a line of prose whose extension fits `language` (`Here is the new main.py:`)."""
+    if language is None or len(line) > _LONGEST:
+        return []
+    tokens = (token.strip("*`\"'()[],:;!").rstrip(".") for token in re.split(r"[\s`*]+", line))
+    return list(dict.fromkeys(token for token in tokens
+                              if looks_like_path(token) and fits(token, language) and _real(token)))
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLine:
+    """A file named on the first line of a block, and the content without that line if it says nothing else."""
+
+    name: str
+    content: str
+
+
+def name_inside(content: str, language: str | None) -> FirstLine | None:
+    """The file that a block's first line names: a comment (after `#!`), or the bare path.
+
+    A comment that says more than the name stays in the content.
+    """
+    head, line, rest = _first_line(content)
+    if len(line) > _LONGEST:
+        return None
+    comment = _COMMENT.fullmatch(line.rstrip("\r\n"))
+    text = next((group for group in comment.group("text", "c", "st", "html") if group), "") if comment else line.strip()
+    name = name_on(text)
+    if name is None or not (fits(name, language) if language else is_known(name)):
+        return None
+    alone = _bare(_unlabelled(text))[0] == name
+    if comment:
+        return FirstLine(name, head + rest if alone else content)
+    following = [other.strip() for other in rest.split("\n", 5)[:5] if other.strip()]
+    listing = language is None and all(map(looks_like_path, following))
+    return FirstLine(name, head + rest) if alone and not listing else None
+
+
+def _first_line(content: str) -> tuple[str, str, str]:
+    """What stands before the line that may name the file (an interpreter line), that line, and the rest."""
+    first, newline, rest = content.partition("\n")
+    if not first.startswith("#!"):
+        return "", first + newline, rest
+    second, second_newline, tail = rest.partition("\n")
+    return first + newline, second + second_newline, tail

@@ -1,0 +1,107 @@
+"""From the text of a response to the solution it means, by the form that its phase asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from chatdev.config.schema import Form, Solution
+from chatdev.replies.fences import Block, scan
+from chatdev.replies.file_names import name_on, read_info
+from chatdev.replies.files import FilesDelivery, parse_files
+from chatdev.replies.problem import Unreadable
+from chatdev.replies.values import read_choice, read_json, read_list
+from chatdev.workspace.safe_paths import safe_path
+
+_MARKDOWN = (".md", ".markdown")
+_AROUND = 3  # lines of introduction and farewell around a document in one enclosing block
+_QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`"}
+
+
+def parse_solution(solution: Solution, text: str, software: Mapping[str, bytes]) -> Any:
+    """The solution `text` means; markers and thoughts are already removed from it.
+
+    `text` and `choice` give a str, `json` any JSON value, `list` a list, `files` a FilesDelivery on top of `software`.
+    Raises Unreadable with what is wrong, for the assistant.
+    """
+    return _READERS[solution.form](solution, text, software)
+
+
+def _text(_solution: Solution, text: str, _software: Mapping[str, bytes]) -> str:
+    block = _enclosing(text, 0, lambda info: info in ("", "text", "txt", "plaintext", "markdown", "md"))
+    value = (block.content if block else text).strip()
+    if len(value) > 1 and _QUOTES.get(value[0]) == value[-1] and not {value[0], value[-1]} & set(value[1:-1]):
+        value = value[1:-1].strip()
+    if not value:
+        raise Unreadable("the answer is empty")
+    return value
+
+
+def _enclosing(text: str, around: int, fits: Callable[[str], bool]) -> Block | None:
+    """The only block of `text` when at most so many filled lines stand around it and `fits` accepts its words."""
+    blocks = scan(text, lambda _above, info: fits(info.casefold()))
+    if len(blocks) != 1 or not fits(blocks[0].info.casefold()):
+        return None
+    outside = text[:blocks[0].start] + text[blocks[0].end:]
+    return blocks[0] if sum(1 for line in outside.split("\n") if line.strip()) <= around else None
+
+
+def _files(solution: Solution, text: str, software: Mapping[str, bytes]) -> FilesDelivery:
+    if solution.as_file is None:
+        return parse_files(text, software, only=solution.only)
+    path = safe_path(solution.as_file)
+    content = _content_of(path, text)
+    if not content.strip():
+        raise Unreadable(f"the content of {path} is empty")
+    data = (content if content.endswith("\n") else content + "\n").encode("utf-8", "replace")
+    written = () if software.get(path) == data else (path,)
+    return FilesDelivery({**software, path: data}, written)
+
+
+def _content_of(path: str, text: str) -> str:
+    """What `text` gives as the one file `path`: all of it, without an enclosing fence and a line with its name."""
+    block = _document_block(text) if path.casefold().endswith(_MARKDOWN) else _data_block(path, text)
+    if block is None:
+        return _without_name(path, text.strip("\r\n"))
+    if not block.closed:
+        raise Unreadable(f"the reply ends inside the block of {path}")
+    return block.content
+
+
+def _document_block(text: str) -> Block | None:
+    """The block that encloses a document; blocks inside it are part of it."""
+    return _enclosing(text, _AROUND, lambda info: info.split()[:1] in ([], ["md"], ["markdown"], ["text"]))
+
+
+def _data_block(path: str, text: str) -> Block | None:
+    """The block that holds the file, whatever is said around it; None when there is no block."""
+    blocks = scan(text)
+    if len(blocks) <= 1:
+        return blocks[0] if blocks else None
+    named = [block for block in blocks
+             if path in (read_info(block.info).name, name_on(block.above.rstrip().rpartition("\n")[2]))]
+    if len(named) != 1:
+        raise Unreadable(f"{len(blocks)} code blocks were given for the one file {path}: give its content in one block")
+    return named[0]
+
+
+def _without_name(path: str, text: str) -> str:
+    first, _, rest = text.partition("\n")
+    return rest.lstrip("\r\n") if name_on(first) == path else text
+
+
+def _choice(solution: Solution, text: str, _software: Mapping[str, bytes]) -> str:
+    return read_choice(text, solution.options)
+
+
+def _json(solution: Solution, text: str, _software: Mapping[str, bytes]) -> Any:
+    return read_json(text, solution.schema_)
+
+
+def _list(solution: Solution, text: str, _software: Mapping[str, bytes]) -> list[Any]:
+    return read_list(text)[:solution.most]
+
+
+_READERS: dict[Form, Callable[[Solution, str, Mapping[str, bytes]], Any]] = {
+    "text": _text, "choice": _choice, "files": _files, "json": _json, "list": _list,
+}

@@ -1,0 +1,127 @@
+"""The markers a speaker begins with, and the thoughts a reasoning model puts before its answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from chatdev.replies.fences import Fence, closes, fence_of, lines_of, scan
+
+SOLUTION = "<SOLUTION>"
+QUESTION = "<QUESTION>"
+
+_LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
+_LONGEST = 300  # a marker and its decoration stand within so many characters
+_BLANK = r"[ \t\u3000]"
+_DECORATION = rf"{_BLANK}*(?:(?:[-*+•>]|#{{1,6}}|\d{{1,2}}[.)]){_BLANK}+)?(?P<wrap>[*_]{{1,3}}|`{{1,2}}(?!`)|){_BLANK}*"
+_MARKER = re.compile(
+    rf"{_DECORATION}{_LEFT}\s{{0,9}}(?P<kind>s?olution|question)\s{{0,9}}/?{_RIGHT}"  # small models drop the S
+    rf"(?:(?P<close>(?P=wrap)|{_BLANK}+(?P=wrap)(?=[\s:：]|$)){_BLANK}*[:：]?"  # **<SOLUTION>**:
+    rf"|{_BLANK}*[:：](?P<late>(?P=wrap))|{_BLANK}*[:：]?)",  # **<SOLUTION>:** and **<SOLUTION> text**
+    re.IGNORECASE)
+_BARE = re.compile(r"[*_`\[]{0,3}SOLUTION[*_`\].:]{0,4}")  # small models drop its brackets, too
+_CLOSING = re.compile(rf"{_LEFT}\s{{0,9}}/\s{{0,9}}(?:s?olution|question)\s{{0,9}}{_RIGHT}", re.IGNORECASE)
+_THOUGHT = re.compile(r"[ \t]*<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"(?<!`)</think(?:ing)?>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What a text begins with (None: no marker) and the text that is meant."""
+
+    kind: Literal["solution", "question"] | None
+    body: str
+
+
+def read_marker(text: str) -> Marked:
+    """The marker of an utterance and the text after it.
+
+    A speaker begins with the marker. For models that put it last, a final line that begins with `<SOLUTION>` counts
+    too, outside code: the body is then what follows on that line, or what stood before it when nothing follows or
+    when it was the delivery (fenced blocks). The word alone, in capitals and with nothing else, counts as the marker.
+    """
+    if _BARE.fullmatch(text.strip()):
+        return Marked("solution", "")
+    body = text.lstrip()
+    found = _MARKER.match(body[:_LONGEST])
+    if found:
+        kind: Literal["solution", "question"] = "question" if found["kind"].lower() == "question" else "solution"
+        return Marked(kind, _unwrapped(body[found.end():], _left_open(found)))
+    return _marked_at_the_end(text.rstrip()) or Marked(None, text)
+
+
+def _left_open(found: re.Match[str]) -> str:
+    """The emphasis opened before the marker and not closed behind it."""
+    return "" if found["close"] or found["late"] else found["wrap"]
+
+
+def _marked_at_the_end(text: str) -> Marked | None:
+    start = text.rfind("\n") + 1
+    found = _MARKER.match(text[start:start + _LONGEST])
+    if not found or found["kind"].lower() == "question":
+        return None
+    blocks = scan(text)
+    if blocks and (not blocks[-1].closed or blocks[-1].end > start):
+        return None
+    before = text[:start].strip()
+    after = _unwrapped(text[start + found.end():], _left_open(found))
+    if not after or blocks:
+        return Marked("solution", f"{before}\n{after}".strip())
+    return Marked("solution", after)
+
+
+def _unwrapped(body: str, left_open: str) -> str:
+    """`body` without closing tags and the end of an emphasis that began before the marker."""
+    if left_open:
+        line, newline, rest = body.partition("\n")
+        body = line.rstrip().removesuffix(left_open) + newline + rest
+    closing = _closing_tag(body)
+    if closing:
+        inside, rest = body[:closing.start()], body[closing.end():]
+        body = inside if inside.strip() and not scan(rest) else inside + rest
+    return body.strip()
+
+
+def _closing_tag(text: str) -> re.Match[str] | None:
+    """The first closing tag outside code."""
+    start = 0
+    for block in scan(text):
+        if found := _CLOSING.search(text, start, block.start):
+            return found
+        start = block.end
+    return _CLOSING.search(text, start)
+
+
+def strip_thoughts(text: str) -> str:
+    """`text` without `<think>…</think>`, also when the opening or the closing tag is missing; code keeps its tags."""
+    if not _THOUGHT_END.search(text) and not _THOUGHT.match(text.lstrip()):
+        return text
+    kept: list[str] = []
+    fence: Fence | None = None
+    thinking = False
+    for line in lines_of(text):
+        if fence is not None and not thinking:
+            fence = None if closes(line, fence) else fence
+            kept.append(line)
+            continue
+        thinking, rest, unopened = _answer_on(line, thinking)
+        if unopened:  # everything so far was thought
+            kept.clear()
+        if not thinking:
+            fence = fence_of(rest)
+            kept.append(rest)
+    return "".join(kept).strip()
+
+
+def _answer_on(line: str, thinking: bool) -> tuple[bool, str, bool]:
+    """Whether the thought goes on after `line`, what of it is not thought, and whether a thought ended unopened."""
+    unopened = False
+    while True:
+        if opening := None if thinking else _THOUGHT.match(line):
+            thinking, line = True, line[opening.end():]
+        end = _THOUGHT_END.search(line)
+        if not end:
+            return thinking, line, unopened
+        unopened = unopened or not thinking
+        thinking, line = False, line[end.end():]

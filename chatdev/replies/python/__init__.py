@@ -1,0 +1,1 @@
+"""Python in replies: what source holds, and putting part of a file into it."""

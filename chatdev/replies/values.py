@@ -1,0 +1,223 @@
+"""Values in a response, written the way models write them: JSON, lists, and the choice of an option."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from chatdev.replies.fences import scan
+from chatdev.replies.problem import Unreadable
+from chatdev.workspace.python_source import literal
+
+_STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
+_TO_JSON = {"True": "true", "False": "false", "None": "null", ",": ""}
+_TO_PYTHON = {"true": "True", "false": "False", "null": "None"}
+_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\(?\d{1,4}[.)])[ \t]+(?P<text>.*)")
+_SHOWN = 160  # characters of a validation error
+
+
+def read_json(text: str, schema: Mapping[str, Any]) -> Any:
+    """The JSON value in `text`: a fenced block, or the bare value.
+
+    Trailing commas, `True`/`None` and single quotes are forgiven. With a schema the first candidate that is valid
+    counts. Raises Unreadable: no value was found, or each violation with the path of its field.
+    """
+    problems: list[str] = []
+    for candidate in _candidates(text):
+        try:
+            value = _value(candidate)
+        except ValueError as error:
+            problems = problems or [f"the answer is not valid JSON: {error}"]
+            continue
+        violations = _violations(value, schema)
+        if not violations:
+            return value
+        problems = violations
+    raise Unreadable(*problems or ["no JSON value was found"])
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Texts that may be the value, likeliest first."""
+    for block in scan(text):
+        if block.content.strip():
+            yield block.content
+    stripped = text.strip()
+    if stripped[:1] in ("{", "["):
+        yield stripped
+    starts = [index for index in (text.find("{"), text.find("[")) if index >= 0]
+    if starts:
+        start = min(starts)
+        end = text.rfind("}" if text[start] == "{" else "]")
+        if end > start and text[start:end + 1] != stripped:
+            yield text[start:end + 1]
+    if stripped and not starts:
+        yield stripped
+
+
+def _value(text: str) -> Any:
+    """The value written in `text`. Raises ValueError with the first, strict reading's complaint."""
+    try:
+        return _strict(text)
+    except ValueError as error:
+        complaint = error
+    try:
+        return _strict(_replaced(text, _TO_JSON))
+    except ValueError:
+        pass
+    try:
+        return _literal(_replaced(text, _TO_PYTHON))
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise complaint from None
+
+
+def _strict(text: str) -> Any:
+    try:
+        return load_json(text, strict=False, constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno} column {error.colno}: {error.msg}") from None
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is not a JSON value")
+
+
+def _replaced(text: str, words: Mapping[str, str]) -> str:
+    """`text` with words and surplus commas outside double-quoted strings replaced."""
+    return _STRING_OR_WORD.sub(lambda found: words.get(found[0], found[0]), text)
+
+
+def _literal(text: str) -> Any:
+    """A Python literal as JSON values. Raises SyntaxError and what `json` raises."""
+    return load_json(json.dumps(literal(text), allow_nan=False))
+
+
+def _violations(value: Any, schema: Mapping[str, Any]) -> list[str]:
+    """How `value` violates the schema, each with the path of the field."""
+    if not schema:
+        return []
+    from jsonschema.validators import validator_for  # slow to import
+
+    errors = sorted(validator_for(schema)(schema).iter_errors(value), key=lambda error: error.json_path)
+    return [f"{_field(error.json_path)}: {_short(error.message)}" for error in errors]
+
+
+def _field(json_path: str) -> str:
+    return json_path.removeprefix("$").removeprefix(".") or "the value"
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= _SHOWN else f"{message[:_SHOWN // 2]} … {message[-_SHOWN // 2:]}"
+
+
+def read_list(text: str) -> list[Any]:
+    """The items of a JSON list, or of lines with bullets or numbers; deeper lines belong to the item above.
+
+    Raises Unreadable when there is neither, or when the list is empty.
+    """
+    bare = text.lstrip()[:1] not in ("[", "{", "`", "~")
+    items = (_bullets(text) if bare else []) or _json_items(text) or _bullets(text)
+    items = [item.strip() if isinstance(item, str) else item for item in items]
+    items = [item for item in items if item != ""]
+    if not items:
+        raise Unreadable("no list was found: give one item per line, each beginning with '- '")
+    return items
+
+
+def _json_items(text: str) -> list[Any]:
+    try:
+        value = read_json(text, {})
+    except Unreadable:
+        return []
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    return value if isinstance(value, list) else []
+
+
+def _bullets(text: str) -> list[str]:
+    found = [(line, _ITEM.fullmatch(line)) for line in text.replace("\r\n", "\n").split("\n")]
+    outermost = min((_indent(match) for _, match in found if match), default=0)
+    items: list[str] = []
+    for line, match in found:
+        if match and _indent(match) == outermost:
+            items.append(match["text"])
+        elif items and line.strip() and line[0] in " \t":
+            items[-1] += "\n" + line.strip()
+    return items
+
+
+def _indent(item: re.Match[str]) -> int:
+    return len(item["indent"].expandtabs(4))
+
+
+_EDGES = " \t\r\n\"'`*_“”‘’.,;:!?()[]{}<>#-•"
+_PAUSE = re.compile(r"\s*(?:[.;:!(–—\n]|\s-\s|,?\s+(?:because|since|as)\b)", re.IGNORECASE)
+_LONGEST = 20_000  # more text than this chooses nothing
+
+
+def read_choice(text: str, options: Sequence[str]) -> str:
+    """The option that `text` chooses, as declared; case, quotes and words around it don't matter.
+
+    In order: the first line is the option; the first line begins with it and pauses; the first line names exactly
+    one; the whole text names exactly one. Of options that contain one another the longest named counts. Raises
+    Unreadable with the options.
+    """
+    first = next((line for line in text.split("\n") if line.strip()), "")[:_LONGEST]
+    plain = {_plain(option): option for option in options}
+    if _plain(first) in plain:
+        return plain[_plain(first)]
+    for option, match in _mentions(first.lstrip(_EDGES), options):
+        rest = first.lstrip(_EDGES)[match.end():].lstrip("\"'`*_”’")
+        if match.start() == 0 and _PAUSE.match(rest):
+            return option
+    for part in (first, text[:_LONGEST]):
+        named = {option for option, _ in _mentions(part, options)}
+        if len(named) == 1:
+            return named.pop()
+    raise Unreadable(f"the answer must name exactly one of: {', '.join(options)}")
+
+
+def _plain(text: str) -> str:
+    stripped = text.strip()
+    kept = stripped.strip(_EDGES) or stripped
+    return " ".join(kept.casefold().split())
+
+
+def _mentions(text: str, options: Sequence[str]) -> list[tuple[str, re.Match[str]]]:
+    """Every mention of an option in `text`, in order; where options overlap, the longest."""
+    by_length = sorted(options, key=len, reverse=True)
+    if not by_length:
+        return []
+    words = ("|".join(f"(?P<o{index}>{_pattern(option)})" for index, option in enumerate(by_length)))
+    found = re.finditer(rf"(?<![\w+#])(?:{words})(?![\w+#])", text, re.IGNORECASE)
+    return [(by_length[int((match.lastgroup or "o0")[1:])], match) for match in found]
+
+
+def _pattern(option: str) -> str:
+    """The option's words, with any blanks, hyphens or underscores between them."""
+    return r"[\s_-]*".join(re.escape(word) for word in re.split(r"[\s_-]+", option) if word)
+
+
+_DEEPEST = 100  # levels; far below what Python's own reader takes, which depends on who calls it
+
+
+def load_json(text: str, *, strict: bool = True, constant: Callable[[str], Any] | None = None) -> Any:
+    """The value of a JSON text. Raises ValueError, also for a value that is nested deeper than 100 levels; `strict` and
+    `constant` are those of `json.loads`."""
+    try:
+        value = json.loads(text, strict=strict, parse_constant=constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return value
+    raise ValueError("nested too deeply")
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
