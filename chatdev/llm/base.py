@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from chatdev.errors import ConfigError
+
 
 @dataclass(frozen=True, slots=True)
 class Image:
@@ -110,7 +112,10 @@ class Reply:
 
 
 class Model(Protocol):
-    """Anything that completes a request. Raises a `ModelError` when it finally cannot."""
+    """Anything that completes a request. Raises a `ModelError` when it finally cannot.
+
+    It may have a `name: str`, by which settings, prices and journals know it (`model_name`).
+    """
 
     async def complete(self, request: Request) -> Reply:
         """The reply to `request`."""
@@ -119,3 +124,16 @@ class Model(Protocol):
     async def close(self) -> None:
         """Release connections and child processes."""
         ...
+
+
+def model_name(model: str | Model) -> str:
+    """What settings and journals call a model: the name given, or of an object its `name`, else its class's name.
+
+    Raises ConfigError for what is neither a name nor a model.
+    """
+    if isinstance(model, str):
+        return model
+    if isinstance(model, type) or not callable(getattr(model, "complete", None)):
+        raise ConfigError(f"model={model!r} is neither the name of a model nor a model: an object with the method "
+                          "`async complete(request) -> Reply` (see chatdev.llm.base.Model)")
+    return str(getattr(model, "name", "") or type(model).__name__)

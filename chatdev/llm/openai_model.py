@@ -27,10 +27,15 @@ if TYPE_CHECKING:
 
 
 class OpenAIModel:
-    """Completes requests over HTTP; retries what is worth it and counts the retries."""
+    """Completes requests over HTTP; retries what is worth it and counts the retries.
 
-    def __init__(self, endpoint: Endpoint, sleep: Sleep = asyncio.sleep, rate: RateLimit | None = None) -> None:
+    `name` is only for one that is handed to a run as an object: the model that the server is asked for.
+    """
+
+    def __init__(self, endpoint: Endpoint, sleep: Sleep = asyncio.sleep, rate: RateLimit | None = None,
+                 name: str = "") -> None:
         self.endpoint = endpoint
+        self.name = name
         self._sleep = sleep
         self._rate = rate or RateLimit()
         self._adaptations = Adaptations()

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from chatdev.errors import ConfigError, MissingModel
-from chatdev.llm.base import Model
+from chatdev.llm.base import Model, model_name
 from chatdev.llm.endpoint import LONGEST_REPLY, Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.rate import RateLimit
 from chatdev.llm.retry import LONGEST_WAIT, Sleep
+from chatdev.secrets import keep
 
 LOCAL = "local"
 RETRY_VARIABLE = "CHATDEV_RETRY_SECONDS"
@@ -25,21 +26,33 @@ NO_MODEL = """no model can be reached. Do one of these:
 
 
 class Models:
-    """Hands out models by name and closes them all. `environment` holds keys and addresses; `rate` limits all that are
-    asked over a network."""
+    """Hands out models by name, and closes those that it made. `environment` holds keys and addresses; `rate` limits
+    all models that are asked over a network.
 
-    def __init__(self, environment: Mapping[str, str], rate: RateLimit | None = None) -> None:
+    `given` is a model of the caller's own: it is the default, it answers wherever its name is asked for, and it stays
+    open. `api_key` goes before the keys in the environment, but not before a model's own (`key_env`); it is a secret
+    from now on. Raises ConfigError when `given` is no model.
+    """
+
+    def __init__(self, environment: Mapping[str, str], rate: RateLimit | None = None, *, given: Model | None = None,
+                 api_key: str | None = None) -> None:
         self._environment = environment
         self._rate = rate
+        self._given = given
+        self._given_name = None if given is None else model_name(given)
+        self._api_key = (api_key or "").strip()
+        keep(self._api_key)
         self._models: dict[tuple[str | None, ...], Model] = {}
 
     def get(self, name: str | None, base_url: str | None = None, key_env: str | None = None) -> tuple[Model, str]:
         """A model and the name it goes by: `local`, `local:PATH.gguf`, or a name of an OpenAI-compatible endpoint.
 
-        Without a name it is the endpoint's default when a key or an address is set, else the local model. Raises
-        MissingModel when neither is there.
+        Without a name it is the given model, else the endpoint's default when a key or an address is set, else the
+        local model. Raises MissingModel when none is there.
         """
         name = name or self.default_name(base_url, key_env)
+        if self._given is not None and name == self._given_name:
+            return self._given, name
         if name == LOCAL or name.startswith(f"{LOCAL}:"):
             path = name.removeprefix(LOCAL).removeprefix(":")
             return self._shared((LOCAL, path), lambda: self._local(path)), LOCAL
@@ -59,8 +72,10 @@ class Models:
 
     def default_name(self, base_url: str | None, key_env: str | None = None) -> str:
         """The model that is taken where none is named."""
-        if base_url or any(self._environment.get(name) for name in (
-                key_env or "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")):
+        if self._given_name is not None:
+            return self._given_name
+        variables = (key_env or "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")
+        if base_url or self._api_key or any(self._environment.get(name) for name in variables):
             return DEFAULT_NAME
         return LOCAL
 
@@ -68,13 +83,13 @@ class Models:
         """Where every model but the local one is asked. Raises MissingModel when nothing says where."""
         environment = self._environment
         if (azure := environment.get("AZURE_OPENAI_ENDPOINT")) and not base_url and not key_env:
-            key = self._key("AZURE_OPENAI_API_KEY") or self._key("OPENAI_API_KEY")
+            key = self._api_key or self._key("AZURE_OPENAI_API_KEY") or self._key("OPENAI_API_KEY")
             if not key:
                 raise MissingModel("AZURE_OPENAI_ENDPOINT is set, but no key for it; set AZURE_OPENAI_API_KEY")
             return Endpoint(azure, key, api_version=environment.get("OPENAI_API_VERSION", "2024-10-21"),
                             longest=self._longest_reply())
         url = base_url or environment.get("OPENAI_BASE_URL")
-        key = self._key(key_env or "OPENAI_API_KEY")
+        key = self._key(key_env) if key_env else self._api_key or self._key("OPENAI_API_KEY")
         if key_env and not key:
             raise MissingModel(f"the environment variable {key_env} that holds the key of this model is not set")
         if not key and not url:

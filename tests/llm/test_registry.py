@@ -2,14 +2,17 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chatdev.errors import ConfigError, MissingModel
-from chatdev.llm.base import Model
+from chatdev.llm.base import Model, Reply, Request, model_name
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import DEFAULT_NAME, Models
+from chatdev.llm.scripted import ScriptedModel
+from chatdev.secrets import PLACEHOLDER, scrubbed
 from tests.llm.asking import ASK, KEY, error
 from tests.support.chat_server import ChatServer, Scripted
 
@@ -117,3 +120,64 @@ def test_the_time_for_a_reply_can_be_cut_short(chat_server: ChatServer) -> None:
 def test_a_time_that_is_no_number_is_refused(variable: str, given: str) -> None:
     with pytest.raises(ConfigError, match=variable):
         Models({"OPENAI_API_KEY": KEY, variable: given}).get("m")
+
+
+class Backend:
+    """Somebody's own model, without a name of its own."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    async def complete(self, request: Request) -> Reply:
+        return Reply(request.messages[0].content.upper())
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def test_a_given_model_is_the_default_and_answers_to_its_name() -> None:
+    given = ScriptedModel(["hello"], name="mine")
+    models = Models({"OPENAI_API_KEY": KEY}, given=given)
+    assert models.get(None) == (given, "mine")
+    assert models.get("mine", "http://localhost:1/v1") == (given, "mine")
+    assert models.default_name("http://localhost:1/v1") == "mine"
+    other, name = models.get("gpt-4o")
+    assert (endpoint(other).key, name) == (KEY, "gpt-4o")
+
+
+def test_a_given_model_needs_no_key_and_stays_open() -> None:
+    given = Backend()
+    models = Models({}, given=given)
+    assert models.get(None) == (given, "Backend")
+    asyncio.run(models.close())
+    assert not given.closed
+    assert asyncio.run(given.complete(ASK)).text
+
+
+def test_a_model_is_called_by_its_name_else_by_its_class() -> None:
+    assert model_name("gpt-4o") == "gpt-4o"
+    assert model_name(ScriptedModel([])) == "scripted"
+    assert model_name(OpenAIModel(Endpoint("http://localhost:1/v1", ""), name="llama")) == "llama"
+    assert model_name(OpenAIModel(Endpoint("http://localhost:1/v1", ""))) == "OpenAIModel"
+    assert model_name(Backend()) == "Backend"
+
+
+@pytest.mark.parametrize("thing", [7, Backend, object()], ids=["number", "class", "object"])
+def test_what_is_no_model_is_refused(thing: Any) -> None:
+    with pytest.raises(ConfigError, match="neither the name of a model nor a model"):
+        Models({}, given=thing)
+
+
+def test_an_explicit_key_goes_before_the_environment_but_not_before_a_models_own() -> None:
+    models = Models({"OPENAI_API_KEY": KEY, "OTHER_KEY": "sk-other"}, api_key=" sk-explicit-0123\n")
+    assert endpoint(models.get("m")[0]).key == "sk-explicit-0123"
+    assert endpoint(models.get("m", None, "OTHER_KEY")[0]).key == "sk-other"
+    assert Models({}, api_key="sk-explicit-0123").get(None)[1] == DEFAULT_NAME
+    azure = Models({"AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com"}, api_key="sk-explicit-0123")
+    assert endpoint(azure.get("my-deployment")[0]).key == "sk-explicit-0123"
+
+
+def test_an_explicit_key_is_a_secret_at_once() -> None:
+    models = Models({}, api_key="sk-said-by-the-caller-41")
+    assert scrubbed("it is sk-said-by-the-caller-41!") == f"it is {PLACEHOLDER}!"
+    assert "sk-said" not in repr(models) + repr(models.get("m")[0])

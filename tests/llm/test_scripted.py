@@ -47,3 +47,18 @@ def test_text_is_streamed_to_who_listens() -> None:
     heard: list[str] = []
     asyncio.run(ScriptedModel(["hello"]).complete(Request((Message("user", "hi"),), on_text=heard.append)))
     assert heard == ["hello"]
+
+
+def test_a_stream_begins_anew_with_every_answer() -> None:
+    heard: list[str] = []
+    request = Request((Message("user", "hi"),), on_text=heard.append, on_begin=heard.clear)
+    model = ScriptedModel(["hello", "again"])
+    for _ in range(2):
+        asyncio.run(model.complete(request))
+    assert heard == ["again"]
+
+
+def test_a_reply_names_the_scripted_model() -> None:
+    assert ask(ScriptedModel(["hi"])).model == "scripted"
+    assert ask(ScriptedModel(["hi"], name="mine")).model == "mine"
+    assert ask(ScriptedModel([Reply("hi", model="theirs")], name="mine")).model == "theirs"

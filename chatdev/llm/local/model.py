@@ -20,6 +20,8 @@ _READ_SECONDS = 1800.0  # two slow cores may think long about a long prompt
 class LocalModel:
     """Starts its server with the first request, and again should it have died; one request at a time."""
 
+    name = "local"
+
     def __init__(self, path: Path | None = None) -> None:
         """Raises MissingProgram or MissingModel when llama.cpp or the model file is not there."""
         found = adopt(path) if path else installed()
@@ -27,14 +29,14 @@ class LocalModel:
             raise MissingModel("the local model is not here yet; fetch it with `chatdev model pull`")
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingProgram("the local model needs llama.cpp: pip install \"chatdev-chain[local]\"")
-        self._name = found.name
+        self._file = found.name
         self._server = LocalServer(found)
         self._starting = asyncio.Lock()
         self._client: OpenAIModel | None = None
 
     async def complete(self, request: Request) -> Reply:
         """The reply to `request`, by the name of the model's file. Raises what `OpenAIModel` raises."""
-        return replace(await self._complete(request), model=self._name)  # its server says where the file lies
+        return replace(await self._complete(request), model=self._file)  # its server says where the file lies
 
     async def _complete(self, request: Request) -> Reply:
         client = await self._ready()
