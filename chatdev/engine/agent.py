@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chatdev.engine.office import Seat
+from chatdev.engine.context import RoleModel
 from chatdev.events import Speaker
 from chatdev.llm.base import ToolSpec
 
@@ -17,5 +17,5 @@ class Agent:
     role: str
     title: str
     system: str
-    seat: Seat
+    role_model: RoleModel
     tools: tuple[ToolSpec, ...] = ()

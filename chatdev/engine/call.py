@@ -12,7 +12,7 @@ from urllib.parse import quote
 from chatdev.engine.activity import Result, digest
 from chatdev.engine.agent import Agent
 from chatdev.engine.budget import Bill, Budget, Reached, Spending, estimated
-from chatdev.engine.office import Office, Seat
+from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.streamed import Streamed
 from chatdev.errors import BudgetExhausted, ContextOverflow, ModelError
 from chatdev.events import ModelCalled
@@ -27,24 +27,24 @@ class PhaseSpent(Exception):
 class Calls:
     """Makes the model calls of one execution of a phase, and counts them."""
 
-    office: Office
+    context: RunContext
     phase: str
     budget: Budget
-    """Of this execution of the phase; the run's is the office's."""
+    """Of this execution of the phase; the run's is the context's."""
     made: int = 0
 
     async def make(self, agent: Agent, place: str, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...],
                    constraint: Constraint | None) -> Reply:
         """The reply to these messages. Raises PhaseSpent, BudgetExhausted, or a ModelError, ContextOverflow among
         them."""
-        office, seat = self.office, agent.seat
-        shown = tools if seat.profile.native_tools else ()
+        context, role_model = self.context, agent.role_model
+        shown = tools if role_model.profile.native_tools else ()
         headers = self._headers(agent, place)
-        request = Request(messages, seat.sampling, shown, constraint, headers)
-        if office.stream:
-            streamed = Streamed(office, place)
+        request = Request(messages, role_model.sampling, shown, constraint, headers)
+        if context.stream:
+            streamed = Streamed(context, place)
             request = replace(request, on_begin=streamed.begin, on_text=streamed.add)
-        performed = await office.activities.perform(place, self._record(request),
+        performed = await context.activities.perform(place, self._record(request),
                                                     lambda: self._live(agent, place, request))
         result = performed.result
         if "overflow" in result:
@@ -52,7 +52,7 @@ class Calls:
         if "spent" in result:
             raise PhaseSpent(result["spent"])
         if performed.replayed:
-            self.budget.count(replace(_spending(result["usage"], seat), seconds=result["seconds"]))
+            self.budget.count(replace(_spending(result["usage"], role_model), seconds=result["seconds"]))
         self.made += 1
         self._report(agent, place, result, performed.replayed)
         return _reply_from(result)
@@ -60,17 +60,18 @@ class Calls:
     async def _live(self, agent: Agent, place: str, request: Request) -> Result:
         """A call that no journal has, within the budgets of the phase and of the run. What ends or changes the phase
         is a result like another, so that a resumed run goes the same way; what stops the run is none."""
-        run, phase, seat = self.office.budget, self.budget, agent.seat
-        estimate = estimated(request, seat.profile) if run.counts_tokens or phase.counts_tokens else Spending(calls=1)
+        run, phase, role_model = self.context.budget, self.budget, agent.role_model
+        counts = run.counts_tokens or phase.counts_tokens
+        estimate = estimated(request, role_model.profile) if counts else Spending(calls=1)
         started = time.monotonic()
         try:
             async with phase.reserved(estimate) as bill, self._of_the_run(estimate) as total:
                 try:
-                    reply = await seat.model.complete(request)
+                    reply = await role_model.model.complete(request)
                 except ModelError as failure:
                     bill.paid = total.paid = self._wasted(agent, place, failure)
                     raise
-                bill.paid = total.paid = _spending(asdict(reply.usage), seat)
+                bill.paid = total.paid = _spending(asdict(reply.usage), role_model)
         except ContextOverflow as overflow:
             return {"overflow": str(overflow)}
         except Reached as reached:
@@ -84,18 +85,18 @@ class Calls:
             return Spending()
         result: Result = {"usage": asdict(usage), "model": "", "seconds": 0.0, "retries": 0}
         self._report(agent, place, result, replayed=False)
-        return _spending(result["usage"], agent.seat)
+        return _spending(result["usage"], agent.role_model)
 
     @asynccontextmanager
     async def _of_the_run(self, estimate: Spending) -> AsyncIterator[Bill]:
         try:
-            async with self.office.budget.reserved(estimate) as bill:
+            async with self.context.budget.reserved(estimate) as bill:
                 yield bill
         except Reached as reached:
             raise BudgetExhausted(str(reached), reached.limit) from None
 
     def _headers(self, agent: Agent, place: str) -> dict[str, str]:
-        values = {"Run": self.office.run_name, "Company": self.office.company.company, "Phase": self.phase,
+        values = {"Run": self.context.run_name, "Company": self.context.company.company, "Phase": self.phase,
                   "Role": agent.role, "Activity": place}
         return {f"X-ChatDev-{name}": quote(value, safe="#/ -._:") for name, value in values.items()}
 
@@ -105,16 +106,16 @@ class Calls:
         for message in request.messages:
             plain = _plain(message)
             hashes.append(digest(plain))
-            self.office.activities.journal.message(hashes[-1], plain)
+            self.context.activities.journal.message(hashes[-1], plain)
         return {"messages": hashes, "sampling": asdict(request.sampling), "tools": [t.name for t in request.tools],
                 "constraint": asdict(request.constraint) if request.constraint else None}
 
     def _report(self, agent: Agent, place: str, result: dict[str, Any], replayed: bool) -> None:
         usage = result["usage"]
-        self.office.emit(ModelCalled(
-            place, agent.role, result["model"] or agent.seat.sampling.model, usage["prompt_tokens"],
+        self.context.emit(ModelCalled(
+            place, agent.role, result["model"] or agent.role_model.sampling.model, usage["prompt_tokens"],
             usage["completion_tokens"], result["seconds"], result["retries"], usage["estimated"],
-            agent.seat.profile.cost(usage["prompt_tokens"], usage["completion_tokens"]), replayed))
+            agent.role_model.profile.cost(usage["prompt_tokens"], usage["completion_tokens"]), replayed))
 
 
 def _plain(message: Message) -> dict[str, Any]:
@@ -129,10 +130,10 @@ def _plain(message: Message) -> dict[str, Any]:
     return plain
 
 
-def _spending(usage: Mapping[str, Any], seat: Seat) -> Spending:
+def _spending(usage: Mapping[str, Any], role_model: RoleModel) -> Spending:
     """What a call took."""
     tokens: tuple[int, int] = usage["prompt_tokens"], usage["completion_tokens"]
-    return Spending(1, sum(tokens), seat.profile.cost(*tokens))
+    return Spending(1, sum(tokens), role_model.profile.cost(*tokens))
 
 
 def _reply_from(result: dict[str, Any]) -> Reply:

@@ -17,8 +17,8 @@ from chatdev.config.schema import (
     StepFields,
     ToolStep,
 )
+from chatdev.engine.context import RunContext
 from chatdev.engine.foreach import order, outcome_of
-from chatdev.engine.office import Office
 from chatdev.engine.parallel import run_branches
 from chatdev.engine.phase import run_phase
 from chatdev.engine.state import State
@@ -45,7 +45,7 @@ class Scope:
 class Chain:
     """Runs steps over a state."""
 
-    office: Office
+    context: RunContext
 
     async def run(self, steps: Sequence[Step], state: State, scope: Scope, until: str | None = None) -> bool:
         """Run the steps in order. `until` is evaluated after every one; True when it became true, which leaves at
@@ -61,23 +61,23 @@ class Chain:
         kind, name = _label(step)
         place = scope.enter(name)
         if step.when and not self._holds(step.when, state):
-            self.office.emit(StepSkipped(place, kind, f"`{step.when}` does not hold"))
+            self.context.emit(StepSkipped(place, kind, f"`{step.when}` does not hold"))
             return
         if isinstance(step, PhaseStep):
             if known := self._known_from_before(step, state):
-                self.office.emit(StepSkipped(place, kind, f"`{known}` is known from the run before"))
+                self.context.emit(StepSkipped(place, kind, f"`{known}` is known from the run before"))
                 return
-            await run_phase(self.office, state, step.phase, place)
+            await run_phase(self.context, state, step.phase, place)
             return
-        self.office.emit(StepStarted(place, kind, _detail(step)))
+        self.context.emit(StepStarted(place, kind, _detail(step)))
         outcome = await self._composed(step, state, place)
-        self.office.emit(StepFinished(place, kind, outcome))
+        self.context.emit(StepFinished(place, kind, outcome))
 
     async def _composed(self, step: StepFields, state: State, place: str) -> str:
         match step:
             case ToolStep():
                 reads = None if step.reads is None else tuple(step.reads)
-                state.values[step.writes] = await call_tool(self.office, state, step.tool, place, reads=reads)
+                state.values[step.writes] = await call_tool(self.context, state, step.tool, place, reads=reads)
                 return ""
             case RepeatStep():
                 return await self._repeat(step, state, place)
@@ -106,7 +106,7 @@ class Chain:
             if parent := next((p for p in item.parents if p in failures), None):
                 reason = f"item {item.id} is skipped: its parent {parent} failed"
                 failures[item.id] = PhaseFailed(reason)
-                self.office.emit(Noted(f"{place}/item-{item.id}", reason, "warning"))
+                self.context.emit(Noted(f"{place}/item-{item.id}", reason, "warning"))
                 continue
             if body.fresh and state.software != entry:
                 await state.deliver(entry, f"{place}/item-{item.id}: start from the entry state")
@@ -116,7 +116,7 @@ class Chain:
                 found = await self.run(body.steps, state, Scope(f"{place}/item-{item.id}/"), body.until)
             except PhaseFailed as failure:
                 failures[item.id] = failure
-                self.office.emit(Noted(f"{place}/item-{item.id}", f"item {item.id} failed: {failure}", "warning"))
+                self.context.emit(Noted(f"{place}/item-{item.id}", f"item {item.id} failed: {failure}", "warning"))
                 continue
             done += 1
             if found:
@@ -135,36 +135,36 @@ class Chain:
                 await self.step(part, fork, scope)
 
         optional = [part.optional for part in step.parallel]
-        await run_branches(self.office, state, place, optional, branch)
+        await run_branches(self.context, state, place, optional, branch)
         return f"{len(optional)} branches"
 
     async def _process(self, step: ProcessStep, state: State, place: str) -> str:
         phases = state.values.get(step.process)
         if not isinstance(phases, list) or not all(isinstance(name, str) for name in phases):
             raise PhaseFailed(f"{place}: {step.process!r} must hold a list of phase names, not {phases!r}")
-        if unknown := [name for name in phases if name not in self.office.company.phases]:
-            known = ", ".join(self.office.company.phases)
+        if unknown := [name for name in phases if name not in self.context.company.phases]:
+            known = ", ".join(self.context.company.phases)
             raise PhaseFailed(f"{place}: the process names unknown phases {unknown}; known are {known}")
         scope = Scope(f"{place}/")
         for name in phases:
-            await run_phase(self.office, state, name, scope.enter(name))
+            await run_phase(self.context, state, name, scope.enter(name))
         return f"{len(phases)} phases"
 
     def _known_from_before(self, step: PhaseStep, state: State) -> str | None:
         """The name that a phase writes `once` and that is there."""
-        phase = self.office.company.phases[step.phase]
+        phase = self.context.company.phases[step.phase]
         return phase.writes if phase.once and phase.writes in state.values else None
 
     def _unset(self, steps: Sequence[StepFields], state: State) -> None:
         """Forget what an earlier pass, item or run of this body left under the names that only it writes."""
-        for name in written_only_in(steps, self.office.company):
+        for name in written_only_in(steps, self.context.company):
             state.values.pop(name, None)
 
     def _holds(self, expression: str, state: State) -> bool:
         return bool(self._value(expression, state))
 
     def _value(self, expression: str, state: State) -> Any:
-        names = {**self.office.inputs, **state.names(), "inputs": self.office.inputs}
+        names = {**self.context.inputs, **state.names(), "inputs": self.context.inputs}
         return compile_expression(expression).evaluate(names)
 
 

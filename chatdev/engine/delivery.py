@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from chatdev.config.schema import Phase
 from chatdev.engine.activity import digest
-from chatdev.engine.office import Office
+from chatdev.engine.context import RunContext
 from chatdev.engine.state import Files, State
 from chatdev.engine.tool_use import call_tool, fingerprint
 from chatdev.events import DeliveryApplied, DeliveryRefused
@@ -30,7 +30,7 @@ class Received:
 class Deliveries:
     """Receives the responses of one phase; holds the value as it stands and the newest verdicts."""
 
-    office: Office
+    context: RunContext
     phase: Phase
     state: State
     place: str
@@ -90,7 +90,7 @@ class Deliveries:
             self.guard = guard
         unchanged = self.made > 0 and parsed == self.value
         self.value, self.made = parsed, self.made + 1
-        self.office.emit(DeliveryApplied(place, (self.phase.writes,), (), unchanged))
+        self.context.emit(DeliveryApplied(place, (self.phase.writes,), (), unchanged))
         if self.phase.feedback:
             self.state.values[self.phase.writes] = parsed
             self.verdict = await self._judge(self.phase.feedback, f"{place}/feedback")
@@ -108,7 +108,7 @@ class Deliveries:
         if not delivery.unchanged:
             await self.state.deliver(delivery.software, f"{place}: {_list(delivery)}")
         self._remember()
-        self.office.emit(DeliveryApplied(place, delivery.written, delivery.deleted, delivery.unchanged))
+        self.context.emit(DeliveryApplied(place, delivery.written, delivery.deleted, delivery.unchanged))
         return Received("kept", unchanged=delivery.unchanged)
 
     async def _judge_delivery(self, software: Files, place: str) -> tuple[Verdict | None, Verdict | None]:
@@ -128,7 +128,7 @@ class Deliveries:
 
     def _refuse(self, reason: str, place: str) -> Received:
         self.refused += 1
-        self.office.emit(DeliveryRefused(place, reason))
+        self.context.emit(DeliveryRefused(place, reason))
         return Received("refused", reason)
 
     async def _judge(self, tool: str, place: str, state: State | None = None, *, judges: bool = True) -> Verdict:
@@ -138,7 +138,7 @@ class Deliveries:
         state = state or self.state
         key = (tool, fingerprint(state.software))
         if self.phase.writes != "software" or key not in self._judged:
-            self._judged[key] = await call_tool(self.office, state, tool, place, judges=judges)
+            self._judged[key] = await call_tool(self.context, state, tool, place, judges=judges)
         return self._judged[key]
 
     def _remember(self) -> None:

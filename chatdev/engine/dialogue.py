@@ -9,9 +9,9 @@ from chatdev.config.schema import Phase
 from chatdev.engine.agent import Agent
 from chatdev.engine.call import PhaseSpent
 from chatdev.engine.constraint import constraint_for
+from chatdev.engine.context import RunContext
 from chatdev.engine.delivery import Deliveries, Received
 from chatdev.engine.memory import Utterance
-from chatdev.engine.office import Office
 from chatdev.engine.stuck import Stuck
 from chatdev.engine.turn import Turns
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
@@ -27,7 +27,7 @@ SAME_AGAIN = 2  # consecutive deliveries that change nothing end a phase (ChatDe
 class Dialogue:
     """Runs the rounds of one phase over its memory and deliveries."""
 
-    office: Office
+    context: RunContext
     phase: Phase
     place: str
     assistant: Agent
@@ -146,7 +146,7 @@ class Dialogue:
                     return asked
                 self._said("question", self.assistant, asked, place)
                 await self._speak(self.instructor, "answer", f"{self.place}/round-{self.round}/instructor/answer-{n}")
-            self._tell("assistant", self.office.say("must_deliver", form_text=self.form_text))
+            self._tell("assistant", self.context.say("must_deliver", form_text=self.form_text))
         bounded = self.phase.solution.most is not None  # a small model does not find the end of a list
         return await self._speak(self.assistant, "response", place, self._constraint() if bounded else None)
 
@@ -180,21 +180,21 @@ class Dialogue:
         verdict, guard = self.deliveries.verdict, self.deliveries.guard
         if guard and guard["report"] != self._guarded:
             self._guarded = guard["report"]
-            self._tell(None, self.office.say("report", tool=self.phase.guard, report=guard["report"],
+            self._tell(None, self.context.say("report", tool=self.phase.guard, report=guard["report"],
                                              passed=guard["passed"]))
         if verdict:
-            self._tell(None, self.office.say("report", tool=self.phase.feedback, report=verdict["report"],
+            self._tell(None, self.context.say("report", tool=self.phase.feedback, report=verdict["report"],
                                              passed=verdict["passed"]))
         if unchanged:
             failing = next((one for one in (verdict, guard) if one and not one["passed"]), None)
-            self._tell("instructor" if self.instructor else "assistant", self.office.say(
+            self._tell("instructor" if self.instructor else "assistant", self.context.say(
                 "same_again", times=self._same, report=failing["report"] if failing else "", passed=not failing))
 
     def _back_to_assistant(self, received: Received) -> None:
         if received.outcome == "refused":
-            self._tell("assistant", self.office.say("refused", reason=received.problem, form_text=self.form_text))
+            self._tell("assistant", self.context.say("refused", reason=received.problem, form_text=self.form_text))
         else:
-            self._tell("assistant", self.office.say("unreadable", problem=received.problem, form_text=self.form_text))
+            self._tell("assistant", self.context.say("unreadable", problem=received.problem, form_text=self.form_text))
 
     async def _speak(self, agent: Agent, kind: UtteranceKind, place: str,
                      constraint: Constraint | None = None) -> Utterance:
@@ -205,20 +205,20 @@ class Dialogue:
     def _said(self, kind: UtteranceKind, agent: Agent, utterance: Utterance, place: str,
               number: int | None = None) -> None:
         self.turns.memory.add(utterance)
-        self.office.emit(Uttered(place, kind, agent.speaker, agent.title, utterance.text, number or self.round))
+        self.context.emit(Uttered(place, kind, agent.speaker, agent.title, utterance.text, number or self.round))
 
     def _tell(self, listener: Speaker | None, text: str) -> None:
         """Add what no agent said; without a listener it is for the pair."""
         self.turns.memory.add(Utterance(None, text, to=listener))
         place = f"{self.place}/round-{self.round}"
-        self.office.emit(Uttered(place, "report", None, listener or "pair", text, self.round))
+        self.context.emit(Uttered(place, "report", None, listener or "pair", text, self.round))
 
     def _note(self, text: str) -> None:
-        self.office.emit(Noted(self.place, text, "warning"))
+        self.context.emit(Noted(self.place, text, "warning"))
 
     def _constraint(self) -> Constraint | None:
         """For a second attempt and for bounds: it mends the form, but a constrained small model judges worse."""
-        return constraint_for(self.phase.solution, self.assistant.seat.profile, self.may_conclude("assistant"),
+        return constraint_for(self.phase.solution, self.assistant.role_model.profile, self.may_conclude("assistant"),
                               self.deliveries.state.software)
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from chatdev.engine.activity import HALTS, Halt, Halted
-from chatdev.engine.office import Office
+from chatdev.engine.context import RunContext
 from chatdev.engine.state import Draft, State, join
 from chatdev.errors import PhaseFailed, ToolError
 from chatdev.events import Noted
@@ -15,7 +15,7 @@ _BEARABLE = (PhaseFailed, ToolError)
 """What an optional branch may fail of; a model that cannot be reached is never passed over (design §3, success)."""
 
 
-async def run_branches(office: Office, state: State, place: str, optional: Sequence[bool],
+async def run_branches(context: RunContext, state: State, place: str, optional: Sequence[bool],
                        branch: Callable[[int, State], Awaitable[None]]) -> None:
     """Run one branch per entry of `optional`, then join them in order.
 
@@ -41,7 +41,7 @@ async def run_branches(office: Office, state: State, place: str, optional: Seque
     for number, result in enumerate(results):
         label = f"{place}/branch-{number + 1}"
         if isinstance(result, _BEARABLE) and optional[number]:
-            office.emit(Noted(label, f"optional branch failed: {result}", "warning"))
+            context.emit(Noted(label, f"optional branch failed: {result}", "warning"))
         elif result is None:
             finished.append((label, *forks[number]))
     _raise_first([r for r, may_fail in zip(results, optional, strict=True)

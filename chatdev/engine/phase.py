@@ -13,10 +13,10 @@ from chatdev.engine.agent import Agent
 from chatdev.engine.budget import Budget
 from chatdev.engine.call import Calls
 from chatdev.engine.constraint import constraint_for
+from chatdev.engine.context import RunContext
 from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Dialogue
 from chatdev.engine.memory import ShortTermMemory
-from chatdev.engine.office import Office
 from chatdev.engine.state import State
 from chatdev.engine.stuck import Stuck
 from chatdev.engine.tool_use import ToolUse
@@ -28,17 +28,17 @@ from chatdev.replies import example_part, read_marker
 REFLECTIONS = 2  # at most so many attempts to draw the conclusion that the pair did not (design §3)
 
 
-async def run_phase(office: Office, state: State, name: str, place: str) -> None:
+async def run_phase(context: RunContext, state: State, name: str, place: str) -> None:
     """Run the phase `name`; its solution is in `state` afterwards. Raises PhaseFailed when it owes one and has none."""
-    room = Room(office, state, name, office.company.phases[name], place)
+    room = PhaseRun(context, state, name, context.company.phases[name], place)
     await room.run()
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class PhaseRun:
     """Where one pair meets for one execution of a phase."""
 
-    office: Office
+    context: RunContext
     state: State
     name: str
     phase: Phase
@@ -46,7 +46,7 @@ class Room:
 
     async def run(self) -> None:
         """The whole phase."""
-        phase, deliveries = self.phase, Deliveries(self.office, self.phase, self.state, self.place)
+        phase, deliveries = self.phase, Deliveries(self.context, self.phase, self.state, self.place)
         self._emit_started()
         versions = self.state.software
         await deliveries.open()
@@ -70,29 +70,29 @@ class Room:
         return ending == "consensus" and bool(there)
 
     def _dialogue(self, deliveries: Deliveries) -> Dialogue:
-        phase, office = self.phase, self.office
+        phase, context = self.phase, self.context
         values = self._readable(deliveries)
         opening = render(phase.opening, values, f"phases.{self.name}.opening")
-        images = tuple(image for key, image in office.images.items() if key in readable(phase.reads))
+        images = tuple(image for key, image in context.images.items() if key in readable(phase.reads))
         assistant = self._agent("assistant", phase.assistant, values)
         instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
-        profile = assistant.seat.profile
+        profile = assistant.role_model.profile
         stuck = Stuck(phase.stuck)
-        turns = Turns(office, ShortTermMemory(opening, images), phase.memory.window or profile.window,
-                      ToolUse(office, self.state, phase.tool_calls, stuck),
-                      Calls(office, self.name, Budget(phase.budget)))
-        office.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
+        turns = Turns(context, ShortTermMemory(opening, images), phase.memory.window or profile.window,
+                      ToolUse(context, self.state, phase.tool_calls, stuck),
+                      Calls(context, self.name, Budget(phase.budget)))
+        context.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
         rounds = min(phase.rounds, profile.rounds or phase.rounds)
         if not instructor and not phase.feedback:
             rounds = 1
-        return Dialogue(office, phase, self.place, assistant, instructor, turns, deliveries, rounds,
+        return Dialogue(context, phase, self.place, assistant, instructor, turns, deliveries, rounds,
                         min(phase.questions, profile.questions or phase.questions),
-                        form_text(office.company, phase, has_software=bool(self.state.software),
+                        form_text(context.company, phase, has_software=bool(self.state.software),
                                   example=example_part(self.state.software)), stuck)
 
     def _readable(self, deliveries: Deliveries) -> Mapping[str, Any]:
         """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""
-        known = {**self.office.inputs, **self.state.names(), "inputs": self.office.inputs}
+        known = {**self.context.inputs, **self.state.names(), "inputs": self.context.inputs}
         values = {}
         for read in self.phase.reads:
             name = read.rstrip("?")
@@ -105,19 +105,19 @@ class Room:
         return values
 
     def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
-        office, phase = self.office, self.phase
-        spec, seat = office.company.roles[role], office.seat(self.name, role)
+        context, phase = self.context, self.phase
+        spec, role_model = context.company.roles[role], context.role_model(self.name, role)
         names = spec.tools
         if speaker == "assistant" and phase.tools is not None:
             names = phase.tools
-        tools = tuple(office.toolbox.spec(name) for name in names)
+        tools = tuple(context.toolbox.spec(name) for name in names)
         system = system_prompt(
-            office.company, self.name, speaker, values={**office.inputs, **values},
+            context.company, self.name, speaker, values={**context.inputs, **values},
             tools=[(tool.name, tool.description, tool.parameters) for tool in tools],
-            native_tools=seat.profile.native_tools, has_software=bool(self.state.software),
+            native_tools=role_model.profile.native_tools, has_software=bool(self.state.software),
             example=example_part(self.state.software) if phase.writes == "software" else "",
-            documents_language=office.documents_language)
-        return Agent(speaker, role, spec.title, system, seat, tools)
+            documents_language=context.documents_language)
+        return Agent(speaker, role, spec.title, system, role_model, tools)
 
     async def _conclude(self, dialogue: Dialogue) -> str:
         """The ending of a phase that still owes its solution."""
@@ -132,16 +132,16 @@ class Room:
         names: dict[Speaker, str] = {"assistant": agent.title}
         if dialogue.instructor:
             names["instructor"] = dialogue.instructor.title
-        question = self.office.say("reflection", dialogue=memory.transcript(names), form_text=dialogue.form_text,
+        question = self.context.say("reflection", dialogue=memory.transcript(names), form_text=dialogue.form_text,
                                    phase={"name": self.name, "about": self.phase.about})
         dialogue.turns.memory = ShortTermMemory(question, memory.images)
         dialogue.turns.calls.budget = Budget()  # a phase that has spent its own still owes its solution
-        constraint = constraint_for(self.phase.solution, agent.seat.profile, concludes=False,
+        constraint = constraint_for(self.phase.solution, agent.role_model.profile, concludes=False,
                                     paths=self.state.software)
         for n in range(1, REFLECTIONS + 1):
             place = f"{self.place}/reflection-{n}"
             utterance = await dialogue.turns.take(agent, place, constraint)
-            self.office.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, dialogue.round))
+            self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, dialogue.round))
             marked = read_marker(utterance.text)
             received = await dialogue.deliveries.receive(marked.body if marked.kind else utterance.text, place)
             if received.outcome == "kept":
@@ -162,14 +162,14 @@ class Room:
     def _stands(self, value: Any, deliveries: Deliveries, ending: str) -> str:
         """Take a value that nobody delivered; returns the ending."""
         deliveries.value, deliveries.made = value, 1
-        self.office.emit(DeliveryApplied(self.place, (self.phase.writes,)))
+        self.context.emit(DeliveryApplied(self.place, (self.phase.writes,)))
         return ending
 
     def _emit_started(self) -> None:
-        roles, phase = self.office.company.roles, self.phase
+        roles, phase = self.context.company.roles, self.phase
         instructor = roles[phase.instructor].title if phase.instructor else None
-        self.office.emit(PhaseStarted(self.place, self.name, phase.about, instructor, roles[phase.assistant].title,
+        self.context.emit(PhaseStarted(self.place, self.name, phase.about, instructor, roles[phase.assistant].title,
                                       phase.rounds))
 
     def _emit_finished(self, ending: str, rounds: int, calls: int) -> None:
-        self.office.emit(PhaseFinished(self.place, self.name, ending, rounds, calls))
+        self.context.emit(PhaseFinished(self.place, self.name, ending, rounds, calls))

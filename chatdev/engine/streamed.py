@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from chatdev.engine.office import Office
+from chatdev.engine.context import RunContext
 from chatdev.events import TextStreamed
 
 
@@ -12,17 +12,17 @@ from chatdev.events import TextStreamed
 class Streamed:
     """Tells the pieces of the reply at `place`, and when they are void because it is written once more."""
 
-    office: Office
+    context: RunContext
     place: str
     _heard: bool = field(default=False)
 
     def add(self, piece: str) -> None:
         """Tell the next piece."""
         self._heard = True
-        self.office.emit(TextStreamed(self.place, piece))
+        self.context.emit(TextStreamed(self.place, piece))
 
     def begin(self) -> None:
         """The reply begins."""
         if self._heard:
             self._heard = False
-            self.office.emit(TextStreamed(self.place, "", again=True))
+            self.context.emit(TextStreamed(self.place, "", again=True))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chatdev.engine.activity import digest
-from chatdev.engine.office import Office
+from chatdev.engine.context import RunContext
 from chatdev.engine.state import State
 from chatdev.engine.stuck import SAME_CALLS, Stuck
 from chatdev.errors import MissingProgram, ToolError
@@ -70,7 +70,7 @@ def _block_call(block: str) -> ToolCall | None:
 class ToolUse:
     """Calls tools for the agents of one phase."""
 
-    office: Office
+    context: RunContext
     state: State
     limit: int
     stuck: Stuck
@@ -84,16 +84,16 @@ class ToolUse:
         for n, call in enumerate(calls):
             result = await self._call(tools, call, f"{place}.{n}" if n else place)
             if left <= 0 and n == len(calls) - 1:
-                result += "\n\n" + self.office.say("tool_calls_used_up", limit=self.limit)
+                result += "\n\n" + self.context.say("tool_calls_used_up", limit=self.limit)
             if native:
                 messages.append(Message("tool", result, tool_call_id=call.id))
             else:
-                messages.append(Message("user", self.office.say("observation", tool=call.name, result=result)))
+                messages.append(Message("user", self.context.say("observation", tool=call.name, result=result)))
         return messages
 
     async def _call(self, tools: tuple[ToolSpec, ...], call: ToolCall, place: str) -> str:
         if self.stuck.calls(call):
-            return self.office.say("same_call", tool=call.name, times=SAME_CALLS)
+            return self.context.say("same_call", tool=call.name, times=SAME_CALLS)
         allowed = [tool.name for tool in tools]
         if call.name not in allowed:
             return f"There is no tool {call.name!r} for you. You may use: {', '.join(allowed)}."
@@ -104,7 +104,7 @@ class ToolUse:
         if not isinstance(arguments, dict):
             return "The arguments must be a JSON object."
         try:
-            result = await call_tool(self.office, self.state, call.name, place, arguments=arguments)
+            result = await call_tool(self.context, self.state, call.name, place, arguments=arguments)
         except ToolError as error:
             return f"The tool failed: {error}"
         said = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1)
@@ -112,14 +112,14 @@ class ToolUse:
         times = self.stuck.hears(call.name, said)
         if times == 1:
             return said
-        return self.office.say("same_result", tool=call.name, times=times, left=not self.stuck.looping)
+        return self.context.say("same_result", tool=call.name, times=times, left=not self.stuck.looping)
 
 
-async def call_tool(office: Office, state: State, name: str, place: str, *, reads: tuple[str, ...] | None = None,
+async def call_tool(context: RunContext, state: State, name: str, place: str, *, reads: tuple[str, ...] | None = None,
                     arguments: Mapping[str, Any] | None = None, judges: bool = True) -> Any:
     """Call a tool as an activity, with the long-term names it declares to read, and return its result. The event shows
     a verdict unless `judges` is false: then there is nothing to judge yet."""
-    names = [r.rstrip("?") for r in (office.toolbox.reads(name) if reads is None else reads)]
+    names = [r.rstrip("?") for r in (context.toolbox.reads(name) if reads is None else reads)]
     values = {n: state.values[n] for n in names if n in state.values}
     software = state.software if "software" in names else {}
     arguments = dict(arguments or {})
@@ -127,13 +127,13 @@ async def call_tool(office: Office, state: State, name: str, place: str, *, read
     async def call() -> dict[str, Any]:
         started = time.monotonic()
         try:
-            result = {"value": await office.toolbox.call(name, software, values, arguments)}
+            result = {"value": await context.toolbox.call(name, software, values, arguments)}
         except ToolError as error:  # a result like another: a resumed run must go the same way
             result = {"error": str(error), "lacking": isinstance(error, MissingProgram)}
         return {**result, "seconds": round(time.monotonic() - started, 3)}
 
     request = {"tool": name, "arguments": arguments, "values": values, "software": fingerprint(software)}
-    performed = await office.activities.perform(place, request, call)
+    performed = await context.activities.perform(place, request, call)
     if "error" in performed.result:
         kind = MissingProgram if performed.result["lacking"] else ToolError
         raise kind(performed.result["error"]).at(place)
@@ -141,7 +141,7 @@ async def call_tool(office: Office, state: State, name: str, place: str, *, read
     verdict = value if isinstance(value, dict) else {}
     passed = verdict.get("passed") if judges and verdict.get("judged", True) else None
     summary = str(verdict.get("report", "") if isinstance(value, dict) else value)
-    office.emit(ToolCalled(place, name, performed.result["seconds"], passed, summary, performed.replayed))
+    context.emit(ToolCalled(place, name, performed.result["seconds"], passed, summary, performed.replayed))
     return value
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from chatdev.engine.agent import Agent
 from chatdev.engine.call import Calls
+from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.continuation import counts_on, goes_in_circles, joined, without_circles
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
-from chatdev.engine.office import Office, Seat
 from chatdev.engine.tool_use import ToolUse, asks_for_tool, wanted_calls
 from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Message, Reply, ToolSpec
@@ -25,7 +25,7 @@ CHARACTERS_PER_TOKEN = 3  # on the safe side for code; only used to trim before 
 class Turns:
     """Takes turns in one phase."""
 
-    office: Office
+    context: RunContext
     memory: ShortTermMemory
     window: int | None
     tool_use: ToolUse
@@ -69,7 +69,7 @@ class Turns:
         window, trims = self.window, 0
         while True:
             messages = self.memory.view(agent.system, agent.speaker, steps, window)
-            if exchanges(messages) and not _fits(messages, agent.seat):
+            if exchanges(messages) and not _fits(messages, agent.role_model):
                 window = exchanges(messages) - 1
                 continue
             try:
@@ -95,7 +95,7 @@ class Turns:
         for n in range(1, CONTINUATIONS + 1 if _may_go_on(agent) else 1):
             if reply.finish != "length" or reply.tool_calls or not reply.text.strip() or _endless(reply, n):
                 break
-            cue = self.office.say("go_on", tail=reply.text[-200:])
+            cue = self.context.say("go_on", tail=reply.text[-200:])
             more = (*messages, Message("assistant", reply.text), Message("user", cue))
             rest = await self.calls.make(agent, f"{place}/more-{n}", more, (), None)
             reply = replace(rest, text=joined(reply.text, rest.text))
@@ -117,31 +117,32 @@ def _endless(reply: Reply, continuation: int) -> bool:
 
 def _may_go_on(agent: Agent) -> bool:
     """Whether a reply that the length limit cut is continued: an instruction that was limited is not."""
-    return agent.speaker == "assistant" or agent.seat.profile.instruction_tokens is None
+    return agent.speaker == "assistant" or agent.role_model.profile.instruction_tokens is None
 
 
 def _brief(agent: Agent) -> Agent:
     """The agent with the limit of an instruction, if it instructs and its model has one."""
     if _may_go_on(agent):
         return agent
-    seat = agent.seat
-    limits = [limit for limit in (seat.sampling.max_tokens, seat.profile.instruction_tokens) if limit]
-    return replace(agent, seat=replace(seat, sampling=replace(seat.sampling, max_tokens=min(limits))))
+    role_model = agent.role_model
+    limits = [limit for limit in (role_model.sampling.max_tokens, role_model.profile.instruction_tokens) if limit]
+    return replace(agent, role_model=replace(role_model, sampling=replace(role_model.sampling, max_tokens=min(limits))))
 
 
 def _warmed(agent: Agent, same: int) -> Agent:
     """The agent at the temperature for so many repetitions; one that is left to the server stays there."""
-    seat = agent.seat
-    own = seat.sampling.temperature
+    role_model = agent.role_model
+    own = role_model.sampling.temperature
     if not same or own is None:
         return agent
     temperature = max(own, min(WARMEST, round(own + WARMER * same, 2)))
-    return replace(agent, seat=replace(seat, sampling=replace(seat.sampling, temperature=temperature)))
+    sampling = replace(role_model.sampling, temperature=temperature)
+    return replace(agent, role_model=replace(role_model, sampling=sampling))
 
 
-def _fits(messages: tuple[Message, ...], seat: Seat) -> bool:
+def _fits(messages: tuple[Message, ...], role_model: RoleModel) -> bool:
     """Whether the request probably fits the context window, with room for the reply."""
-    if not seat.profile.context:
+    if not role_model.profile.context:
         return True
     tokens = sum(len(m.content) for m in messages) // CHARACTERS_PER_TOKEN
-    return tokens + (seat.sampling.max_tokens or 0) <= seat.profile.context
+    return tokens + (role_model.sampling.max_tokens or 0) <= role_model.profile.context

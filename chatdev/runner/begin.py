@@ -21,7 +21,7 @@ from chatdev.runner.execute import Execution
 from chatdev.runner.inputs import gather, restored
 from chatdev.runner.options import RunOptions
 from chatdev.runner.order import Order, kept
-from chatdev.runner.seats import Seats
+from chatdev.runner.role_models import RoleModels
 from chatdev.runner.session import Means
 from chatdev.runner.supplying import preparing, supply_of, with_policy
 from chatdev.runner.toolbox import RunToolbox
@@ -40,7 +40,7 @@ class Staff:
     """Whom and what a company works with."""
 
     options: RunOptions
-    seats: Seats
+    role_models: RoleModels
     sandbox: Sandbox
     limits: Limits
     supply: Supply = field(default_factory=Supply)
@@ -64,15 +64,15 @@ def hire(config: schema.Company, options: RunOptions, means: Means) -> Staff:
     default = default_model(options.model, options.base_url, user=means.user)
     if not (default.name or config.model.name):
         default = default.model_copy(update={"name": means.models.default_name(default.base_url)})
-    seats = Seats(config, default, means.models, means.user.models)
+    role_models = RoleModels(config, default, means.models, means.user.models)
     limits = limits_of(options)
-    refuse_unpriced(seats.check(), limits, config)
-    return Staff(replace(options, model=default.name), seats, sandbox, limits, supply_of(options, means.closing))
+    refuse_unpriced(role_models.check(), limits, config)
+    return Staff(replace(options, model=default.name), role_models, sandbox, limits, supply_of(options, means.closing))
 
 
 def start(config: schema.Company, order: Order, name: str, staff: Staff, warehouse: Path, means: Means) -> Execution:
     """A new run by an order, in a new folder of the warehouse."""
-    order = replace(order, options=kept(staff.options), profiles=staff.seats.profiles_in_use)
+    order = replace(order, options=kept(staff.options), profiles=staff.role_models.profiles_in_use)
     folder = RunFolder.create(warehouse, name, datetime.now().astimezone())
     journal = means.journal(folder)
     journal.append("Order", "", order.to_record())
@@ -84,9 +84,9 @@ def execution(config: schema.Company, order: Order, folder: RunFolder, journal: 
     """The execution of an order."""
     options, inputs = staff.options, restored(config, order.inputs, order.images)
     toolbox = RunToolbox(staff.sandbox, folder.run, inputs.everything, staff.supply.options)
-    return Execution(config, order.company, inputs, folder, journal, toolbox, staff.seats, Software(order.software),
-                     order.values, options.on_event, options.stream, options.language or "English", staff.limits,
-                     spent or Spending(), record,
+    return Execution(config, order.company, inputs, folder, journal, toolbox, staff.role_models,
+                     Software(order.software), order.values, options.on_event, options.stream,
+                     options.language or "English", staff.limits, spent or Spending(), record,
                      preparing(staff.supply.runtime, staff.sandbox))
 
 

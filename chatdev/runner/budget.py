@@ -11,7 +11,7 @@ from chatdev.config.limits import Limits
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import Company
 from chatdev.engine.budget import Spending
-from chatdev.engine.office import Seat
+from chatdev.engine.context import RoleModel
 from chatdev.engine.wording import money
 from chatdev.errors import ConfigError
 from chatdev.paths import settings_file
@@ -30,13 +30,13 @@ def limits_of(options: RunOptions) -> Limits:
         raise ConfigError("\n".join(lines)) from None
 
 
-def refuse_unpriced(seats: Mapping[tuple[str, str], Seat], limits: Limits, company: Company) -> None:
+def refuse_unpriced(role_models: Mapping[tuple[str, str], RoleModel], limits: Limits, company: Company) -> None:
     """Raise ConfigError when a cost is limited and the price of a model that counts in it is unknown."""
-    for (phase, _), seat in seats.items():
+    for (phase, _), role_model in role_models.items():
         own = company.phases[phase].budget.cost is not None
-        if seat.profile.price is None and (own or limits.cost is not None):
+        if role_model.profile.price is None and (own or limits.cost is not None):
             what = f"phases.{phase}.budget.cost" if own else "--max-cost"
-            raise ConfigError(_unpriced(seat.sampling.model, what))
+            raise ConfigError(_unpriced(role_model.sampling.model, what))
 
 
 def _unpriced(model: str, what: str) -> str:

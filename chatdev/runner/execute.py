@@ -15,7 +15,7 @@ from chatdev.config.schema import Company
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget, Spending
 from chatdev.engine.chain import Chain, Scope
-from chatdev.engine.office import Office, Seat, Toolbox
+from chatdev.engine.context import RoleModel, RunContext, Toolbox
 from chatdev.engine.record import Record
 from chatdev.engine.state import State
 from chatdev.errors import BudgetExhausted, ChatDevError, RecordEnds, RunChanged, WorkspaceError
@@ -53,7 +53,7 @@ class Execution:
     folder: RunFolder
     journal: Journal
     toolbox: Toolbox
-    seat: Callable[[str, str], Seat]
+    role_model: Callable[[str, str], RoleModel]
     software: Software = field(default_factory=Software)
     """What there is at the start; likewise `values`, the long-term memory."""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -128,9 +128,9 @@ class Execution:
         await self._history.settle(self._state.software, "the software as the run has it")
         self._judge()
 
-    def _office(self) -> Office:
-        return Office(self.company, self.folder.path.name, self.inputs.visible, self.inputs.images,
-                      Activities(self.journal, self.record, self._go_live), self.toolbox, self.seat, self._emit,
+    def _office(self) -> RunContext:
+        return RunContext(self.company, self.folder.path.name, self.inputs.visible, self.inputs.images,
+                      Activities(self.journal, self.record, self._go_live), self.toolbox, self.role_model, self._emit,
                       self.language, self.stream, self._budget)
 
     def _go_live(self) -> None:

@@ -20,7 +20,7 @@ from chatdev.runner.begin import Staff, execution
 from chatdev.runner.execute import Execution
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import JOURNAL, Recorded
-from chatdev.runner.seats import Seats
+from chatdev.runner.role_models import RoleModels
 from chatdev.runner.session import Means
 from chatdev.runner.source import company_of
 from chatdev.sandbox import base
@@ -87,6 +87,6 @@ def _replayed(recorded: Recorded, warehouse: Path, speed: float | None, options:
     recorded.copy(journal, recorded.finished)
     config = company_of(order)
     model = ModelSettings(name=order.options.get("model"), base_url=order.options.get("base_url"))
-    staff = Staff(order.filled(options), Seats(config, model, _NoModels(), order.profiles), _Nobody(), Limits())
+    staff = Staff(order.filled(options), RoleModels(config, model, _NoModels(), order.profiles), _Nobody(), Limits())
     return execution(config, order, folder, journal, staff,
                      record=Record(recorded.finished, "ignore", complete=True, speed=speed))

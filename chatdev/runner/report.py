@@ -19,6 +19,7 @@ from chatdev.events import (
     StepSkipped,
     ToolCalled,
 )
+from chatdev.place import Place
 from chatdev.runner.budget import of_the_budget
 from chatdev.runner.result import Run, Usage
 from chatdev.tools.software.languages import startable
@@ -49,20 +50,13 @@ def phase_rows(events: Iterable[Event]) -> dict[str, PhaseRow]:
     rows: dict[str, PhaseRow] = {}
     for event in events:
         if isinstance(event, ModelCalled):
-            row = rows.setdefault(_phase_place(event.place), PhaseRow())
+            row = rows.setdefault(Place(event.place).nearest_step, PhaseRow())
             row.usage.add(event)
             row.usage.seconds += event.seconds
         elif isinstance(event, PhaseFinished):
             row = rows.setdefault(event.place, PhaseRow())
             row.ending, row.rounds = event.ending, event.rounds
     return rows
-
-
-def _phase_place(place: str) -> str:
-    """`system_test#1` of `system_test#1/round-2/assistant`, loops and branches in front kept."""
-    parts = place.split("/")
-    last = max((n for n, part in enumerate(parts) if "#" in part), default=0)
-    return "/".join(parts[:last + 1])
 
 
 def spent(usage: Usage) -> str:

@@ -102,7 +102,7 @@ def _gone_on(recorded: Recorded, finished: Mapping[str, Finished], folder: RunFo
     config = company_of(before) if changes.as_it_was else company_now(before)
     staff = hire(config, before.filled(means.options), means)
     order = replace(before, company=_resolved(config), options=kept(staff.options),
-                    profiles=staff.seats.profiles_in_use)
+                    profiles=staff.role_models.profiles_in_use)
     if order.to_record() != before.to_record():
         journal.append("Order", "", order.to_record())
     record = Record(finished, "perform" if changes.from_here else "refuse", changed=order.company != before.company,

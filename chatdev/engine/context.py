@@ -19,7 +19,7 @@ Emit = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class RoleModel:
     """A model, how to draw from it, and what is known of it, for one role in one phase."""
 
     model: Model
@@ -45,7 +45,7 @@ class Toolbox(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Office:
+class RunContext:
     """Everything a phase needs beside the state."""
 
     company: Company
@@ -55,8 +55,8 @@ class Office:
     images: Mapping[str, Image]
     activities: Activities
     toolbox: Toolbox
-    seat: Callable[[str, str], Seat]
-    """The seat of (phase, role)."""
+    role_model: Callable[[str, str], RoleModel]
+    """The role_model of (phase, role)."""
     emit: Emit
     documents_language: str = "English"
     stream: bool = False

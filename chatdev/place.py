@@ -1,0 +1,83 @@
+"""Where in a run something happens: ids of activities and events are places (design §5), written and read only here.
+
+    repeat#1/pass-2/system_test#1/round-2/assistant/ask-1
+
+A step is `name#occurrence`; below it come the parts of the chain (`pass-2`, `item-ID`, `branch-1`), then those of a
+phase (`round-2`, the speaker, and what the turn consists of).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Part = Literal[
+    "pass", "item", "branch",  # of the chain
+    "round", "reflection", "feedback", "guard",  # of a phase
+    "instructor", "assistant", "ask", "answer", "retry",  # utterances
+    "act", "trim", "more", "again", "call",  # of a turn: after a tool, to fit, to go on, afresh; a tool
+]
+_OF_A_TURN: frozenset[Part] = frozenset({"act", "trim", "more", "again", "call"})
+
+
+class Place(str):
+    """A place as the journal holds it; a text, so that it is its own key and needs no codec."""
+
+    __slots__ = ()
+
+    def step(self, name: str, occurrence: int) -> Place:
+        """The `occurrence`-th time that the step `name` runs here."""
+        return self._below(f"{name}#{occurrence}")
+
+    def at(self, part: Part, which: int | str | None = None) -> Place:
+        """A part of this place: `at("round", 2)`, `at("assistant")`."""
+        return self._below(part if which is None else f"{part}-{which}")
+
+    def _below(self, part: str) -> Place:
+        return Place(f"{self}/{part}" if self else part)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts from the outermost to the innermost."""
+        return tuple(self.split("/")) if self else ()
+
+    @property
+    def nearest_step(self) -> Place:
+        """The innermost step that this is a part of, with the loops and branches around it: `…/system_test#1`."""
+        last = max((n for n, part in enumerate(self.parts) if "#" in part), default=-1)
+        return Place("/".join(self.parts[:last + 1]))
+
+    @property
+    def step_name(self) -> str:
+        """The name of that step: `system_test`; empty outside of any."""
+        *_, last = ("", *self.nearest_step.parts)
+        return last.partition("#")[0]
+
+    @property
+    def speaker(self) -> Literal["instructor", "assistant"]:
+        """Whose turn it is at this place."""
+        return "instructor" if "instructor" in self.parts else "assistant"
+
+    @property
+    def turn(self) -> Place:
+        """The turn that a request belongs to: without its continuations, tool rounds and second attempts."""
+        parts = list(self.parts)
+        while parts and (_kind(parts[-1]) in _OF_A_TURN or parts[-1] == "answer"):  # the instructor's has a number
+            parts.pop()
+        return Place("/".join(parts))
+
+    def holds(self, other: str) -> bool:
+        """Whether `other` is this place, one below it, or an occurrence of the step that it names."""
+        return other == self or other.startswith((f"{self}/", f"{self}#"))
+
+    def in_other_branch(self, other: str) -> bool:
+        """Whether two places are in different branches of a parallel step, so that either may come first."""
+        for own, another in zip(self.parts, Place(other).parts, strict=False):
+            if own != another:
+                return _kind(own) == _kind(another) == "branch"
+        return False
+
+
+def _kind(part: str) -> str | None:
+    """Which part of a place this is: `round` of `round-2`; None for a step."""
+    kind = part.partition("-")[0]
+    return kind if "#" not in part and kind in get_args(Part) else None
