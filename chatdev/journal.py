@@ -2,7 +2,9 @@
 
 Four kinds of lines share the file: `Order` (what the run is to do, its first line), `Message` (a text that requests
 refer to by hash, so that a dialogue that grows is not written again with every call), `Activity` (a finished model or
-tool call with its request and result), and events.
+tool call with its request and result), and events. Each line has `v` (the version of the form), `time` (when it was
+written), `kind`, `place`, and what belongs to its kind. The time is for people: nothing is decided by it, and journals
+of earlier versions have none.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -24,15 +27,22 @@ from chatdev.secrets import holds, scrubbed_values
 SCHEMA = 1
 
 
+def now() -> datetime:
+    """The present time."""
+    return datetime.now(UTC)
+
+
 class Journal:
     """Appends records to `path`; `sync` returns when everything written so far is on the disk.
 
-    A journal that is there is gone on with: a line torn by a crash is cut off. `held`: nothing is written before
-    `release`. Raises WorkspaceError, also when somebody else is writing it.
+    A journal that is there is continued: a line torn by a crash is cut off. `held`: nothing is written before
+    `release`. `clock` gives the time that each line carries. Raises WorkspaceError, also when somebody else is writing
+    it.
     """
 
-    def __init__(self, path: Path, *, held: bool = False) -> None:
+    def __init__(self, path: Path, *, held: bool = False, clock: Callable[[], datetime] = now) -> None:
         self.path = path
+        self._clock = clock
         self._messages: set[str] = set()
         self._file = _opened(path)
         self._size = self._file.seek(0, os.SEEK_END)
@@ -42,7 +52,9 @@ class Journal:
 
     def append(self, kind: str, place: str, values: Mapping[str, Any]) -> None:
         """Write one record; it is safe from a crash of this process at once, of the machine after `sync`."""
-        line = json.dumps({"v": SCHEMA, "kind": kind, "place": place, **values}, ensure_ascii=False, default=str)
+        time = self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        record = {"v": SCHEMA, "time": time, "kind": kind, "place": place, **values}
+        line = json.dumps(record, ensure_ascii=False, default=str)
         if holds(line):
             line = json.dumps(scrubbed_values(json.loads(line)), ensure_ascii=False)
         data = line.encode("utf-8", "surrogatepass") + b"\n"

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from chatdev.errors import JournalError, WorkspaceError
 from chatdev.journal import SCHEMA, Journal, read_journal
 
+NOON = datetime(2026, 11, 22, 12, 0, 0, 250_000, tzinfo=UTC)
 LINE = b'{"v": 1, "kind": "A", "place": ""}\n'
 
 
@@ -50,10 +52,50 @@ def test_records_come_back_in_order(path: Path) -> None:
 def test_whatever_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory, place: str,
                                            values: dict[str, object]) -> None:
     path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
-    journal = Journal(path)
+    journal = Journal(path, clock=lambda: NOON)
     journal.append("Noted", place, {"values": values})
     journal.close()
-    assert list(read_journal(path)) == [{"v": SCHEMA, "kind": "Noted", "place": place, "values": values}]
+    assert list(read_journal(path)) == [{"v": SCHEMA, "time": "2026-11-22T12:00:00.250Z", "kind": "Noted",
+                                         "place": place, "values": values}]
+
+
+def test_every_line_carries_the_time_it_was_written_in_utc(path: Path) -> None:
+    in_tokyo = (NOON + timedelta(hours=1)).astimezone(timezone(timedelta(hours=9)))
+    times = [NOON, NOON + timedelta(microseconds=999), in_tokyo]
+    journal = Journal(path, clock=iter(times).__next__)
+    journal.append("Order", "", {})
+    journal.message("abc", {"role": "user", "content": "hi"})
+    journal.append("Activity", "coding#1", {})
+    journal.close()
+    assert [record["time"] for record in read_journal(path)] == [
+        "2026-11-22T12:00:00.250Z", "2026-11-22T12:00:00.250Z", "2026-11-22T13:00:00.250Z"]
+
+
+def test_the_clock_of_a_journal_is_the_present_time(path: Path) -> None:
+    before = datetime.now(UTC) - timedelta(milliseconds=1)  # lines have whole milliseconds
+    journal = Journal(path)
+    journal.append("Noted", "", {})
+    journal.close()
+    (record,) = read_journal(path)
+    assert before <= datetime.fromisoformat(record["time"]) <= datetime.now(UTC)
+
+
+def test_a_line_that_was_held_carries_the_time_of_its_event(path: Path) -> None:
+    clock = iter([NOON, NOON + timedelta(seconds=1)])
+    journal = Journal(path, held=True, clock=clock.__next__)
+    journal.append("A", "", {})
+    journal.append("B", "", {})
+    journal.release()
+    journal.close()
+    assert [record["time"][-7:] for record in read_journal(path)] == ["00.250Z", "01.250Z"]
+
+
+def test_a_journal_without_times_is_read_and_continued(path: Path) -> None:
+    path.write_bytes(LINE)
+    journal = Journal(path)
+    journal.append("B", "", {})
+    journal.close()
+    assert ["time" in record for record in read_journal(path)] == [False, True]
 
 
 def test_an_unknown_kind_is_read_like_any_other(path: Path) -> None:

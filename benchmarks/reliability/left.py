@@ -13,7 +13,7 @@ from chatdev.journal import read_journal
 
 JOURNAL = Path("run", "journal.jsonl")
 
-_TIMING = ("seconds", "replayed", "name", "folder")
+_TIMING = ("time", "seconds", "replayed", "name", "folder")
 """Fields that tell one session, or one folder, from another."""
 _NO_EVENTS = ("Order", "Message", "Activity", "RunResumed")
 _BRANCH = re.compile(r".*parallel#\d+/branch-\d+")

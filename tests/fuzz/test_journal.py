@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from chatdev.journal import SCHEMA, Journal, read_journal
 values = st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
                       lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3))
 records = st.tuples(st.text(min_size=1), st.text(), st.dictionaries(st.text(min_size=4), values, max_size=3)).filter(
-    lambda record: not record[2].keys() & {"kind", "place"})
+    lambda record: not record[2].keys() & {"time", "kind", "place"})
 pieces = st.sampled_from([b"\n", b'{"v": 1, "kind": "Noted"}\n', b'{"v": 2}', b"{", b"[" * 30_000, b'"\\ud800"', b"\0",
                           b"NaN", b"9" * 5000, b"null\n", b"\xed\xa0\x80", b"\xff", b"\r\n", b"\xe2\x80\xa8"])
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 many = settings(max_examples=200)
 
 
@@ -41,7 +43,7 @@ def read(path: Path, content: bytes) -> list[dict[str, Any]] | None:
 def written(path: Path, content: list[tuple[str, str, dict[str, Any]]]) -> bytes:
     """The journal that holds such records."""
     path.unlink(missing_ok=True)
-    journal = Journal(path)
+    journal = Journal(path, clock=lambda: NOON)
     for record in content:
         journal.append(*record)
     journal.close()
@@ -62,7 +64,7 @@ def test_a_journal_cut_anywhere_gives_the_records_before_the_cut(
         path: Path, content: list[tuple[str, str, dict[str, Any]]], where: float) -> None:
     whole = written(path, content)
     cut = whole[:round(where * len(whole))]
-    assert read(path, cut) == [{"v": SCHEMA, "kind": kind, "place": place, **more}
+    assert read(path, cut) == [{"v": SCHEMA, "time": "2026-11-22T12:00:00.000Z", "kind": kind, "place": place, **more}
                                for kind, place, more in content][:cut.count(b"\n")]
 
 

@@ -134,5 +134,5 @@ def telling(events: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 
 def _plain(event: Mapping[str, Any]) -> str:
-    left_out = {"folder", "name", "seconds", "replayed"}
+    left_out = {"folder", "name", "seconds", "replayed", "time"}
     return json.dumps({name: value for name, value in event.items() if name not in left_out}, sort_keys=True)
