@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = [
     "cli web",
-    "evaluation process",
+    "evaluation process doctor",
     "batch",
     "runner",
     "engine",

@@ -7,7 +7,6 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from chatdev.secrets import scrubbed
 from chatdev.version import __version__
 
 if TYPE_CHECKING:
-    from chatdev.runner.doctor.finding import Diagnosis, Finding
+    from chatdev.doctor.diagnosis import Diagnosis, ProbeResult
 
 _MARGIN = 18  # columns before what a check found
 _LOOKS = {"works": ("✓", "+", "green"), "absent": ("–", "-", "yellow"), "broken": ("✗", "x", "red")}
@@ -32,17 +31,17 @@ _LOOKS = {"works": ("✓", "+", "green"), "absent": ("–", "-", "yellow"), "bro
 def command(as_json: bool) -> int:
     """Say what this machine can do for a run, and how to get the rest. Nothing is changed, no model is called. Exits
     with 0 when a run is possible (it takes a sandbox, a model and a warehouse), else with 1."""
-    from chatdev.runner.doctor.checks import all_checks
-    from chatdev.runner.doctor.diagnosis import diagnose
+    from chatdev.doctor.checks import all_probes
+    from chatdev.doctor.diagnosis import diagnose
 
-    diagnosis = diagnose(all_checks(sys.stdout.encoding))
+    diagnosis = diagnose(all_probes(sys.stdout.encoding))
     click.echo(_json(diagnosis) if as_json else "\n".join(_page(diagnosis)))
     return 1 if diagnosis.lacking else 0
 
 
 def _json(diagnosis: Diagnosis) -> str:
-    findings = [{"group": finding.check.group, "name": finding.check.name, **asdict(finding.found)}
-                for finding in diagnosis.findings]
+    findings = [{"group": probe.group, "name": probe.name, "state": result.state, "detail": result.detail,
+                 "mend": result.fix, "packages": result.packages} for probe, result in diagnosis.results]
     return scrubbed(json.dumps({"version": __version__, "possible": not diagnosis.lacking,
                                 "lacking": diagnosis.lacking, "packages": diagnosis.packages, "findings": findings},
                                indent=1))
@@ -50,10 +49,10 @@ def _json(diagnosis: Diagnosis) -> str:
 
 def _page(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"{click.style('chatdev', bold=True)} {__version__}"
-    for group, findings in groupby(diagnosis.findings, lambda finding: finding.check.group):
+    for group, results in groupby(diagnosis.results, lambda one: one[0].group):
         yield f"\n{click.style(group, fg='blue', bold=True)}"
-        for finding in findings:
-            yield from _lines(finding, bad=diagnosis.stops_runs(finding))
+        for probe, result in results:
+            yield from _lines(probe.name, result, bad=diagnosis.stops_runs(probe, result))
     if lacking := diagnosis.lacking:
         text, colour = f"No run is possible yet, for want of: {', '.join(lacking)}.", "red"
     else:
@@ -64,18 +63,17 @@ def _page(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"To get what is not installed: {sudo}apt-get install {' '.join(diagnosis.packages)}"
 
 
-def _lines(finding: Finding, *, bad: bool) -> Iterator[str]:
-    """A finding: its sign, its name and what was found; the mend behind it, or below where there is no room."""
-    found = finding.found
-    sign, plain, colour = _LOOKS["broken" if bad else found.state]
-    lines = textwrap.wrap(harmless(found.detail), max(30, width() - _MARGIN), break_on_hyphens=False,
+def _lines(name: str, result: ProbeResult, *, bad: bool) -> Iterator[str]:
+    """A result: its sign, its name and what was found; the fix behind it, or below where there is no room."""
+    sign, plain, colour = _LOOKS["broken" if bad else result.state]
+    lines = textwrap.wrap(harmless(result.detail), max(30, width() - _MARGIN), break_on_hyphens=False,
                           break_long_words=False) or [""]
-    if found.mend:
-        mend = harmless(f"{'→' if _can_show('→') else '>'} {found.mend}")
-        room = len(lines) == 1 and _MARGIN + len(lines[0]) + 2 + len(mend) <= width()
-        coloured = click.style(mend, fg="cyan")
-        lines = [f"{lines[0]}  {coloured}"] if room else [*lines, coloured]
-    yield f"  {click.style(sign if _can_show(sign) else plain, fg=colour)} {finding.check.name:<14}{lines[0]}"
+    if result.fix:
+        fix = harmless(f"{'→' if _can_show('→') else '>'} {result.fix}")
+        has_room = len(lines) == 1 and _MARGIN + len(lines[0]) + 2 + len(fix) <= width()
+        coloured = click.style(fix, fg="cyan")
+        lines = [f"{lines[0]}  {coloured}"] if has_room else [*lines, coloured]
+    yield f"  {click.style(sign if _can_show(sign) else plain, fg=colour)} {name:<14}{lines[0]}"
     yield from (f"{'':{_MARGIN}}{line}" for line in lines[1:])
 
 

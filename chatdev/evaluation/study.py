@@ -27,7 +27,7 @@ from chatdev.runner.result import Run
 from chatdev.runner.session import opened
 from chatdev.sandbox.choose import choose
 from chatdev.tools.software.installing.supply import Policy, Supply
-from chatdev.tools.software.runtime import runtime
+from chatdev.tools.software.modules import runtime
 from chatdev.workspace.problems import explained
 from chatdev.workspace.run_folder import slug
 

@@ -15,7 +15,7 @@ from chatdev.errors import ConfigError, SandboxError
 from chatdev.runner.options import Ask, RunOptions
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.software.installing.supply import POLICIES, Supply, strictest
-from chatdev.tools.software.runtime import runtime
+from chatdev.tools.software.modules import runtime
 
 _PAUSE = 0.5  # seconds between two looks at a runtime that another process makes
 

@@ -13,9 +13,9 @@ from chatdev.errors import MissingProgram, ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
-    "software.compiles": "chatdev.tools.software.compiles:compiles",
-    "software.complete": "chatdev.tools.software.complete:complete",
-    "software.packages": "chatdev.tools.software.packages:packages",
+    "software.compiles": "chatdev.tools.software.static:compiles",
+    "software.complete": "chatdev.tools.software.placeholders:complete",
+    "software.packages": "chatdev.tools.software.static:packages",
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.use:use",
     "verilog.check": "chatdev.tools.verilog.check:check",

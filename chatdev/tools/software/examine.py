@@ -16,11 +16,10 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software import page
 from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.languages import Language, found, named
-from chatdev.tools.software.policy import rule_of_ending
 from chatdev.tools.software.project import Project, prepare
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.static import data_errors
-from chatdev.tools.software.verdict import Finding, facts_of, plainly
+from chatdev.tools.software.verdict import Finding, facts_of, plainly, rule_of_ending
 
 _COMPILER_LINES, _COMPILER_CHARACTERS = 15, 1500
 _SECONDS_FOR_WINDOWS = 3.0  # what a display and the first window take to come up, roughly

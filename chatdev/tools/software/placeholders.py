@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.function import tool
 from chatdev.workspace.python_source import parse
 
 # `TODO` counts in capitals only: a to-do list may be spoken of
@@ -118,3 +120,19 @@ def _comments(path: str, text: str) -> Iterator[Placeholder]:
 def _later(comment: str) -> bool:
     """Whether a comment announces missing work."""
     return bool(_MARKERS.search(comment) or _WORDS.search(comment))
+
+
+_SHOWN = 20
+
+
+@tool(reads=("software",))
+def complete(ctx: ToolContext) -> Verdict:
+    """Look for functions without a body and for comments that announce missing work."""
+    if not ctx.software:
+        return Verdict(False, "There are no files yet.")
+    found = placeholders(ctx.software)
+    if not found:
+        return Verdict(True, "Every function has a body.", score=1.0)
+    shown = "\n".join(map(str, found[:_SHOWN]))
+    more = f"\nand {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return Verdict(False, shown + more, score=1 / (1 + len(found)), evidence={"placeholders": len(found)})

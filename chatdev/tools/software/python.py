@@ -11,13 +11,10 @@ from chatdev.sandbox.base import BOX
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.names import undefined_names
-from chatdev.tools.software.policy import missing_module, rule_of
 from chatdev.tools.software.program import Program, lacks, prepare
 from chatdev.tools.software.session import Session
-from chatdev.tools.software.static import data_errors, syntax_errors
-from chatdev.tools.software.trace import last_traceback
-from chatdev.tools.software.verdict import Finding, facts_of
+from chatdev.tools.software.static import data_errors, syntax_errors, undefined_names
+from chatdev.tools.software.verdict import Finding, facts_of, last_traceback, missing_module, rule_of
 from chatdev.workspace.entry import find_entry
 
 _SECONDS = 3.0  # a program that runs so long without an error has started

@@ -9,9 +9,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.function import tool
+from chatdev.tools.software.knowledge import distributions
 from chatdev.workspace.entry import is_test
-from chatdev.workspace.python_source import check, parse
+from chatdev.workspace.python_source import check, one_at_a_time, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +137,63 @@ def _catches_import_error(handler: ast.ExceptHandler) -> bool:
         return True
     names = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
     return not names.isdisjoint({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+_GIVEN = {"_"}  # what a program may be given at run time (gettext)
+_MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names where nobody sees it
+
+
+def undefined_names(files: Mapping[str, bytes]) -> list[SourceError]:
+    """The first use of each such name, file by file; the files must compile. Nothing is said of files that import `*`
+    or may make names as they run."""
+    return [error for path, source in files.items() if path.endswith(".py") and not is_test(path)
+            for error in _undefined(path, source)]
+
+
+def _undefined(path: str, source: bytes) -> Iterator[SourceError]:
+    from pyflakes.checker import Checker
+    from pyflakes.messages import UndefinedName
+
+    text = source.decode("utf-8", errors="replace")
+    if any(f"{maker}(" in text for maker in _MAKERS):
+        return
+    tree = parse(source, path)
+    try:
+        with one_at_a_time:  # it parses annotations that are strings
+            messages = Checker(tree, path).messages
+    except RecursionError:  # nested beyond what can be looked through
+        return
+    first: dict[str, int] = {}
+    for message in messages:
+        if isinstance(message, UndefinedName):
+            name = str(message.message_args[0])
+            first[name] = min(message.lineno, first.get(name, message.lineno))
+    lines = text.splitlines()
+    for name, line in sorted(first.items(), key=lambda item: item[1]):
+        if name not in _GIVEN:
+            yield SourceError(path, line, f"NameError: name {name!r} is not defined", lines[line - 1].strip())
+
+
+@tool(reads=("software",))
+def compiles(ctx: ToolContext) -> Verdict:
+    """Compile the Python files and read the JSON files, without running anything."""
+    if not ctx.software:
+        return Verdict(False, "There are no files yet.")
+    errors = [*syntax_errors(ctx.software), *data_errors(ctx.software)]
+    if not errors:
+        return Verdict(True, "Every file can be read.", score=1.0)
+    report = "\n".join(f"{error.path}:{error.line}: {error.message}\n    {error.source}" for error in errors)
+    return Verdict(False, report, score=1 / (1 + len(errors)))
+
+
+@tool(reads=("software",))
+def packages(ctx: ToolContext) -> dict[str, Any]:
+    """Name the packages that the program imports from outside the standard library.
+
+    Returns `names`, sorted; empty for programs in other languages and for files that do not compile.
+    """
+    broken = {error.path for error in syntax_errors(ctx.software)}
+    sound = {path: data for path, data in ctx.software.items() if path not in broken}
+    modules = third_party(frozenset(imports(sound).every))
+    names = {distributions().get(module, module) for module in modules}
+    return {"names": sorted(names, key=str.lower)}

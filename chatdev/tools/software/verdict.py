@@ -7,6 +7,7 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from jinja2 import StrictUndefined
@@ -15,7 +16,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from chatdev.sandbox.base import Execution
 from chatdev.tools.base import Verdict
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.trace import Trace, last_traceback
 
 _FRAMES = 6
 _TAIL_LINES, _TAIL_CHARACTERS = 15, 1500
@@ -89,3 +89,118 @@ def template(source: str) -> Any:
     """A report's template, from its text."""
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(source)
+
+
+NO_DISPLAY = 97
+"""Exit status of the display wrapper (`display.sh`) when the display did not come up."""
+
+_READS_ARGUMENTS = re.compile(rb"\b(?:argv|argparse|optparse|getopt|click|typer|docopt|os\.Args|String(?:\[\]|\.\.\.) "
+                              rb"args|env::args)\b|\$[1@*#]")
+"""How programs in the languages that we run get at their arguments."""
+_REFUSALS = (1, 2)
+"""Exit statuses by which programs refuse what they were given."""
+
+
+def rule_of(execution: Execution, files: Mapping[str, bytes]) -> str:
+    """The name of the rule for a program that was started with no input and no arguments.
+
+    One that took more than it may has failed, whatever it wrote meanwhile.
+    A traceback on stderr is a failure even when the program goes on or ends with 0, except for the EOFError of an
+    `input()` that found no input. Without one, a program that is alive at its time limit has started; one that ends
+    with a usage text wants arguments, and so does one that reads its arguments and, without any, ends with a message
+    and a status of 1 or 2.
+    """
+    trace = None if execution.exceeded else last_traceback(execution.stderr)
+    return _rule_of_trace(trace) if trace else rule_of_ending(execution, files)
+
+
+def rule_of_ending(execution: Execution, files: Mapping[str, bytes]) -> str:
+    """The rule for a program, in any language, that wrote of no error."""
+    if execution.exceeded:
+        return "exceeded"
+    if execution.timed_out:
+        return "started"
+    if execution.signal is not None:
+        return "killed"
+    if execution.exit_status == 0:
+        return "clean_exit"
+    return _rule_of_status(execution, files)
+
+
+def missing_module(trace: Trace | None) -> str | None:
+    """The top-level name of the module whose absence ended the program."""
+    match = re.match(r"ModuleNotFoundError: No module named '([^'.]+)", trace.exception) if trace else None
+    return match[1] if match else None
+
+
+def _rule_of_trace(trace: Trace) -> str:
+    if trace.kind == "EOFError":
+        return "asks_for_input"
+    name = missing_module(trace)
+    if name in ("tkinter", "_tkinter"):
+        return "no_display"
+    return "missing_module" if name else "crashed"
+
+
+def _rule_of_status(execution: Execution, files: Mapping[str, bytes]) -> str:
+    if execution.exit_status == NO_DISPLAY and execution.stderr.endswith("no display\n"):
+        return "no_display"
+    said = f"{execution.stdout}\n{execution.stderr}"
+    if re.search(r"^[ \t]*usage\b", said, re.IGNORECASE | re.MULTILINE):
+        return "wants_arguments"
+    refuses = execution.exit_status in _REFUSALS and said.strip() and any(map(_READS_ARGUMENTS.search, files.values()))
+    return "refuses_nothing" if refuses else "failed_status"
+
+
+_START = "Traceback (most recent call last):"
+_FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:|$)")
+_MESSAGE_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line of the call stack."""
+
+    path: str
+    line: int
+    function: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A traceback: frames from the outside in, and the exception with its message."""
+
+    frames: tuple[Frame, ...]
+    exception: str
+
+    @property
+    def kind(self) -> str:
+        """The exception's class name, without its module."""
+        return self.exception.split(":", 1)[0].rsplit(".", 1)[-1].strip()
+
+
+def last_traceback(stderr: str) -> Trace | None:
+    """The traceback that ends last in `stderr`, or None."""
+    _, found, text = stderr.rpartition(_START)
+    if not found:
+        return None
+    lines = text.splitlines()[1:]
+    end = next((n for n, line in enumerate(lines) if _EXCEPTION.match(line)), len(lines))
+    return Trace(_frames(lines[:end]), _message(lines[end:]))
+
+
+def _frames(lines: list[str]) -> tuple[Frame, ...]:
+    frames = []
+    for line, following in pairwise([*lines, ""]):
+        if match := _FRAME.match(line):
+            source = "" if _FRAME.match(following) else following.strip()
+            frames.append(Frame(match["path"], int(match["line"]), match["function"] or "<module>", source))
+    return tuple(frames)
+
+
+def _message(lines: list[str]) -> str:
+    """The exception's line and those of its message that follow it at once."""
+    until = next((n for n, line in enumerate(lines) if not line.strip()), len(lines))
+    return "\n".join(lines[:min(until, _MESSAGE_LINES)])[:500]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.tools.software.names import undefined_names
+from chatdev.tools.software.static import undefined_names
 
 
 def found(source: str, path: str = "main.py") -> list[tuple[int, str]]:

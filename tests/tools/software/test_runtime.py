@@ -14,7 +14,7 @@ from chatdev.sandbox.choose import choose
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.software.interpreter import Interpreter
-from chatdev.tools.software.runtime import runtime
+from chatdev.tools.software.modules import runtime
 from tests.support.wheels import PackageIndex, set_pip
 
 pytestmark = pytest.mark.tool

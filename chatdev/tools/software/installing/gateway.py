@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from chatdev.tools.software.installing.fetch import Fetcher, Unavailable
 from chatdev.tools.software.installing.index import Index, Wheel
+from chatdev.tools.software.installing.sources import Fetcher, Unavailable
 from chatdev.tools.software.static import normalised
 from chatdev.workspace.problems import explained
 

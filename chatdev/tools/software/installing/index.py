@@ -13,8 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
-from chatdev.tools.software.installing.fetch import LEADS_TO, Fetcher, Unavailable
-from chatdev.tools.software.installing.sources import Sources
+from chatdev.tools.software.installing.sources import LEADS_TO, Fetcher, Sources, Unavailable
 from chatdev.tools.software.static import normalised
 
 _LARGEST_PAGE = 64 << 20

@@ -13,11 +13,10 @@ from chatdev.sandbox.base import Binding, Execution, Job, Limits, Sandbox
 from chatdev.sandbox.folder import remove, take_back
 from chatdev.secrets import scrubbed
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.installing import inside
-from chatdev.tools.software.installing.fetch import Fetcher
+from chatdev.tools.software.installing import pip_script
 from chatdev.tools.software.installing.gateway import opening
 from chatdev.tools.software.installing.index import Index
-from chatdev.tools.software.installing.sources import pip_folder, sources
+from chatdev.tools.software.installing.sources import Fetcher, pip_folder, sources
 from chatdev.tools.software.interpreter import Interpreter
 from chatdev.workspace.problems import explained
 
@@ -64,7 +63,7 @@ def _index() -> Iterator[tuple[Index, Fetcher]]:
 
 def _job(distributions: Collection[str], work: Path, door: Path, python: Interpreter, seconds: float) -> Job:
     pip = pip_folder()
-    script = Path(inside.__file__).read_text(encoding="utf-8")
+    script = Path(pip_script.__file__).read_text(encoding="utf-8")
     argv = [str(python.executable), "-I", "-S", "-c", script, str(door), str(pip.parent), *_PIP, "--",
             *sorted(distributions)]
     return Job(argv, work, replace(_LIMITS, seconds=seconds),

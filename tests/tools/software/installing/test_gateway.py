@@ -10,10 +10,9 @@ import pytest
 
 from chatdev.sandbox.base import Binding, Job, Limits
 from chatdev.sandbox.choose import choose
-from chatdev.tools.software.installing.fetch import Fetcher
 from chatdev.tools.software.installing.gateway import opening
 from chatdev.tools.software.installing.index import Index, wheels_of
-from chatdev.tools.software.installing.sources import sources
+from chatdev.tools.software.installing.sources import Fetcher, sources
 from tests.support.wheels import PackageIndex, set_pip
 
 pytestmark = pytest.mark.tool

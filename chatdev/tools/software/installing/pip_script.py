@@ -4,6 +4,7 @@ Arguments: the Unix socket of the gateway, the folder above pip's own, the argum
 folder, where pip's temporary files go to `tmp`.
 """
 
+
 import os
 import runpy
 import socket

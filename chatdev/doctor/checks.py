@@ -1,0 +1,240 @@
+"""Every look at the machine that `chatdev doctor` takes, in the order they are shown.
+
+No key and no password is ever in what they say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import importlib.util
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from chatdev.config.environ import dotenv, environ, process_environ
+from chatdev.config.settings import default_model, user_settings
+from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
+from chatdev.errors import MissingModel
+from chatdev.llm.local import weights
+from chatdev.llm.reach import unreachable
+from chatdev.llm.registry import LOCAL, Models
+from chatdev.paths import settings_file
+from chatdev.sandbox import bubblewrap, cgroup, docker
+from chatdev.sandbox.seccomp import refused_calls
+from chatdev.tools.software.installing.index import Index
+from chatdev.tools.software.installing.sources import Fetcher, sources
+from chatdev.tools.software.interpreter import interpreter
+from chatdev.tools.software.languages import Language, languages
+from chatdev.tools.software.project import prepare
+
+_SECONDS = 5.0  # for a program to say its version
+_LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many
+_ELSEWHERE = "choose another folder: --warehouse FOLDER"
+_SIGNS = "⇄ → ━ ✓ ✗ … naïve שלום 日本"  # what our own texts and those of models may hold
+_KEYS = ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY")
+_SMALL_PACKAGE = "colorama"  # one of our own dependencies
+
+
+def all_probes(encoding: str | None) -> Sequence[Probe]:
+    """The probes; `encoding` is that of the output which a run would be shown on."""
+    return [
+        Probe("this machine", "Python", _check_own_python),
+        Probe("this machine", "git", _check_git),
+        Probe("this machine", "settings", _check_settings, "settings"),
+        Probe("this machine", "warehouse", _check_warehouse, "warehouse"),
+        Probe("this machine", "terminal", partial(_check_terminal, encoding)),
+        Probe("sandbox", "bubblewrap", _check_bubblewrap, "sandbox"),
+        Probe("sandbox", "docker", _check_docker),
+        Probe("sandbox", "memory", _check_memory_limit),
+        Probe("sandbox", "system calls", _check_system_calls),
+        Probe("models", "key", _check_key),
+        Probe("models", "endpoint", _check_endpoint, "model"),
+        Probe("models", "local model", _check_local_model, "model"),
+        Probe("software", "Python", _check_python_of_programs),
+        Probe("software", "windows", _check_windows),
+        *(Probe("software", language.name, partial(_check_toolchain, language)) for language in languages()),
+        Probe("software", "packages", _check_package_index),
+        Probe("extras", "graphviz", _check_graphviz),
+    ]
+
+
+def _check_own_python() -> ProbeResult:
+    """Our own interpreter."""
+    return success(f"{platform.python_version()}, {sys.executable}")
+
+
+def _check_git() -> ProbeResult:
+    """For people: the history of the software is a git repository, which runs write by themselves."""
+    path = shutil.which("git")
+    if path is None:
+        return absence("not installed: it shows the history of the software", packages=["git"])
+    try:
+        return success(f"{_version_of('git', '--version')}, {path}")
+    except (OSError, subprocess.SubprocessError) as error:
+        return fault(f"{path} does not start: {error}", "apt-get install --reinstall git")
+
+
+def _check_settings() -> ProbeResult:
+    """The user's settings file and `.env`; raises ConfigError, which names file and line, where one cannot be read."""
+    user_settings()
+    places = [str(settings_file())] if settings_file().is_file() else []
+    places += [".env"] if dotenv() else []
+    return success(f"read from {' and '.join(places)}" if places else "the defaults; there is no settings file")
+
+
+def _check_warehouse() -> ProbeResult:
+    """Whether runs can be written, and how much room there is."""
+    folder = Path(user_settings().warehouse or "warehouse").absolute()
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            free = shutil.disk_usage(there).free
+    except OSError as error:
+        return fault(f"cannot write {there}: {error.strerror}", _ELSEWHERE)
+    if free < _LEAST_FREE:
+        return fault(f"only {free >> 20} MB free for {folder}", _ELSEWHERE)
+    return success(f"{folder}{'' if there == folder else ' (will be made)'}, {free / 1e9:.0f} GB free")
+
+
+def _check_terminal(encoding: str | None) -> ProbeResult:
+    """Whether all that is said can be shown by an output of this encoding."""
+    name = encoding or "ascii"
+    try:
+        _SIGNS.encode(name)
+    except (UnicodeEncodeError, LookupError):
+        return absence(f"{name}: signs that it does not know are shown as ?", "export PYTHONUTF8=1 LANG=C.UTF-8")
+    return success(name)
+
+
+def _check_bubblewrap() -> ProbeResult:
+    """Whether it works here, found by running it; and as whom programs run in it."""
+    if missing := [name for name in bubblewrap.NEEDED if not shutil.which(name)]:
+        return absence(f"{' and '.join(missing)} not found: no program runs without it but by --sandbox none",
+                      packages=sorted({bubblewrap.NEEDED[name] for name in missing}))
+    if reason := bubblewrap.available():
+        return fault(reason)
+    user = "as an unused user, by root's right" if bubblewrap.as_root() else "in a user namespace"
+    return success(f"{_version_of('bwrap', '--version')}, programs run {user}")
+
+
+def _check_docker() -> ProbeResult:
+    """Whether docker works here, for those who cannot have bubblewrap."""
+    if not shutil.which("docker"):
+        return absence("docker not found; only for --sandbox docker", packages=["docker.io"])
+    if reason := docker.available():
+        return absence(reason)
+    return success(f"{_version_of('docker', '--version')}, for --sandbox docker")
+
+
+def _check_memory_limit() -> ProbeResult:
+    """Who holds the memory limit of a whole process tree."""
+    if cgroup.parent():
+        return success("held by the kernel for a program and all it starts (cgroup v2)")
+    return absence("watched from outside, 20 times a second: no control group (cgroup v2) is handed down to us")
+
+
+def _check_system_calls() -> ProbeResult:
+    """Whether the kernel's rare calls are refused."""
+    if refused_calls():
+        return success("the rare ones are refused (seccomp)")
+    return absence("not filtered: the numbers of this kind of processor are not known")
+
+
+def _check_key() -> ProbeResult:
+    """Whether a key is set, and where."""
+    places = {"the environment": process_environ(), ".env": dotenv()}
+    for name in _KEYS:
+        if place := next((place for place, variables in places.items() if variables.get(name)), None):
+            return success(f"{name} is set in {place}")
+    return absence("OPENAI_API_KEY is not set; a server of your own may want none", "export OPENAI_API_KEY=…")
+
+
+def _check_endpoint() -> ProbeResult:
+    """Whether the endpoint that a run would ask answers within three seconds, and takes the key."""
+    user, variables = user_settings(), environ()
+    default, models = default_model(user=user), Models(variables)
+    try:
+        place = models.endpoint(default.base_url)
+    except MissingModel:
+        return absence("neither a key nor an address is set", "export OPENAI_BASE_URL=http://…/v1")
+    if reason := unreachable(place):
+        return fault(f"{place.shown} {reason}", "check OPENAI_BASE_URL and OPENAI_API_KEY")
+    return success(f"{place.shown} answers; model {default.name or models.default_name(default.base_url)}")
+
+
+def _check_local_model() -> ProbeResult:
+    """Whether the local model can be started: its file, whole and as pinned, and llama.cpp."""
+    path = weights.installed()
+    if path is None:
+        return absence(f"not fetched ({weights.QWEN.size / 1e9:.1f} GB, needs no key)", "chatdev model pull")
+    if importlib.util.find_spec("xllamacpp") is None:
+        return absence("its file is here, llama.cpp is not installed", 'pip install "chatdev-chain[local]"')
+    if not weights.is_pinned(path):
+        return fault(f"{path} is not the pinned file (its SHA-256 differs)", f"rm {path}; chatdev model pull")
+    version = importlib.metadata.version("xllamacpp")
+    return success(f"{path.name} is whole (SHA-256), llama.cpp by xllamacpp {version}{_how_to_choose_it()}")
+
+
+def _how_to_choose_it() -> str:
+    """What must be said for a run with the local model, where that is not what a run takes anyway."""
+    default = default_model(user=user_settings())
+    name = default.name or Models(environ()).default_name(default.base_url)
+    return "" if name == LOCAL else "; it is taken with --model local"
+
+
+def _check_python_of_programs() -> ProbeResult:
+    """The interpreter that programs get."""
+    found = interpreter()
+    return success(f"{'.'.join(map(str, found.version))}, {found.executable}")
+
+
+def _check_windows() -> ProbeResult:
+    """Whether programs with windows can be tried."""
+    needed = {"xvfb": shutil.which("Xvfb") is not None, "python3-tk": interpreter().tkinter}
+    if missing := [package for package, there in needed.items() if not there]:
+        names = {"xvfb": "an X server (Xvfb)", "python3-tk": "tkinter"}
+        return absence(f"{' and '.join(names[package] for package in missing)} not installed: programs with windows "
+                      "are not judged", packages=missing)
+    return success("Xvfb and tkinter")
+
+
+def _check_toolchain(language: Language) -> ProbeResult:
+    """Whether software in `language` can be built and run."""
+    project = prepare(language, {})
+    if project.lacking:
+        return absence(f"{' and '.join(project.lacking)} not installed: not judged", packages=language.install.split())
+    return success(", ".join(str(path) for path in project.programs.values()))
+
+
+def _check_graphviz() -> ProbeResult:
+    """Whether a chain can be drawn."""
+    if path := shutil.which("dot"):
+        return success(path)
+    return absence("not installed: `chatdev check --picture` draws nothing", packages=["graphviz"])
+
+
+def _check_package_index() -> ProbeResult:
+    """Whether packages come from where pip is set to get them, asked as a run asks."""
+    with contextlib.closing(Fetcher(found := sources())) as fetcher:
+        index = Index(found, fetcher)
+        if index.wheels(_SMALL_PACKAGE):
+            return success("the index that pip is set to answers")
+    reason = index.problems[0] if index.problems else f"pip is set to no index that has {_SMALL_PACKAGE}"
+    return absence(f"{reason}: software that needs a package is told to do without", "pip config debug")
+
+
+def _version_of(*command: str) -> str:
+    """The version in the first line that the command says, or the line. Raises OSError or SubprocessError where it
+    cannot be run."""
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=True,
+                          stdin=subprocess.DEVNULL)
+    line = (done.stdout.strip().splitlines() or [""])[0]
+    version = re.search(r"\d+(?:\.\d+)+", line)
+    return version[0] if version else line
