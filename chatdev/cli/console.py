@@ -30,7 +30,7 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
-from chatdev.runner.harmless import harmless_event
+from chatdev.runner.sanitize import sanitize_event
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
 _PARTS_OF_A_TURN = re.compile(r"(/(act|trim|more)-\d+)+$")
@@ -71,7 +71,7 @@ class Console:
         self._progress.follow(event)
         with self._progress.aside():
             for shown in self._now(event):
-                self._show(harmless_event(shown))
+                self._show(sanitize_event(shown))
             self._progress.hidden = self._floor is not None
 
     def _now(self, event: Event) -> list[Event]:

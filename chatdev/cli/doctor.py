@@ -14,7 +14,7 @@ import click
 
 from chatdev.cli.layout import width
 from chatdev.cli.outcome import reported
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrubbed
 from chatdev.version import __version__
 
@@ -66,10 +66,10 @@ def _page(diagnosis: Diagnosis) -> Iterator[str]:
 def _lines(name: str, result: ProbeResult, *, bad: bool) -> Iterator[str]:
     """A result: its sign, its name and what was found; the fix behind it, or below where there is no room."""
     sign, plain, colour = _LOOKS["broken" if bad else result.state]
-    lines = textwrap.wrap(harmless(result.detail), max(30, width() - _MARGIN), break_on_hyphens=False,
+    lines = textwrap.wrap(sanitize(result.detail), max(30, width() - _MARGIN), break_on_hyphens=False,
                           break_long_words=False) or [""]
     if result.fix:
-        fix = harmless(f"{'→' if _can_show('→') else '>'} {result.fix}")
+        fix = sanitize(f"{'→' if _can_show('→') else '>'} {result.fix}")
         has_room = len(lines) == 1 and _MARGIN + len(lines[0]) + 2 + len(fix) <= width()
         coloured = click.style(fix, fg="cyan")
         lines = [f"{lines[0]}  {coloured}"] if has_room else [*lines, coloured]

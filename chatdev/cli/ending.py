@@ -9,10 +9,10 @@ import sys
 import click
 
 from chatdev.engine.wording import counted
-from chatdev.runner.budget import of_the_budget
-from chatdev.runner.harmless import harmless
 from chatdev.runner.report import spent
 from chatdev.runner.result import Run
+from chatdev.runner.sanitize import sanitize
+from chatdev.runner.spending import of_the_budget
 from chatdev.tools.software.languages import startable
 
 _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
@@ -24,7 +24,7 @@ _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not 
 def show_ending(run: Run, *, kept: bool = True) -> None:
     """Print the end of a run; the text of an error is left to the one who reports errors. `kept`: its folder stays."""
     colour, word = _LOOK[run.status]
-    reason = "" if run.error else f": {harmless(run.reason)}"
+    reason = "" if run.error else f": {sanitize(run.reason)}"
     click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
     size = f"{counted(len(run.software), 'file')}, {counted(run.software.lines, 'line')}"
     if kept:

@@ -12,7 +12,7 @@ import click
 from chatdev.cli.outcome import reported
 from chatdev.engine.wording import counted
 from chatdev.errors import ConfigError
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.problems import explained
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def command(folders: tuple[Path, ...], reviews: tuple[str, ...], tests: tuple[st
     from chatdev.evaluation.dialogue_tables import dialogues
 
     found = dialogues((run for folder in folders for run in _runs(folder)), reviews, tests)
-    click.echo(json.dumps(found.plain(), indent=1) if as_json else harmless("\n".join(_lines(found, reviews, tests))))
+    click.echo(json.dumps(found.plain(), indent=1) if as_json else sanitize("\n".join(_lines(found, reviews, tests))))
     if plots_folder:
         _draw(found, plots_folder)
     return 0

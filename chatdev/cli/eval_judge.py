@@ -15,7 +15,7 @@ from chatdev.cli.outcome import reported, show_error
 from chatdev.cli.study_options import begun, folder_of, listed, study_options
 from chatdev.engine.wording import counted, money
 from chatdev.errors import ChatDevError, ConfigError
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
     from chatdev.evaluation.judging.pairs import Matches
@@ -80,7 +80,7 @@ def _tell(made: Sequence[Judgement], record: Record, *, as_json: bool) -> None:
         show(standing)
     for judge in dict.fromkeys(judgement.judge for judgement in made if judgement.judge != HUMAN):
         spent = record.spent(judge)
-        click.echo(harmless(f"\n{judge} has taken {counted(spent.tokens, 'token')}, {money(spent.cost)}, in all"))
+        click.echo(sanitize(f"\n{judge} has taken {counted(spent.tokens, 'token')}, {money(spent.cost)}, in all"))
 
 
 def rates(standing: Standing) -> dict[str, Any]:
@@ -91,14 +91,14 @@ def rates(standing: Standing) -> dict[str, Any]:
 
 def show(standing: Standing) -> None:
     """Print a standing as a small table."""
-    click.echo(harmless(f"\n{standing.one} and {standing.other}, judged by {standing.judge}: "
+    click.echo(sanitize(f"\n{standing.one} and {standing.other}, judged by {standing.judge}: "
                         f"{counted(standing.decided, 'pair')}"))
     names = (f"{standing.one} wins", f"{standing.other} wins", "ties")
     wide = max(map(len, names))
     for name, count in zip(names, (standing.wins, standing.losses, standing.ties), strict=True):
         if found := standing.rate(count):
             share, (low, high) = found
-            click.echo(harmless(f"  {name:<{wide}}  {count:>5}  {share:6.1%}  (95 %: {low:.1%} to {high:.1%})"))
+            click.echo(sanitize(f"  {name:<{wide}}  {count:>5}  {share:6.1%}  (95 %: {low:.1%} to {high:.1%})"))
     if standing.agreed is not None:
         click.echo(f"  both orders agree in {standing.agreed:.0%} of the pairs")
     if standing.first_preferred is not None:
@@ -124,7 +124,7 @@ def _matches(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
         finally:
             ledger.close()
     for line in matches.left_out[:_LISTED]:
-        click.echo(harmless(f"left out: {line}"), err=True)
+        click.echo(sanitize(f"left out: {line}"), err=True)
     if (more := len(matches.left_out) - _LISTED) > 0:
         click.echo(f"left out: {more} more", err=True)
     if not matches.found:

@@ -8,7 +8,7 @@ import click
 
 from chatdev.cli.outcome import reported
 from chatdev.cli.study_options import begun, folder_of, study_options
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.problems import explained
 
 
@@ -40,7 +40,7 @@ def command(study: str, ledger_url: str, folder: Path | None, form: str, output:
     else:
         text = {"table": as_text, "csv": as_csv, "json": as_json}[form](results)
     if output is None:
-        click.echo(harmless(text) if form == "table" else text, nl=False)
+        click.echo(sanitize(text) if form == "table" else text, nl=False)
         return 0
     with explained("write", output):
         output.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ from chatdev.evaluation.judging.pairs import Contender, Pair
 from chatdev.evaluation.judging.record import Record, Verdict
 from chatdev.evaluation.judging.shown import blind, without_prose
 from chatdev.evaluation.judging.wording import wording
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.tree import write_tree
 
 _VERDICTS: dict[str, Verdict] = {"1": "first", "2": "second", "t": "tie"}
@@ -27,7 +27,7 @@ def look(pairs: Sequence[Pair], record: Record) -> None:
     """Show the pairs one after the other and keep each choice at once. A skipped pair comes again next time; the end
     of the input quits."""
     for number, pair in enumerate(pairs, start=1):
-        click.echo(harmless(f"\nPair {number} of {len(pairs)}. The requirement:\n\n{pair.requirement}\n"))
+        click.echo(sanitize(f"\nPair {number} of {len(pairs)}. The requirement:\n\n{pair.requirement}\n"))
         with tempfile.TemporaryDirectory(prefix="judge-") as scratch:
             _lay_out(pair, Path(scratch))
             answer = _answer(pair)
@@ -59,11 +59,11 @@ def _answer(pair: Pair) -> Verdict | Literal["skip", "quit"]:
         if key == "l":
             click.echo_via_pager(f"{_listed('1', pair.first)}\n{_listed('2', pair.second)}")
         else:
-            click.echo(harmless(f"{key!r} is none of these."))
+            click.echo(sanitize(f"{key!r} is none of these."))
 
 
 def _listed(name: str, contender: Contender) -> str:
     hidden = wording().hidden
     files = {blind(path, hidden): data for path, data in without_prose(contender.software).items()}
     text = blind(listing(files), hidden) or "(There is no file: nothing was delivered.)"
-    return harmless(f"======== Software {name} ========\n\n{text}\n")
+    return sanitize(f"======== Software {name} ========\n\n{text}\n")

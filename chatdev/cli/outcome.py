@@ -14,7 +14,7 @@ import click
 from chatdev.cli.debug import debug_option, wants_debug
 from chatdev.config.environ import environ
 from chatdev.errors import ChatDevError
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 
 P = ParamSpec("P")
 
@@ -48,7 +48,7 @@ def _failed(error: BaseException, text: str, status: int) -> int:
     """Say what went wrong, with `--debug` also where; returns `status`."""
     show_error(text)
     if wants_debug():
-        click.echo(harmless("".join(traceback.format_exception(error))), err=True)
+        click.echo(sanitize("".join(traceback.format_exception(error))), err=True)
     return status
 
 
@@ -56,4 +56,4 @@ def show_error(text: str) -> None:
     """Print an error for a person. It may have come before anybody looked at the environment, and name a key in it."""
     with suppress(ChatDevError):
         environ()
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {harmless(text)}", err=True)
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {sanitize(text)}", err=True)

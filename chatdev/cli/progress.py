@@ -12,7 +12,7 @@ from typing import Any, Self, TextIO
 
 from chatdev.engine.wording import counted, money
 from chatdev.events import Event, ModelCalled, PhaseStarted, Uttered
-from chatdev.runner.result import Usage
+from chatdev.runner.result import RunUsage
 
 _CLEAR = "\r\x1b[K"
 _TICK = 1.0  # seconds between updates of the clock
@@ -28,7 +28,7 @@ class Progress:
         self._over = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
         self._started = time.monotonic()
-        self._usage = Usage()
+        self._usage = RunUsage()
         self._phase = ""
         self._round = 0
         self.hidden = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tqdm import tqdm
 
 from chatdev.engine.wording import money
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
     from chatdev.batch.progress import Progress
@@ -27,7 +27,7 @@ class StudyProgress:
     def __call__(self, progress: Progress) -> None:
         """Show how far it is now."""
         if progress.trouble and progress.trouble != self._trouble:
-            self._bar.write(f"trouble: {harmless(progress.trouble)}", file=sys.stderr)
+            self._bar.write(f"trouble: {sanitize(progress.trouble)}", file=sys.stderr)
         self._trouble = progress.trouble
         self._bar.total, self._bar.n = progress.total, progress.over
         self._bar.set_postfix_str(summary(progress), refresh=False)

@@ -14,7 +14,7 @@ from chatdev.cli.study_engine import engine_options, refuse_contradictions, work
 from chatdev.cli.study_options import folder_of, opened, study_options
 from chatdev.engine.wording import counted
 from chatdev.errors import BudgetExhausted, ConfigError
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.choose import NAMES
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _work(ledger: Ledger, planned: Planned, given: dict[str, Any]) -> int:
     with StudyProgress(quiet=given["quiet"]) as show:
         ended = worked(ledger, planned.study, planned.tasks, planned.variants, given, on_change=show,
                        allowance=Allowance(given["max_cost"], given["max_tokens"]))
-    click.echo(f"\n{harmless(as_text(Results.read(ledger)))}")
+    click.echo(f"\n{sanitize(as_text(Results.read(ledger)))}")
     if ended.problem:
         show_error(f"stopped, for attempt after attempt failed, at last: {ended.problem}\nmend that, and give the "
                    "same command again with --retry-failed; what is finished is kept")

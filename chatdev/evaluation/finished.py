@@ -9,7 +9,7 @@ from typing import Self
 from chatdev.errors import JournalError
 from chatdev.events import ModelCalled, from_dict
 from chatdev.runner.recorded import Recorded
-from chatdev.runner.result import Usage
+from chatdev.runner.result import RunUsage
 from chatdev.workspace.snapshot import Software
 
 _BROKEN_OFF = ("error", "stopped")
@@ -25,7 +25,7 @@ class FinishedRun:
     reason: str
     software: Software
     models: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    usage: RunUsage = field(default_factory=RunUsage)
     tool_calls: int = 0
 
     @classmethod
@@ -36,7 +36,7 @@ class FinishedRun:
         ends = [entry for entry in record.records if entry["kind"] == "RunFinished"]
         if not ends or record.status == "interrupted":
             raise JournalError(f"the run in {folder} has not come to its end; go on with it: chatdev resume {folder}")
-        usage, models = Usage(seconds=round(sum(float(end["seconds"]) for end in ends), 3)), set()
+        usage, models = RunUsage(seconds=round(sum(float(end["seconds"]) for end in ends), 3)), set()
         for entry in record.records:
             if entry["kind"] == "ModelCalled" and not entry.get("replayed"):
                 event = from_dict("ModelCalled", dict(entry))

@@ -14,7 +14,7 @@ from chatdev.evaluation.embedding.base import Embedder
 from chatdev.evaluation.finished import FinishedRun
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Check
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Binding, Job, Limits, Sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
@@ -57,7 +57,7 @@ def measure(folder: Path, task: Task, bench: Bench, script: Path | None = None) 
     run = FinishedRun.read(folder)
     judged = _judged(run, task, bench, script) if run.delivered and run.software else _nothing(script)
     return {**judged, "embedder": bench.embedder.name, "model": ", ".join(run.models), "status": run.status,
-            "reason": harmless(run.reason), **statistics(run)}
+            "reason": sanitize(run.reason), **statistics(run)}
 
 
 def _judged(run: FinishedRun, task: Task, bench: Bench, script: Path | None) -> Row:
@@ -98,7 +98,7 @@ def _acceptance(run: FinishedRun, bench: Bench, script: Path | None) -> Row:
 def _shares(checks: list[Check]) -> Row:
     passed = sum(check.passed for check in checks)
     return {"acceptance": passed / len(checks) if checks else None, "checks_passed": passed, "checks": len(checks),
-            "failed_checks": harmless("; ".join(check.name for check in checks if not check.passed))}
+            "failed_checks": sanitize("; ".join(check.name for check in checks if not check.passed))}
 
 
 def _paper_executability(run: FinishedRun, bench: Bench) -> float | None:

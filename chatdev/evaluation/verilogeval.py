@@ -16,7 +16,7 @@ from chatdev.evaluation.finished import FinishedRun
 from chatdev.evaluation.measure import Bench, Row, statistics
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.verilogeval_official import letter_of
-from chatdev.runner.harmless import harmless
+from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.verilog.answer import Refused, answer_of
 from chatdev.tools.verilog.judge import judged
@@ -74,7 +74,7 @@ class VerilogEval:
         return {"measures": _MEASURES, "kind": task.category,
                 **measured(software, self.problem(task.name), bench.sandbox),
                 "tool_calls": run.tool_calls, "model": ", ".join(run.models), "status": run.status,
-                "reason": harmless(run.reason), **statistics(run)}
+                "reason": sanitize(run.reason), **statistics(run)}
 
     def problem(self, name: str) -> Problem:
         """The problem of that name. Raises ConfigError."""

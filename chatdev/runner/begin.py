@@ -16,13 +16,13 @@ from chatdev.engine.budget import Spending
 from chatdev.engine.record import Record
 from chatdev.errors import ConfigError
 from chatdev.journal import Journal
-from chatdev.runner.budget import limits_of, refuse_unpriced
 from chatdev.runner.execute import Execution
 from chatdev.runner.inputs import gather, restored
 from chatdev.runner.options import RunOptions
 from chatdev.runner.order import Order, kept
 from chatdev.runner.role_models import RoleModels
 from chatdev.runner.session import Means
+from chatdev.runner.spending import limits_of, refuse_unpriced
 from chatdev.runner.supplying import preparing, supply_of, with_policy
 from chatdev.runner.toolbox import RunToolbox
 from chatdev.sandbox.base import Sandbox

@@ -22,11 +22,11 @@ from chatdev.errors import BudgetExhausted, ChatDevError, RecordEnds, RunChanged
 from chatdev.events import Event, Noted, RunFinished, RunResumed, RunStarted, TextStreamed
 from chatdev.journal import Journal
 from chatdev.runner.difference import told
-from chatdev.runner.harmless import harmless
 from chatdev.runner.history import FolderHistory
 from chatdev.runner.inputs import Inputs
 from chatdev.runner.report import report_markdown
 from chatdev.runner.result import Run, Status
+from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrubbed
 from chatdev.workspace.problems import explained
 from chatdev.workspace.run_folder import RunFolder
@@ -185,7 +185,7 @@ class Execution:
                              "warning"))
         try:
             with explained("write the report", path := self.folder.run / "report.md"):
-                path.write_text(harmless(report_markdown(self._events, self.run)), encoding="utf-8", errors="replace")
+                path.write_text(sanitize(report_markdown(self._events, self.run)), encoding="utf-8", errors="replace")
         except WorkspaceError as error:
             self._unwritten(error)
         try:

@@ -22,7 +22,7 @@ from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import JOURNAL, Recorded
 from chatdev.runner.role_models import RoleModels
 from chatdev.runner.session import Means
-from chatdev.runner.source import company_of
+from chatdev.runner.source import recorded_company
 from chatdev.sandbox import base
 from chatdev.workspace.run_folder import RunFolder
 
@@ -85,7 +85,7 @@ def _replayed(recorded: Recorded, warehouse: Path, speed: float | None, options:
     journal = Journal(folder.run / JOURNAL, held=True)
     closing.callback(journal.close)
     recorded.copy(journal, recorded.finished)
-    config = company_of(order)
+    config = recorded_company(order)
     model = ModelSettings(name=order.options.get("model"), base_url=order.options.get("base_url"))
     staff = Staff(order.filled(options), RoleModels(config, model, _NoModels(), order.profiles), _Nobody(), Limits())
     return execution(config, order, folder, journal, staff,

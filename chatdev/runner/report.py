@@ -20,8 +20,8 @@ from chatdev.events import (
     ToolCalled,
 )
 from chatdev.place import Place
-from chatdev.runner.budget import of_the_budget
-from chatdev.runner.result import Run, Usage
+from chatdev.runner.result import Run, RunUsage
+from chatdev.runner.spending import of_the_budget
 from chatdev.tools.software.languages import startable
 
 _SHOWN = 600  # characters of one long-term value or report
@@ -34,7 +34,7 @@ class PhaseRow:
 
     ending: str = "unfinished"
     rounds: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: RunUsage = field(default_factory=RunUsage)
 
 
 def report_markdown(events: Sequence[Event], run: Run) -> str:
@@ -59,7 +59,7 @@ def phase_rows(events: Iterable[Event]) -> dict[str, PhaseRow]:
     return rows
 
 
-def spent(usage: Usage) -> str:
+def spent(usage: RunUsage) -> str:
     """What a run took, in words."""
     failed = f" (failed attempts: {usage.retries})" if usage.retries else ""
     estimated = " (partly estimated)" if usage.estimated else ""

@@ -19,7 +19,7 @@ takes. `stopped`: a budget is used up, and `resume` goes on."""
 
 
 @dataclass(slots=True)
-class Usage:
+class RunUsage:
     """Model calls, tokens, money and time of a run. `cost` is None as soon as one price is unknown."""
 
     calls: int = 0
@@ -56,7 +56,7 @@ class Run:
     status: Status = "running"
     reason: str = ""
     error: ChatDevError | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: RunUsage = field(default_factory=RunUsage)
     limits: Limits = field(default_factory=Limits)
     """What the run may spend."""
     spent: Spending = field(default_factory=Spending)

@@ -18,14 +18,14 @@ from chatdev.engine.record import Finished, Record
 from chatdev.errors import ConfigError, JournalError
 from chatdev.journal import Journal
 from chatdev.runner.begin import execution, hire, refuse_secrets, start
-from chatdev.runner.budget import spent_before
 from chatdev.runner.execute import Execution
 from chatdev.runner.options import RunOptions
 from chatdev.runner.order import kept
 from chatdev.runner.recorded import JOURNAL, Recorded
 from chatdev.runner.replay import values_of
 from chatdev.runner.session import Means
-from chatdev.runner.source import company_now, company_of
+from chatdev.runner.source import current_company, recorded_company
+from chatdev.runner.spending import spent_before
 from chatdev.secrets import scrubbed
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
@@ -84,7 +84,7 @@ async def follow_up(path: Path, request: str, changes: Changes, means: Means) ->
         raise ConfigError(f"{path} is not finished ({recorded.status}), so nothing can be added to it; finish it "
                           f"first: chatdev resume {shlex.quote(str(path))}")
     before = recorded.order
-    config = company_of(before) if changes.as_it_was else company_now(before)
+    config = recorded_company(before) if changes.as_it_was else current_company(before)
     if "task" not in config.inputs:
         raise ConfigError(f"company {config.company!r} takes no `task`, so nothing can be added to one")
     staff = hire(config, before.filled(means.options), means)
@@ -99,7 +99,7 @@ def _gone_on(recorded: Recorded, finished: Mapping[str, Finished], folder: RunFo
              changes: Changes, means: Means, spent: Spending) -> Execution:
     """The execution that goes through `finished` and then on."""
     before = recorded.order
-    config = company_of(before) if changes.as_it_was else company_now(before)
+    config = recorded_company(before) if changes.as_it_was else current_company(before)
     staff = hire(config, before.filled(means.options), means)
     order = replace(before, company=_resolved(config), options=kept(staff.options),
                     profiles=staff.role_models.profiles_in_use)

@@ -12,7 +12,7 @@ from chatdev.runner.order import Order
 from chatdev.runner.toolbox import Facts
 
 
-def company_of(order: Order) -> Company:
+def recorded_company(order: Order) -> Company:
     """The company as it was when the order was given."""
     with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
         file = Path(folder) / "company.yaml"
@@ -20,10 +20,10 @@ def company_of(order: Order) -> Company:
         return load_company(file, tools=Facts())
 
 
-def company_now(order: Order) -> Company:
+def current_company(order: Order) -> Company:
     """The company as it is now. Raises ConfigError when it cannot be loaded any more."""
     if not order.source:
-        return company_of(order)
+        return recorded_company(order)
     try:
         return load_company(**order.source, tools=Facts())
     except ConfigError as error:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev.events import Noted, ToolCalled, Uttered
-from chatdev.runner.harmless import harmless, harmless_event
+from chatdev.runner.sanitize import sanitize, sanitize_event
 from tests.engine.studio import CHECK, TALK, Studio
 from tests.support.chat_server import Received, Scripted
 from tests.support.shop import FIRST, SECOND, Shop
@@ -29,20 +29,20 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200f\u202a-\u202e\u2
 @pytest.mark.parametrize("name", CODES)
 def test_nothing_of_it_is_left(name: str) -> None:
     text = f"before {CODES[name]} after\n\tand more"
-    assert not FORBIDDEN.search(harmless(text))
-    assert harmless(text).startswith("before ")
-    assert harmless(text).endswith(" after\n\tand more")
+    assert not FORBIDDEN.search(sanitize(text))
+    assert sanitize(text).startswith("before ")
+    assert sanitize(text).endswith(" after\n\tand more")
 
 
 def test_letters_of_all_scripts_stay() -> None:
     text = "naïve Ελλάδα שלום مرحبا 日本語 👩\u200d💻 e\u0301 ⇄"
-    assert harmless(text) == text
+    assert sanitize(text) == text
 
 
 def test_every_text_of_an_event_is_made_harmless() -> None:
-    assert harmless_event(Noted("a\x1bb", "c\x1bd")) == Noted("ab", "cd")
+    assert sanitize_event(Noted("a\x1bb", "c\x1bd")) == Noted("ab", "cd")
     event = ToolCalled("place", "tool", 1.0, None, "fine")
-    assert harmless_event(event) is event
+    assert sanitize_event(event) is event
 
 
 def everywhere(request: Received) -> Any:

@@ -12,7 +12,7 @@ from chatdev import Company, ConfigError
 from chatdev.config.settings import user_settings
 from chatdev.journal import read_journal
 from chatdev.paths import settings_file
-from chatdev.runner.budget import spent_before
+from chatdev.runner.spending import spent_before
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Outcome, Shop
 

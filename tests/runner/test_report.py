@@ -17,7 +17,7 @@ from chatdev.events import (
     ToolCalled,
 )
 from chatdev.runner.report import phase_rows, report_markdown
-from chatdev.runner.result import Run, Usage
+from chatdev.runner.result import Run, RunUsage
 from chatdev.workspace.snapshot import Software
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop
@@ -49,7 +49,7 @@ def test_calls_are_counted_for_the_phase_they_were_made_in() -> None:
 
 
 def test_one_unknown_price_makes_the_cost_unknown() -> None:
-    usage = Usage()
+    usage = RunUsage()
     for cost in (0.25, None, 0.25):
         usage.add(call("a#1/round-1/assistant", 1, 1, cost))
     assert usage.cost is None

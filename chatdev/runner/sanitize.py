@@ -19,23 +19,23 @@ _STEERING = re.compile(
 )
 
 
-def harmless(text: str) -> str:
+def sanitize(text: str) -> str:
     """The text without what would steer a terminal or hide from its reader, and without secrets."""
     return scrubbed(_STEERING.sub("", text))
 
 
-def harmless_event(event: E) -> E:
-    """The event with all its texts harmless."""
+def sanitize_event(event: E) -> E:
+    """The event with all its texts sanitized."""
     values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
-    changed: dict[str, Any] = {n: clean for n, value in values.items() if (clean := _harmless(value)) != value}
+    changed: dict[str, Any] = {n: clean for n, value in values.items() if (clean := _sanitize_value(value)) != value}
     return dataclasses.replace(event, **changed) if changed else event
 
 
-def _harmless(value: object) -> object:
+def _sanitize_value(value: object) -> object:
     if isinstance(value, str):
-        return harmless(value)
+        return sanitize(value)
     if isinstance(value, tuple):
-        return tuple(map(_harmless, value))
+        return tuple(map(_sanitize_value, value))
     if isinstance(value, dict):
-        return {key: _harmless(child) for key, child in value.items()}
+        return {key: _sanitize_value(child) for key, child in value.items()}
     return value
