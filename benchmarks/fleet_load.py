@@ -24,9 +24,9 @@ from typing import Any
 
 from benchmarks.simulate_fleet import CALLS, Load
 from chatdev import Company, RateLimit
+from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.local import work_through
-from chatdev.batch.progress import Progress
 from chatdev.events import Event, RunStarted
 from tests.support.chat_server import ChatServer, Received, Scripted
 
@@ -145,9 +145,9 @@ class Fleet:
         self.prompt_tokens = self.completion_tokens = 0
         return min(taken)
 
-    def _look(self, progress: Progress) -> None:
+    def _look(self, progress: BatchProgress) -> None:
         """Look at the memory after every tenth of the jobs."""
-        if progress.over * 10 >= len(self.memory) * self.load.jobs:
+        if progress.ended * 10 >= len(self.memory) * self.load.jobs:
             self.memory.append(resident())
 
     def figures(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the attempts of a batch's jobs are, and what their failures mean; the same for every engine."""
+"""Attempts at the jobs of a batch, the same for every engine: what they cost, what they may cost, how they fail."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-from chatdev.batch.spent import Spent
 from chatdev.errors import ConfigError, ExpressionError, MissingModel, MissingProgram, ModelRejected
 from chatdev.secrets import scrubbed
 
@@ -17,15 +16,53 @@ Work = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Does a job by its spec; the result is made of plain JSON values. Its numbers `cost` (US dollars, None: unknown) and
 `tokens` count for the budget."""
 
-_NO_RETRY_MENDS = (ConfigError, ExpressionError, MissingModel, ModelRejected, MissingProgram)
+_FINAL_ERRORS = (ConfigError, ExpressionError, MissingModel, ModelRejected, MissingProgram)
+"""A retry fixes none of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expense:
+    """US dollars (None: a price is unknown) and tokens in and out."""
+
+    cost: float | None = 0.0
+    tokens: int = 0
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any]) -> Self:
+        """What a result says in `cost` and `tokens`; nothing, where it does not speak of them."""
+        cost, tokens = result.get("cost", 0.0), result.get("tokens", 0)
+        return cls(float(cost) if _is_number(cost) else None, int(tokens) if _is_number(tokens) else 0)
+
+    def __add__(self, other: Expense) -> Expense:
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Expense(cost, self.tokens + other.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a whole batch may spend, over all its workers and sessions; None is without a limit."""
+
+    cost: float | None = None
+    tokens: int | None = None
+
+    def stop_reason(self, spent: Expense) -> str:
+        """Why no further job may be begun; empty as long as one may."""
+        if self.tokens is not None and spent.tokens >= self.tokens:
+            return f"the budget of {self.tokens} tokens is used up (spent: {spent.tokens})"
+        if self.cost is None:
+            return ""
+        if spent.cost is None:
+            return (f"the budget is ${self.cost:g}, and the price of a model that was used is unknown; state it under "
+                    "`models` in the settings file, or give the budget in tokens")
+        return f"the budget of ${self.cost:g} is used up (spent: ${spent.cost:.4f})" if spent.cost >= self.cost else ""
 
 
 class AttemptFailed(Exception):
     """For work that failed and knows what it has spent all the same. `final`: trying again is of no use."""
 
-    def __init__(self, text: str, spent: Spent | None = None, *, final: bool = False) -> None:
+    def __init__(self, text: str, spent: Expense | None = None, *, final: bool = False) -> None:
         super().__init__(text)
-        self.spent, self.final = spent or Spent(), final
+        self.spent, self.final = spent or Expense(), final
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +71,20 @@ class Failure:
 
     problem: str
     final: bool = False
-    spent: Spent = field(default_factory=Spent)
+    spent: Expense = field(default_factory=Expense)
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """What an error says: our own in their words, others by their kind too."""
         if isinstance(error, AttemptFailed):
             return cls(scrubbed(str(error)), error.final, error.spent)
-        return cls(scrubbed(f"{type(error).__name__}: {error}"), isinstance(error, _NO_RETRY_MENDS))
+        return cls(scrubbed(f"{type(error).__name__}: {error}"), isinstance(error, _FINAL_ERRORS))
 
 
-def new_worker() -> str:
+def worker_name() -> str:
     """A name for a worker that no other has: its machine, its process, and something random."""
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,28 +1,37 @@
-"""Any database that SQLAlchemy speaks to: opened, and its failures told in words."""
+"""Any database that SQLAlchemy supports: opened, its errors in words, and calls that are retried while it is away."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, InterfaceError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_delay, wait_exponential
 
 from chatdev.errors import ConfigError, MissingProgram, WorkspaceError
 from chatdev.secrets import keep_address
 
+T = TypeVar("T")
+
+RETRY_SECONDS = 600.0
+"""A finished job is worth waiting for a database that is being restarted."""
+
+_GRACE = 10.0  # seconds that a result gets to be written when everything is to stop
 _BUSY = 60_000  # milliseconds to wait for another process that writes the same SQLite file
 _LOCK = int.from_bytes(b"chatdev", "big")  # the advisory lock by which PostgreSQL lets one in at a time
 _PLAIN = ("postgres://", "postgresql://")  # as providers hand addresses out
 _PSYCOPG = "postgresql+psycopg://"
 
 
-def opened(url: str) -> sql.Engine:
+def open_database(url: str) -> sql.Engine:
     """The database at `url`; a text without `://` is the path of a SQLite file, which is made when it is not there.
     Raises ConfigError for an address that is none, MissingProgram without its driver."""
     keep_address(url)
@@ -58,8 +67,8 @@ def transaction(engine: sql.Engine, *, reading: bool = False, alone: bool = Fals
                              "is kept, go on with the same command when it can") from error
 
 
-def may_pass(error: BaseException) -> bool:
-    """Whether the database may be of use again after a while: it is away, busy or full."""
+def is_temporary(error: BaseException) -> bool:
+    """Whether the database may work again after a while: it is away, busy or full."""
     return isinstance(error, WorkspaceError) and isinstance(error.__cause__, OperationalError | InterfaceError)
 
 
@@ -93,3 +102,50 @@ def _begin_sqlite(connection: sql.Connection) -> None:
     options = connection.get_execution_options()
     connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('lasting') else 'NORMAL'}")
     connection.exec_driver_sql("BEGIN" if options.get("reading") else "BEGIN IMMEDIATE")
+
+
+class RetryingExecutor:
+    """Makes calls to the database one after another in a thread of its own, so that the event loop is not blocked.
+
+    While the database is away, busy or full, a call is retried, and `on_trouble` hears what is wrong; it hears an
+    empty text when the database answers again.
+    """
+
+    def __init__(self, on_trouble: Callable[[str], None], retry_seconds: float = RETRY_SECONDS) -> None:
+        self._on_trouble = on_trouble
+        self._retry_seconds = retry_seconds
+        self._thread = ThreadPoolExecutor(1, "ledger")
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """The value of `call`. Raises WorkspaceError when the database cannot be used; when that may pass, only after
+        `retry_seconds` of retries."""
+        loop = asyncio.get_running_loop()
+        async for attempt in AsyncRetrying(
+                retry=retry_if_exception(is_temporary), wait=wait_exponential(multiplier=0.25, max=15),
+                stop=stop_after_delay(self._retry_seconds), before_sleep=self._report, reraise=True):
+            with attempt:
+                value = await loop.run_in_executor(self._thread, call)
+        if attempt.retry_state.attempt_number > 1:
+            self._on_trouble("")
+        return value
+
+    async def run_shielded(self, call: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
+        """`run`, also when the task is cancelled meanwhile: then the call gets some seconds to end, and `undo` gets
+        the value that nobody will see."""
+        doing = asyncio.ensure_future(self.run(call))
+        try:
+            return await asyncio.shield(doing)
+        except asyncio.CancelledError:
+            done, _ = await asyncio.wait({doing}, timeout=_GRACE)
+            if undo and done and not doing.cancelled() and not doing.exception():
+                value = doing.result()
+                await self.run_shielded(lambda: undo(value))
+            doing.cancel()
+            raise
+
+    def close(self) -> None:
+        """Let go of the thread."""
+        self._thread.shutdown(wait=False)
+
+    def _report(self, state: RetryCallState) -> None:
+        self._on_trouble(str(state.outcome.exception()) if state.outcome else "")

@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 import sqlalchemy as sql
 
-from chatdev.batch.database import clock, opened, transaction
-from chatdev.batch.spent import Spent
+from chatdev.batch.attempt import Expense
+from chatdev.batch.database import clock, open_database, transaction
 from chatdev.errors import ConfigError
 
 State = Literal["open", "running", "done", "failed"]
@@ -53,7 +53,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class JobClaim:
     """A job that is this worker's until its lease ends. `tries` counts this attempt, but none whose worker died;
     `number` tells this claim of the job from all others."""
 
@@ -64,7 +64,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """A job as the ledger has it; `result` when it is done, `problem` when an attempt failed, `lost` the attempts whose
     worker died, `spent` what all its attempts are known to have cost."""
 
@@ -76,7 +76,7 @@ class Entry:
     result: Mapping[str, Any] = field(default_factory=dict)
     problem: str = ""
     lost: int = 0
-    spent: Spent = field(default_factory=Spent)
+    spent: Expense = field(default_factory=Expense)
 
 
 class Ledger:
@@ -91,7 +91,7 @@ class Ledger:
         self.most_tries = most_tries
         self.lease = lease
         self._url = url
-        self._engine = opened(url)
+        self._engine = open_database(url)
         with self._transaction(alone=True) as connection:
             _TABLES.create_all(connection)
 
@@ -101,14 +101,14 @@ class Ledger:
         with self._transaction(alone=True) as connection:
             known = set(connection.scalars(sql.select(_JOBS.c.key).where(_JOBS.c.batch == self.batch)))
             new = {job.key: job for job in jobs if job.key not in known}
-            rows = [{"batch": self.batch, "key": _named(job.key), "position": position,
-                     "spec": plain(job.spec, f"the spec of the job {job.key}")}
+            rows = [{"batch": self.batch, "key": _checked_key(job.key), "position": position,
+                     "spec": plain_json(job.spec, f"the spec of the job {job.key}")}
                     for position, job in enumerate(new.values(), start=len(known))]
             for start in range(0, len(rows), _AT_A_TIME):
                 connection.execute(sql.insert(_JOBS), rows[start:start + _AT_A_TIME])
         return len(new)
 
-    def claim(self, worker: str) -> Claim | None:
+    def claim(self, worker: str) -> JobClaim | None:
         """A job to do now: one that nobody has, those tried before last, else one whose worker has not been heard of;
         None when there is none (perhaps because others are at the last ones)."""
         lost = sql.and_(_JOBS.c.state == "running", _JOBS.c.lease_ends < clock(self._engine))
@@ -119,24 +119,24 @@ class Ledger:
                 state="failed", problem=f"its worker died or fell silent in each of {MOST_LOST + 1} attempts"))
             return self._take(connection, worker, lost)
 
-    def renew(self, *claims: Claim) -> list[Claim]:
+    def renew(self, *claims: JobClaim) -> list[JobClaim]:
         """Keep the jobs for another while; those of them that somebody else has now."""
         ends = clock(self._engine) + self.lease
         with self._transaction(lasting=False) as connection:
             return [claim for claim in claims if not self._change(connection, claim, lease_ends=ends)]
 
-    def finish(self, claim: Claim, result: Mapping[str, Any], seconds: float) -> bool:
+    def finish(self, claim: JobClaim, result: Mapping[str, Any], seconds: float) -> bool:
         """Write the result; False when somebody else has the job now, and nothing is written. Its numbers `cost` (US
         dollars, None: unknown) and `tokens` are counted as spent. Raises ConfigError when it is no JSON."""
-        result = plain(result, f"the result of the job {claim.key}")
-        return self._write(claim, Spent.of(result), state="done", result=result, seconds=seconds, problem=None)
+        result = plain_json(result, f"the result of the job {claim.key}")
+        return self._write(claim, Expense.of(result), state="done", result=result, seconds=seconds, problem=None)
 
-    def fail(self, claim: Claim, problem: str, *, final: bool = False, spent: Spent | None = None) -> bool:
+    def fail(self, claim: JobClaim, problem: str, *, final: bool = False, spent: Expense | None = None) -> bool:
         """Write why the attempt failed; the job is open again unless its tries are used up or this is `final`."""
         state = "failed" if final or claim.tries >= self.most_tries else "open"
         return self._write(claim, spent, state=state, problem=_storable(problem))
 
-    def give_back(self, *claims: Claim) -> None:
+    def give_back(self, *claims: JobClaim) -> None:
         """Take these attempts back: the worker stops, and the jobs did not fail."""
         with self._transaction(lasting=False) as connection:
             for claim in claims:
@@ -164,16 +164,16 @@ class Ledger:
                 found[state] = count
         return found
 
-    def spent(self) -> Spent:
+    def expense(self) -> Expense:
         """What all attempts of all workers are known to have cost; the dollars None as soon as one price is unknown."""
         cost, tokens = _JOBS.c.cost, _JOBS.c.tokens
         with self._transaction(reading=True) as connection:
             jobs, priced, dollars, total = connection.execute(sql.select(
                 sql.func.count(), sql.func.count(cost), sql.func.sum(cost), sql.func.sum(tokens))
                 .where(self._mine)).one()
-        return Spent((dollars or 0.0) if jobs == priced else None, int(total or 0))
+        return Expense((dollars or 0.0) if jobs == priced else None, int(total or 0))
 
-    def entries(self, state: State | None = None) -> Iterator[Entry]:
+    def entries(self, state: State | None = None) -> Iterator[LedgerEntry]:
         """The jobs in the order in which they were entered."""
         wanted = sql.select(_JOBS).where(self._mine).order_by(_JOBS.c.position)
         if state:
@@ -181,8 +181,9 @@ class Ledger:
         with (self._transaction(reading=True) as connection,
               connection.execution_options(yield_per=_AT_A_TIME).execute(wanted) as rows):
             for row in rows.mappings():
-                yield Entry(row["key"], row["spec"], row["state"], row["tries"], row["seconds"], row["result"] or {},
-                            row["problem"] or "", row["lost"], Spent(row["cost"], row["tokens"]))
+                yield LedgerEntry(row["key"], row["spec"], row["state"], row["tries"], row["seconds"],
+                                  row["result"] or {}, row["problem"] or "", row["lost"],
+                                  Expense(row["cost"], row["tokens"]))
 
     def close(self) -> None:
         """Close the connections."""
@@ -203,7 +204,7 @@ class Ledger:
     def _mine(self) -> sql.ColumnElement[bool]:
         return _JOBS.c.batch == self.batch
 
-    def _take(self, connection: sql.Connection, worker: str, which: sql.ColumnElement[bool]) -> Claim | None:
+    def _take(self, connection: sql.Connection, worker: str, which: sql.ColumnElement[bool]) -> JobClaim | None:
         """Claim one of these jobs; of several who ask at once each gets another one (SKIP LOCKED)."""
         row = connection.execute(
             sql.select(_JOBS).where(self._mine, which).order_by(_JOBS.c.tries, _JOBS.c.position).limit(1)
@@ -211,13 +212,13 @@ class Ledger:
         if row is None:
             return None
         lost = row["state"] == "running"
-        claim = Claim(row["key"], row["spec"], row["tries"] + (not lost), row["number"] + 1)
+        claim = JobClaim(row["key"], row["spec"], row["tries"] + (not lost), row["number"] + 1)
         connection.execute(sql.update(_JOBS).where(self._mine, _JOBS.c.key == claim.key).values(
             state="running", tries=claim.tries, number=claim.number, lost=row["lost"] + lost, worker=worker,
             lease_ends=clock(self._engine) + self.lease))
         return claim
 
-    def _write(self, claim: Claim, spent: Spent | None = None, **values: Any) -> bool:
+    def _write(self, claim: JobClaim, spent: Expense | None = None, **values: Any) -> bool:
         """Change a job, if it is still this claim's."""
         if spent:
             values["cost"] = sql.null() if spent.cost is None else _JOBS.c.cost + spent.cost
@@ -225,7 +226,7 @@ class Ledger:
         with self._transaction() as connection:
             return self._change(connection, claim, **values)
 
-    def _change(self, connection: sql.Connection, claim: Claim, **values: Any) -> bool:
+    def _change(self, connection: sql.Connection, claim: JobClaim, **values: Any) -> bool:
         return bool(connection.execute(
             sql.update(_JOBS).where(self._mine, _JOBS.c.key == claim.key, _JOBS.c.state == "running",
                                     _JOBS.c.number == claim.number).values(**values)).rowcount)
@@ -234,7 +235,7 @@ class Ledger:
         return transaction(self._engine, **kind)
 
 
-def plain(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+def plain_json(values: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The values as JSON has them. Raises ConfigError when they are none; `name` says what they are."""
     try:
         return dict(json.loads(json.dumps(dict(values), allow_nan=False)))
@@ -242,7 +243,7 @@ def plain(values: Mapping[str, Any], name: str) -> dict[str, Any]:
         raise ConfigError(f"{name} must be made of plain JSON values: {error}") from error
 
 
-def _named(key: str) -> str:
+def _checked_key(key: str) -> str:
     if len(key) > _LONGEST:
         raise ConfigError(f"the key of a job has at most {_LONGEST} characters, and this one {len(key)}: {key[:60]}…")
     return key

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 2  # workers, where nobody says how many and there is room for them
 _STORE = 80 * 2**20  # bytes for objects that are shared; we share none, and Ray takes no less
-_KNOCK = 5.0  # seconds in which the head of a cluster must answer; Ray itself would wait for minutes
+_CONNECT_SECONDS = 5.0  # seconds in which the head of a cluster must answer; Ray itself would wait for minutes
 _SETTINGS = {
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # Ray prints a page for every worker that dies; we say it in a line
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # leave it to the model which GPU it uses
@@ -62,7 +62,7 @@ class Cluster:
         except RayError as error:
             if isinstance(error, RayTaskError) and not isinstance(error.cause, RayError):
                 raise error.cause from error
-            raise ActorDied(_said(error)) from error
+            raise ActorDied(_short_reason(error)) from error
 
     async def cancel(self, reference: Any, seconds: float) -> None:
         """Cancel a method of an actor, and let it clear up."""
@@ -97,24 +97,24 @@ def joined(address: str | None = None, workers: int | None = None) -> Iterator[C
     address = address or os.environ.get("RAY_ADDRESS")
     options: dict[str, Any] = {"address": address}
     if address:
-        _knock(address)
+        _refuse_silent_address(address)
     else:
         options = {"address": "local", "num_cpus": workers or _FEWEST, "include_dashboard": False,
                    "object_store_memory": _STORE}
     try:
         ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        mend = ("everyone in a cluster needs the same Ray, and its token (RAY_AUTH_MODE=token)" if address else
+        fix = ("everyone in a cluster needs the same Ray, and its token (RAY_AUTH_MODE=token)" if address else
                 "Ray tells more in /tmp/ray/session_latest/logs")
-        raise ConfigError(f"there is no way into the Ray cluster {address or 'of this machine'}: {_root(error)}; {mend}"
-                          ) from error
+        raise ConfigError(f"there is no way into the Ray cluster {address or 'of this machine'}: "
+                          f"{_root_cause(error)}; {fix}") from error
     try:
-        yield Cluster(workers or _default(_nodes()), ray.get_runtime_context().get_node_id())
+        yield Cluster(workers or _default_workers(_nodes()), ray.get_runtime_context().get_node_id())
     finally:
         ray.shutdown()
 
 
-def _default(nodes: list[dict[str, Any]]) -> int:
+def _default_workers(nodes: list[dict[str, Any]]) -> int:
     """One worker a machine, or a few more on few machines, as long as there are CPUs for them."""
     cpus = int(sum(node["Resources"].get("CPU", 0) for node in nodes))
     return max(1, min(cpus, max(_FEWEST, len(nodes))))
@@ -127,25 +127,25 @@ def _nodes() -> list[dict[str, Any]]:
             if node["Alive"]]
 
 
-def _knock(address: str) -> None:
+def _refuse_silent_address(address: str) -> None:
     """Raise ConfigError when nobody answers at an address."""
     host, _, port = address.rpartition(":")
     if not host or "/" in host or not port.isdigit():
         raise ConfigError(f"{address!r} is no address of a Ray cluster; give that of its head, e.g. 10.0.0.1:6379, and "
                           "the command on a machine of the cluster")
     try:
-        socket.create_connection((host, int(port)), _KNOCK).close()
+        socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise ConfigError(f"nobody answers at {address} ({error}); start the cluster with `ray start --head --port="
                           f"{port}`, or leave the address out for a cluster of this machine alone") from error
 
 
-def _root(error: BaseException) -> BaseException:
+def _root_cause(error: BaseException) -> BaseException:
     """The error from which it all came."""
-    return _root(error.__cause__) if error.__cause__ else error
+    return _root_cause(error.__cause__) if error.__cause__ else error
 
 
-def _said(error: Exception) -> str:
+def _short_reason(error: Exception) -> str:
     """The sentence that says why, of the page that Ray writes."""
     text = str(error).strip() or type(error).__name__
     if "creation task" in text.splitlines()[0]:  # an error in Python, with its traceback

@@ -14,98 +14,103 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from chatdev.batch.attempt import Work
-from chatdev.batch.books import Books
+from chatdev.batch.attempt import Allowance, Work
+from chatdev.batch.batch_progress import BatchProgress, Tally
+from chatdev.batch.database import RetryingExecutor
 from chatdev.batch.ledger import Ledger
-from chatdev.batch.progress import Progress, Tally
 from chatdev.batch.ray_cluster import Cluster
-from chatdev.batch.ray_post import Post
-from chatdev.batch.ray_worker import Errand
-from chatdev.batch.spent import Allowance
+from chatdev.batch.ray_worker import WorkerSetup, WorkerSupervisor
 from chatdev.errors import ConfigError
 
-_LOOK = 1.0  # seconds between two looks at the ledger, or ten times as long as a look takes
+_RECOUNT_SECONDS = 1.0  # seconds between two looks at the ledger, or ten times as long as a look takes
 
 
 async def work_through_on(cluster: Cluster, ledger: Ledger, work: Work, *, at_once: int,
-                          on_change: Callable[[Progress], None] | None = None, allowance: Allowance | None = None,
-                          check: Callable[[], None] | None = None) -> Progress:
-    """As `patiently`, by the workers of a cluster, at most `at_once` jobs at a time in all of them together.
+                          on_change: Callable[[BatchProgress], None] | None = None, allowance: Allowance | None = None,
+                          check: Callable[[], None] | None = None) -> BatchProgress:
+    """As `work_with_circuit_breaker`, by a cluster's workers, at most `at_once` jobs at a time in all of them.
 
     `work` and `check` must be picklable; `check` is called by each worker before its first job and raises what keeps it
-    from working there. A worker that cannot work, or whose attempts all fail, is told as `trouble` and costs the others
-    nothing; what it said is raised, or the `problem` returned, when no other is left. One that dies is replaced. Raises
-    ConfigError for a SQLite file on several machines.
+    from working there. A worker that cannot work, or whose attempts all fail, is reported as `trouble`, and the
+    others go on; when no other is left, its error is raised, or its `problem` returned. A worker that dies is
+    replaced. Raises ConfigError for a SQLite file on several machines.
     """
     if at_once < 1:
         raise ConfigError(f"{at_once} jobs at once would be none at all; give 1 or more")
     cluster.refuse_file(ledger)
-    errand = Errand(ledger.reopen, work, allowance or Allowance(), check, Path.cwd())
-    return await _Engine(cluster, ledger, errand, on_change).run(parts(at_once, cluster.workers))
+    setup = WorkerSetup(ledger.reopen, work, allowance or Allowance(), check, Path.cwd())
+    return await _RayEngine(cluster, ledger, setup, on_change).run(shares_of(at_once, cluster.workers))
 
 
-def parts(at_once: int, workers: int) -> list[int]:
+def shares_of(at_once: int, workers: int) -> list[int]:
     """So many jobs at once, spread over at most so many workers: what each gets."""
     workers = min(at_once, workers)
     return [at_once // workers + (number < at_once % workers) for number in range(workers)]
 
 
-class _Engine:
+class _RayEngine:
     """One session."""
 
-    def __init__(self, cluster: Cluster, ledger: Ledger, errand: Errand,
-                 on_change: Callable[[Progress], None] | None) -> None:
-        self._cluster, self._ledger, self._errand, self._on_change = cluster, ledger, errand, on_change
-        self._books = Books(self._hear)
+    def __init__(self, cluster: Cluster, ledger: Ledger, setup: WorkerSetup,
+                 on_change: Callable[[BatchProgress], None] | None) -> None:
+        self._cluster, self._ledger, self._setup, self._on_change = cluster, ledger, setup, on_change
+        self._database = RetryingExecutor(self._report_trouble)
         self._tally = Tally()
-        self._posts: dict[asyncio.Task[Progress | None], Post] = {}
+        self._supervisors: dict[asyncio.Task[BatchProgress | None], WorkerSupervisor] = {}
         self._errors: list[BaseException] = []  # of workers that cannot work
         self._reason = ""  # why no further job is begun
         self._problem = ""  # of a worker whose attempts all failed
         self._trouble = ""
-        self._pause = _LOOK
+        self._pause = _RECOUNT_SECONDS
 
-    async def run(self, shares: list[int]) -> Progress:
+    async def run(self, shares: list[int]) -> BatchProgress:
         """Work until the end."""
-        await self._books.do(partial(self._tally.begin, self._ledger))
+        await self._database.run(partial(self._tally.start_session, self._ledger))
         try:
             for share in shares:
-                post = Post(self._cluster, self._ledger, self._errand, self._books, self._hear)
-                self._posts[asyncio.create_task(post.keep(share))] = post
-            while await self._look() and self._posts:
+                supervisor = WorkerSupervisor(self._cluster, self._ledger, self._setup, self._database,
+                                              self._report_trouble)
+                self._supervisors[asyncio.create_task(supervisor.run(share))] = supervisor
+            while await self._recount() and self._supervisors:
                 await self._wait()
         finally:
-            for task in self._posts:
+            for task in self._supervisors:
                 task.cancel()
-            await asyncio.gather(*self._posts, return_exceptions=True)
-            self._books.close()
-        if self._left and (self._reason or self._problem):
-            return self._tell(status="stopped", reason=self._reason or self._problem, problem=self._problem)
-        if self._left and self._errors:
-            raise self._errors[0]
-        return self._tell(status="finished", trouble="")
+            await asyncio.gather(*self._supervisors, return_exceptions=True)
+            self._database.close()
+        return self._result()
 
-    async def _look(self) -> bool:
-        """See how far the batch is, and whether its budget is spent; False when nothing is left to do."""
+    def _result(self) -> BatchProgress:
+        """The last progress. Raises what kept the workers from working, when all of them failed by it."""
+        if not self._left:
+            return self._report(status="finished", trouble="")
+        if reason := self._reason or self._problem:
+            return self._report(status="stopped", reason=reason, problem=self._problem)
+        if self._errors:
+            raise self._errors[0]
+        return self._report(status="finished", trouble="")
+
+    async def _recount(self) -> bool:
+        """Read how far the batch is, and whether its budget is used up; False when nothing is left to do."""
         began = time.monotonic()
-        await self._books.do(partial(self._tally.recount, self._ledger))
-        self._pause = max(_LOOK, 10 * (time.monotonic() - began))
-        if reason := self._errand.allowance.reached(self._tally.spent):
+        await self._database.run(partial(self._tally.recount, self._ledger))
+        self._pause = max(_RECOUNT_SECONDS, 10 * (time.monotonic() - began))
+        if reason := self._setup.allowance.stop_reason(self._tally.spent):
             self._stop(reason)
-        self._tell()
+        self._report()
         return self._left > 0
 
     async def _wait(self) -> None:
         """Until a worker comes to its end, or it is time for the next look."""
-        ended, _ = await asyncio.wait(self._posts, timeout=self._pause, return_when=asyncio.FIRST_COMPLETED)
+        ended, _ = await asyncio.wait(self._supervisors, timeout=self._pause, return_when=asyncio.FIRST_COMPLETED)
         for task in ended:
-            del self._posts[task]
+            del self._supervisors[task]
             if error := task.exception():
                 self._errors.append(error)
-                self._hear(f"a worker can do nothing: {error}")
+                self._report_trouble(f"a worker can do nothing: {error}")
             elif (last := task.result()) and last.problem:
                 self._problem = last.problem
-                self._hear(f"a worker gives up, for attempt after attempt failed, at last: {last.problem}")
+                self._report_trouble(f"a worker gives up, for attempt after attempt failed, at last: {last.problem}")
             elif last and last.status == "stopped":
                 self._stop(last.reason)
 
@@ -113,21 +118,21 @@ class _Engine:
         """Let what is under way be finished, and begin nothing more."""
         if not self._reason:
             self._reason = reason
-            for post in self._posts.values():
-                post.stop()
+            for supervisor in self._supervisors.values():
+                supervisor.stop()
 
     @property
     def _left(self) -> int:
         return self._tally.counts["open"] + self._tally.counts["running"]
 
-    def _hear(self, trouble: str) -> None:
+    def _report_trouble(self, trouble: str) -> None:
         self._trouble = trouble
-        self._tell()
+        self._report()
 
-    def _tell(self, **more: str) -> Progress:
-        waiting = sum(post.waits for post in self._posts.values())
-        room = f"{waiting} of {len(self._posts)} workers wait for a machine with a free CPU" if waiting else ""
-        progress = self._tally.seen(**{"trouble": self._trouble or room, **more})
+    def _report(self, **more: str) -> BatchProgress:
+        waiting = sum(supervisor.is_waiting for supervisor in self._supervisors.values())
+        no_room = f"{waiting} of {len(self._supervisors)} workers wait for a machine with a free CPU" if waiting else ""
+        progress = self._tally.snapshot(**{"trouble": self._trouble or no_room, **more})
         if self._on_change:
             self._on_change(progress)
         return progress

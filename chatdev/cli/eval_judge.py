@@ -159,7 +159,7 @@ def _by_a_model(matches: Matches, record: Record, given: dict[str, Any], made: l
 
 async def _asked(matches: Matches, record: Record, given: dict[str, Any],
                  on_judged: Callable[[Judgement], object]) -> None:
-    from chatdev.batch.spent import Allowance
+    from chatdev.batch.attempt import Allowance
     from chatdev.config.environ import environ
     from chatdev.config.profiles import profile_for
     from chatdev.config.settings import default_model, user_settings

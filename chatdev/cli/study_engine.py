@@ -12,8 +12,8 @@ from chatdev.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from chatdev.batch.batch_progress import BatchProgress
     from chatdev.batch.ledger import Ledger
-    from chatdev.batch.progress import Progress
     from chatdev.evaluation.study import Study
     from chatdev.evaluation.tasks import Task
     from chatdev.evaluation.variants import Variant
@@ -40,14 +40,14 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def worked(ledger: Ledger, plan: Study, tasks: Sequence[Task], variants: Sequence[Variant], given: dict[str, Any],
-           **options: Any) -> Progress:
+           **options: Any) -> BatchProgress:
     """Work through the ledger of a study as the options in `given` say (further `options`: `work_through`)."""
-    from chatdev.batch.patience import patiently
+    from chatdev.batch.local import work_with_circuit_breaker
     from chatdev.batch.signals import interruptible
 
     if given["engine"] == "ray":
         return _on_ray(ledger, plan, tasks, variants, given, **options)
-    return interruptible(patiently(ledger, plan.work, at_once=_at_once(given, 1), **options))
+    return interruptible(work_with_circuit_breaker(ledger, plan.work, at_once=_at_once(given, 1), **options))
 
 
 def refuse_contradictions(given: dict[str, Any]) -> None:
@@ -58,15 +58,15 @@ def refuse_contradictions(given: dict[str, Any]) -> None:
 
 
 def _on_ray(ledger: Ledger, plan: Study, tasks: Sequence[Task], variants: Sequence[Variant], given: dict[str, Any],
-            **options: Any) -> Progress:
+            **options: Any) -> BatchProgress:
     from chatdev.batch.ray_cluster import joined
-    from chatdev.batch.ray_engine import parts, work_through_on
+    from chatdev.batch.ray_engine import shares_of, work_through_on
     from chatdev.batch.signals import interruptible
     from chatdev.evaluation.premises import premises
 
     with joined(given["ray_address"], given["ray_workers"]) as cluster, premises(plan, tasks, variants) as check:
         at_once = _at_once(given, cluster.workers)
-        part = plan.part(len(parts(at_once, cluster.workers)))
+        part = plan.part(len(shares_of(at_once, cluster.workers)))
         return interruptible(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **options))
 
 

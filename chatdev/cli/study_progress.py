@@ -11,7 +11,7 @@ from chatdev.engine.wording import money
 from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
-    from chatdev.batch.progress import Progress
+    from chatdev.batch.batch_progress import BatchProgress
 
 _MEANS = {"quality": "quality", "acceptance": "accepted"}
 
@@ -24,12 +24,12 @@ class StudyProgress:
                          bar_format="{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}{postfix}")
         self._trouble = ""
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: BatchProgress) -> None:
         """Show how far it is now."""
         if progress.trouble and progress.trouble != self._trouble:
             self._bar.write(f"trouble: {sanitize(progress.trouble)}", file=sys.stderr)
         self._trouble = progress.trouble
-        self._bar.total, self._bar.n = progress.total, progress.over
+        self._bar.total, self._bar.n = progress.total, progress.ended
         self._bar.set_postfix_str(summary(progress), refresh=False)
         self._bar.refresh()
 
@@ -40,7 +40,7 @@ class StudyProgress:
         self._bar.close()
 
 
-def summary(progress: Progress) -> str:
+def summary(progress: BatchProgress) -> str:
     """What stands behind the bar."""
     parts = [f"{progress.counts['running']} running"]
     if progress.counts["failed"]:

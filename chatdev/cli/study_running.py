@@ -85,7 +85,7 @@ def only(patterns: Sequence[str], found: Sequence[Variant]) -> list[Variant]:
 def carried_out(study: str, ledger_url: str, folder: Path | None, given: dict[str, Any],
                 plan: Callable[[Path, dict[str, Any]], Planned]) -> int:
     """Plan the study, enter what is new of it, and work until it is done; the exit code. `plan` raises ConfigError."""
-    from chatdev.batch.spent import Allowance
+    from chatdev.batch.attempt import Allowance
 
     refuse_contradictions(given)
     runs = folder_of(folder, study)
@@ -106,7 +106,7 @@ def carried_out(study: str, ledger_url: str, folder: Path | None, given: dict[st
 
 def _work(ledger: Ledger, planned: Planned, given: dict[str, Any]) -> int:
     """Work through the ledger, show how far it is, and say how it ended; the exit code."""
-    from chatdev.batch.spent import Allowance
+    from chatdev.batch.attempt import Allowance
     from chatdev.cli.study_progress import StudyProgress
     from chatdev.evaluation.report.results import Results
     from chatdev.evaluation.report.text import as_text

@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from chatdev.batch.attempt import AttemptFailed, Failure
-from chatdev.batch.ledger import Job, Ledger, plain
-from chatdev.batch.spent import Allowance, Spent
+from chatdev.batch.attempt import Allowance, AttemptFailed, Expense, Failure
+from chatdev.batch.ledger import Job, Ledger, plain_json
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding.choose import embedder_of
 from chatdev.evaluation.measure import Bench, Row
@@ -92,7 +91,7 @@ class Study:
     def jobs(self, tasks: Sequence[Task], variants: Sequence[Variant]) -> Iterator[Job]:
         """One job a task and variant, task by task, so that variants can be compared early; `VARIANT/TASK` is its
         key."""
-        specs = [plain(variant.spec, f"the variant {variant.name}") for variant in variants]
+        specs = [plain_json(variant.spec, f"the variant {variant.name}") for variant in variants]
         for task in tasks:
             for spec in specs:
                 yield Job(f"{spec['name']}/{task.id}", {"data": self.data.name, "task": asdict(task), "variant": spec,
@@ -206,8 +205,8 @@ def _rename(source: Path, target: Path) -> None:
         raise
 
 
-def _spent(run: Run) -> Spent:
-    return Spent(run.usage.cost, run.usage.prompt_tokens + run.usage.completion_tokens)
+def _spent(run: Run) -> Expense:
+    return Expense(run.usage.cost, run.usage.prompt_tokens + run.usage.completion_tokens)
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chatdev.batch.attempt import AttemptFailed
+from chatdev.batch.attempt import AttemptFailed, Expense
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.ray_cluster import joined
 from chatdev.batch.ray_engine import work_through_on
 from chatdev.batch.signals import interruptible
-from chatdev.batch.spent import Spent
 from chatdev.errors import ConfigError, ModelUnavailable
 
 AT_ONCE = 4
@@ -48,7 +47,7 @@ class Workshop:
             case "fails":
                 raise ModelUnavailable("the provider is down")
             case "costs":
-                raise AttemptFailed("broken off", Spent(1.0, 100))
+                raise AttemptFailed("broken off", Expense(1.0, 100))
         self.note("finished", spec["n"])
         return {"n": spec["n"], "machine": machine(), "tokens": 10}
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chatdev.batch.ledger import MOST_LOST, Claim, Job, Ledger
-from chatdev.batch.spent import Spent
+from chatdev.batch.attempt import Expense
+from chatdev.batch.ledger import MOST_LOST, Job, JobClaim, Ledger
 from chatdev.errors import ConfigError, WorkspaceError
 
 JOBS = [Job(f"job-{n}", {"n": n}) for n in range(20)]
@@ -30,7 +30,7 @@ def ledger(url: str) -> Iterator[Ledger]:
     opened.close()
 
 
-def claimed(ledger: Ledger, worker: str = "me") -> Claim:
+def claimed(ledger: Ledger, worker: str = "me") -> JobClaim:
     claim = ledger.claim(worker)
     assert claim is not None
     return claim
@@ -78,7 +78,7 @@ def test_an_attempt_that_is_given_back_does_not_count(ledger: Ledger) -> None:
     assert claimed(ledger).tries == 1
 
 
-def test_a_dead_workers_job_is_claimed_by_another_and_its_late_result_is_refused(url: str) -> None:
+def test_a_dead_workers_job_is_claimed_and_its_late_result_refused(url: str) -> None:
     ledger = Ledger(url, "study", lease=0.1)
     ledger.add(JOBS[:1])
     dead = claimed(ledger, "dead")
@@ -140,7 +140,7 @@ def enter_and_work(url: str, number: int) -> list[str]:
     return keys
 
 
-def test_processes_that_make_the_ledger_enter_and_claim_at_once_get_every_job_once(url: str) -> None:
+def test_processes_that_enter_and_claim_at_once_get_every_job_once(url: str) -> None:
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         keys = [key for found in pool.starmap(enter_and_work, [(url, n) for n in range(3)]) for key in found]
     assert sorted(keys) == sorted(job.key for job in JOBS)
@@ -177,18 +177,18 @@ def test_a_job_that_kills_its_workers_is_given_up_after_a_while(url: str) -> Non
 
 def test_what_all_attempts_cost_is_summed(ledger: Ledger) -> None:
     ledger.add(JOBS[:2])
-    ledger.fail(claimed(ledger), "broken off", spent=Spent(0.5, 100))
+    ledger.fail(claimed(ledger), "broken off", spent=Expense(0.5, 100))
     for _ in range(2):
         ledger.finish(claimed(ledger), {"cost": 0.25, "tokens": 10}, 1)
-    assert ledger.spent() == Spent(1.0, 120)
-    assert [entry.spent for entry in ledger.entries()] == [Spent(0.75, 110), Spent(0.25, 10)]
+    assert ledger.expense() == Expense(1.0, 120)
+    assert [entry.spent for entry in ledger.entries()] == [Expense(0.75, 110), Expense(0.25, 10)]
 
 
 def test_one_unknown_price_makes_the_sum_unknown(ledger: Ledger) -> None:
     ledger.add(JOBS[:2])
     ledger.finish(claimed(ledger), {"cost": None, "tokens": 10}, 1)
     assert ledger.finish(claimed(ledger), {"cost": 0.25}, 1)
-    assert ledger.spent() == Spent(None, 10)
+    assert ledger.expense() == Expense(None, 10)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, {1, 2}, Path()])

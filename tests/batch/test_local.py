@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from chatdev.batch.attempt import AttemptFailed, Work
+from chatdev.batch.attempt import Allowance, AttemptFailed, Expense, Work
+from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.local import work_through
-from chatdev.batch.progress import Progress
-from chatdev.batch.spent import Allowance, Spent
 from chatdev.errors import ConfigError, MissingModel, ModelUnavailable
 
 JOBS = [Job(f"job-{n}", {"n": n}) for n in range(20)]
@@ -49,7 +48,7 @@ class Workshop:
         return {"square": spec["n"] ** 2, "cost": 0.5, "tokens": 10, "even": spec["n"] % 2 == 0, "name": "x"}
 
 
-def through(ledger: Ledger, work: Work, **options: Any) -> Progress:
+def through(ledger: Ledger, work: Work, **options: Any) -> BatchProgress:
     return asyncio.run(work_through(ledger, work, **options))
 
 
@@ -58,28 +57,28 @@ def test_every_job_is_done_with_so_many_at_once_and_no_more(ledger: Ledger) -> N
     progress = through(ledger, workshop.square, at_once=4)
     assert [entry.result["square"] for entry in ledger.entries("done")] == [n * n for n in range(20)]
     assert workshop.most == 4
-    assert (progress.status, progress.over, progress.total) == ("finished", 20, 20)
+    assert (progress.status, progress.ended, progress.total) == ("finished", 20, 20)
 
 
 def test_progress_tells_counts_means_and_the_time_that_is_left(ledger: Ledger) -> None:
-    seen: list[Progress] = []
+    seen: list[BatchProgress] = []
     last = through(ledger, Workshop(together=4).square, at_once=4, on_change=seen.append)
     assert seen[0].counts == {"open": 20, "running": 0, "done": 0, "failed": 0}
     assert seen[0].seconds_left is None
     assert max(p.counts["running"] for p in seen) == 4
     assert all(0 <= (p.seconds_left or 0) < 60 for p in seen)
     assert last.means == {"square": 123.5, "cost": 0.5, "tokens": 10, "even": 0.5}
-    assert (last.spent, last.seconds_left) == (Spent(10.0, 200), 0)
+    assert (last.spent, last.seconds_left) == (Expense(10.0, 200), 0)
 
 
 def test_a_second_session_finds_the_means_of_the_first(ledger: Ledger) -> None:
     through(ledger, Workshop().square, at_once=4)
     again = through(ledger, Workshop().square, at_once=4)
     assert again.means["square"] == 123.5
-    assert again.over == 20
+    assert again.ended == 20
 
 
-def test_an_attempt_that_fails_is_repeated_after_the_others_up_to_the_limit(ledger: Ledger) -> None:
+def test_a_failed_attempt_is_repeated_last_and_up_to_the_limit(ledger: Ledger) -> None:
     order: list[int] = []
 
     async def fails(spec: Spec) -> Spec:
@@ -100,7 +99,7 @@ def test_an_attempt_that_fails_is_repeated_after_the_others_up_to_the_limit(ledg
 
 @pytest.mark.parametrize("error", [ConfigError("no such company"), MissingModel("no model"),
                                    AttemptFailed("hopeless", final=True)])
-def test_an_error_that_no_retry_mends_is_final(ledger: Ledger, error: Exception) -> None:
+def test_an_error_that_no_retry_fixes_is_final(ledger: Ledger, error: Exception) -> None:
     begun = 0
 
     async def fails(_: Spec) -> Spec:
@@ -145,7 +144,7 @@ def test_cancelling_gives_back_what_is_unfinished(ledger: Ledger) -> None:
 def test_a_stop_lets_what_is_under_way_be_finished(ledger: Ledger) -> None:
     stop, workshop = asyncio.Event(), Workshop(together=4)
 
-    def stop_soon(progress: Progress) -> None:
+    def stop_soon(progress: BatchProgress) -> None:
         if progress.counts["running"] == 4:
             stop.set()
 
@@ -170,10 +169,10 @@ def test_a_budget_stops_the_batch_and_a_greater_one_goes_on(ledger: Ledger, allo
 
 def test_failed_attempts_count_for_the_budget(ledger: Ledger) -> None:
     async def fails(_: Spec) -> Spec:
-        raise AttemptFailed("broken off", Spent(1.0, 100))
+        raise AttemptFailed("broken off", Expense(1.0, 100))
 
     progress = through(ledger, fails, at_once=1, allowance=Allowance(cost=3.0))
-    assert (progress.status, progress.spent, progress.counts["open"]) == ("stopped", Spent(3.0, 300), 20)
+    assert (progress.status, progress.spent, progress.counts["open"]) == ("stopped", Expense(3.0, 300), 20)
 
 
 def test_a_budget_in_dollars_is_not_kept_by_guessing(ledger: Ledger) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from chatdev.batch.books import Books
+from chatdev.batch.batch_progress import BatchProgress
+from chatdev.batch.database import RetryingExecutor
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.local import work_through
-from chatdev.batch.progress import Progress
 from chatdev.errors import WorkspaceError
 from tests.support.postgres import Postgres, new_database
 
@@ -23,14 +23,14 @@ def test_a_server_that_is_restarted_is_waited_for(server: Postgres) -> None:
     ledger = Ledger(new_database(server.url), "study")
     ledger.add(Job(f"job-{n}", {"n": n}) for n in range(20))
     begun: list[int] = []
-    seen: list[Progress] = []
+    seen: list[BatchProgress] = []
 
     async def work(spec: Mapping[str, Any]) -> Mapping[str, Any]:
         begun.append(spec["n"])
         await asyncio.sleep(0.05)
         return {}
 
-    async def scene() -> Progress:
+    async def scene() -> BatchProgress:
         working = asyncio.create_task(work_through(ledger, work, at_once=4, on_change=seen.append))
         while len(begun) < 8:
             await asyncio.sleep(0.01)
@@ -47,27 +47,27 @@ def test_a_server_that_is_restarted_is_waited_for(server: Postgres) -> None:
     ledger.close()
 
 
-def test_patience_has_an_end(server: Postgres) -> None:
+def test_the_retries_of_a_call_have_an_end(server: Postgres) -> None:
     ledger = Ledger(new_database(server.url), "study")
     troubles: list[str] = []
-    books = Books(troubles.append, patience=0.5)
+    executor = RetryingExecutor(troubles.append, retry_seconds=0.5)
     server.stop()
     try:
         with pytest.raises(WorkspaceError, match="go on with the same command"):
-            asyncio.run(books.do(lambda: ledger.claim("me")))
+            asyncio.run(executor.run(lambda: ledger.claim("me")))
     finally:
         server.start()
-        books.close()
+        executor.close()
         ledger.close()
     assert troubles
 
 
-def test_what_no_patience_mends_is_told_at_once(tmp_path: Path) -> None:
-    books = Books(list[str]().append)
+def test_an_error_that_no_retry_fixes_is_raised_at_once(tmp_path: Path) -> None:
+    executor = RetryingExecutor(list[str]().append)
 
     def broken() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(books.do(broken))
-    books.close()
+        asyncio.run(executor.run(broken))
+    executor.close()

@@ -14,11 +14,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from chatdev.batch.attempt import Allowance, Expense
+from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import MOST_LOST, Ledger
-from chatdev.batch.progress import Progress
 from chatdev.batch.ray_cluster import Cluster, joined
-from chatdev.batch.ray_engine import parts, work_through_on
-from chatdev.batch.spent import Allowance, Spent
+from chatdev.batch.ray_engine import shares_of, work_through_on
 from chatdev.errors import ConfigError
 from tests.batch.ray_work import Refuses, Workshop, jobs
 from tests.support.postgres import Postgres, new_database
@@ -64,11 +64,11 @@ class Session:
     """One session of the engine, and what it told."""
 
     def __init__(self, cluster: Cluster, ledger: Ledger, work: Workshop, **options: Any) -> None:
-        self.told: list[Progress] = []
+        self.told: list[BatchProgress] = []
         self._work = partial(work_through_on, cluster, ledger, work,
                              **{"at_once": 4, "on_change": self.told.append, **options})
 
-    def run(self, meanwhile: Callable[[], bool] = lambda: True) -> Progress:
+    def run(self, meanwhile: Callable[[], bool] = lambda: True) -> BatchProgress:
         """Until its end; `meanwhile` is called again and again until it is true."""
         return asyncio.run(self._run(meanwhile, cancel=False))
 
@@ -81,7 +81,7 @@ class Session:
     def troubles(self) -> str:
         return "\n".join(progress.trouble for progress in self.told)
 
-    async def _run(self, meanwhile: Callable[[], bool], *, cancel: bool) -> Progress:
+    async def _run(self, meanwhile: Callable[[], bool], *, cancel: bool) -> BatchProgress:
         working = asyncio.create_task(self._work())
         while not meanwhile() and not working.done():
             await asyncio.sleep(0.02)
@@ -99,13 +99,13 @@ def test_two_machines_share_the_jobs_and_do_each_once(cluster: Cluster, ledger: 
     ledger.add(jobs(16))
     session = Session(cluster, ledger, workshop)
     last = session.run()
-    assert (last.status, last.over, last.means["n"], last.spent) == ("finished", 16, 7.5, Spent(0.0, 160))
+    assert (last.status, last.ended, last.means["n"], last.spent) == ("finished", 16, 7.5, Expense(0.0, 160))
     assert_all_done(ledger, 16)
     assert set(workshop.seen("begun").values()) == {1}
     assert OTHER in (found := {entry.result["machine"] for entry in ledger.entries("done")})
     assert len(found) == 2
     assert session.told[0].counts["open"] == 16
-    assert session.run().over == 16
+    assert session.run().ended == 16
     assert workshop.seen("begun").total() == 16
 
 
@@ -147,7 +147,7 @@ def test_when_everything_fails_all_workers_stop(cluster: Cluster, ledger: Ledger
     assert 10 <= workshop.seen("begun").total() < 60
 
 
-def test_a_killed_worker_is_replaced_and_its_jobs_do_not_wait_for_their_leases(
+def test_a_killed_worker_is_replaced_and_its_jobs_are_free_at_once(
         cluster: Cluster, ledger: Ledger, workshop: Workshop) -> None:
     ledger.add(jobs(100))
 
@@ -227,6 +227,6 @@ def test_a_file_is_refused_where_there_are_several_machines(cluster: Cluster, tm
 
 
 def test_jobs_are_spread_evenly_over_no_more_workers_than_jobs() -> None:
-    assert parts(10, 4) == [3, 3, 2, 2]
-    assert parts(2, 4) == [1, 1]
-    assert parts(4, 1) == [4]
+    assert shares_of(10, 4) == [3, 3, 2, 2]
+    assert shares_of(2, 4) == [1, 1]
+    assert shares_of(4, 1) == [4]

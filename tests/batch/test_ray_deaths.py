@@ -63,7 +63,7 @@ def lives(process: int) -> bool:
     return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2][:3]
 
 
-def test_a_worker_and_then_the_driver_are_killed_and_the_next_start_does_exactly_the_rest(drivers: Drivers) -> None:
+def test_after_the_deaths_of_worker_and_driver_a_start_does_the_rest(drivers: Drivers) -> None:
     first, workshop = drivers.start(), drivers.workshop
     until(lambda: drivers.finished >= 4)
     os.kill(workshop.workers()[0], signal.SIGKILL)

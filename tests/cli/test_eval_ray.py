@@ -67,7 +67,7 @@ def study(tmp_path: Path, chat_server: ChatServer) -> Iterator[Study]:
         yield Study(Lab(tmp_path, chat_server), ray)
 
 
-def test_a_study_is_interrupted_and_gone_on_with_and_every_row_is_there_once(study: Study) -> None:
+def test_an_interrupted_study_is_continued_with_every_row_once(study: Study) -> None:
     def slowly(request: Received, task: str) -> Scripted:
         return Scripted(GOOD, delay=1.0)
 

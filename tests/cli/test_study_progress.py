@@ -9,12 +9,12 @@ import subprocess
 import sys
 import termios
 
-from chatdev.batch.progress import Progress
-from chatdev.batch.spent import Spent
+from chatdev.batch.attempt import Expense
+from chatdev.batch.batch_progress import BatchProgress
 from chatdev.cli.study_progress import summary
 
-HALFWAY = Progress({"open": 3, "running": 2, "done": 4, "failed": 1}, {"quality": 0.41, "acceptance": 0.2, "files": 2},
-                   Spent(0.0123, 1200), 3725.0)
+HALFWAY = BatchProgress({"open": 3, "running": 2, "done": 4, "failed": 1}, {"quality": 0.41, "acceptance": 0.2,
+                         "files": 2}, Expense(0.0123, 1200), 3725.0)
 SCENE = """
 from dataclasses import replace
 from chatdev.cli.study_progress import StudyProgress
@@ -28,7 +28,7 @@ with StudyProgress() as show:
 def test_what_stands_behind_the_bar() -> None:
     assert summary(HALFWAY) == ("2 running · 1 failed · quality 0.410 · accepted 0.200 · 1200 tokens, $0.0123 · "
                                 "1:02:05 left")
-    unknown = Progress({"open": 3, "running": 0, "done": 0, "failed": 0}, spent=Spent(None, 0))
+    unknown = BatchProgress({"open": 3, "running": 0, "done": 0, "failed": 0}, spent=Expense(None, 0))
     assert summary(unknown) == "0 running · 0 tokens, cost unknown"
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
+from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import Ledger
 from chatdev.batch.local import work_through
-from chatdev.batch.progress import Progress
 from chatdev.evaluation.measure import Row
 from chatdev.evaluation.srdd import Srdd
 from chatdev.evaluation.study import Conditions, Study
@@ -96,7 +96,7 @@ class Lab:
         """A ledger of one try a job."""
         return Ledger(str(self.folder / "ledger.sqlite"), name, most_tries=1)
 
-    def run(self, chosen: Sequence[Variant], study: Study | None = None, name: str = "study") -> Progress:
+    def run(self, chosen: Sequence[Variant], study: Study | None = None, name: str = "study") -> BatchProgress:
         """Enter the jobs and work through them."""
         study, ledger = study or self.study(), self.ledger(name)
         study.enter(ledger, list(study.jobs(study.data.tasks(), chosen)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks import srdd_local
 from benchmarks.study import read_results
-from chatdev.batch.patience import FAILURES
+from chatdev.batch.local import BREAKER_FAILURES
 from chatdev.cli.app import command_line
 from chatdev.evaluation.acceptance import load
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
@@ -31,7 +31,7 @@ def test_every_option_that_it_names_is_there() -> None:
 def test_the_numbers_that_it_names_are_those() -> None:
     assert f"{RESAMPLES:,} times" in PAGE
     assert f"{LEVEL * 100:.0f} % percentile bootstrap" in PAGE
-    assert f"After {FAILURES} failed attempts" in PAGE
+    assert f"After {BREAKER_FAILURES} failed attempts" in PAGE
 
 
 def test_the_hidden_test_that_it_shows_can_be_loaded(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from chatdev.batch.spent import Allowance, Spent
+from chatdev.batch.attempt import Allowance, Expense
 from chatdev.config.profiles import ModelProfile
 from chatdev.engine.activity import digest
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
@@ -81,7 +81,7 @@ async def judge_all(judge: ModelJudge, matches: Iterable[Match], record: Record,
     nothing that was paid is lost, and calling it again goes on. `allowance` is what this judge may spend on all that
     is in the record; BudgetExhausted is raised when it is used up. `on_judged` hears every judgement as it is there.
     """
-    spent = record.spent(judge.name) + Spent(judge.profile.cost(0, 0))  # None from the start when it has no price
+    spent = record.spent(judge.name) + Expense(judge.profile.cost(0, 0))  # None from the start when it has no price
     work = _Work(judge, _both_orders(matches), record, on_judged, allowance or Allowance(), spent)
     async with asyncio.TaskGroup() as workers:
         for _ in range(parallel):
@@ -104,7 +104,7 @@ class _Work:
     record: Record
     on_judged: OnJudged
     allowance: Allowance
-    spent: Spent
+    spent: Expense
     done: list[Judgement] = field(default_factory=list)
     failure: ChatDevError | None = None
 
@@ -123,7 +123,7 @@ class _Work:
         pair = pair.turned if turned else pair
         if found := self.record.get(self.judge.key(pair)):
             return found
-        if reason := self.allowance.reached(self.spent):
+        if reason := self.allowance.stop_reason(self.spent):
             raise BudgetExhausted(reason)
         judgement = await self.judge.judge(pair)
         self.spent += judgement.spent

@@ -17,7 +17,7 @@ from chatdev.runner.recorded import Recorded
 from chatdev.workspace.snapshot import Software
 
 if TYPE_CHECKING:  # the ledger needs the extra `eval`, folders are judged without it
-    from chatdev.batch.ledger import Entry
+    from chatdev.batch.ledger import LedgerEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Matches:
     left_out: Sequence[str] = ()
 
 
-def of_study(entries: Iterable[Entry], folder: Path, variants: Sequence[str] = ()) -> Matches:
+def of_study(entries: Iterable[LedgerEntry], folder: Path, variants: Sequence[str] = ()) -> Matches:
     """The pairs in the finished jobs of a study (`Study.jobs`), whose runs lie in `folder`: every two of `variants`
     (none: all there are) for every task that both have finished. Raises ConfigError for a variant that is not there,
     or is named alone."""

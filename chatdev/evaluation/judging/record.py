@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from chatdev.batch.spent import Spent
+from chatdev.batch.attempt import Expense
 from chatdev.errors import JournalError
 from chatdev.journal import Journal, read_journal
 from chatdev.workspace.problems import explained
@@ -45,9 +45,9 @@ class Judgement:
         return {"first": self.first, "second": self.second}.get(self.verdict or "")
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """What it took."""
-        return Spent(self.cost, self.tokens)
+        return Expense(self.cost, self.tokens)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
@@ -75,9 +75,9 @@ class Record:
         """The answer to what `key` stands for, if there is one."""
         return self._judgements.get(key)
 
-    def spent(self, judge: str) -> Spent:
+    def spent(self, judge: str) -> Expense:
         """What the judgements of this judge took."""
-        return sum((each.spent for each in self._judgements.values() if each.judge == judge), Spent())
+        return sum((each.spent for each in self._judgements.values() if each.judge == judge), Expense())
 
     async def add(self, judgement: Judgement) -> None:
         """Keep a judgement; it is on the disk when this returns."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from chatdev.batch.ledger import Entry, Ledger
+from chatdev.batch.ledger import Ledger, LedgerEntry
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measures import Measures, measures_of
 from chatdev.evaluation.report.statistics import Difference, Estimate, difference, estimate
@@ -107,5 +107,5 @@ class Results:
         return {row["task"]: row[metric] for row in self._of(variant) if row.get(metric) is not None}
 
 
-def _variant(entry: Entry) -> str:
+def _variant(entry: LedgerEntry) -> str:
     return str(entry.spec.get("variant", {}).get("name", entry.key.partition("/")[0]))
