@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.environ import Environ
+from chatdev.config.environ import Environ, keep_dotenvs
 from chatdev.errors import ConfigError
 from chatdev.journal import Journal, read_journal
 from chatdev.secrets import PLACEHOLDER, Pieces, keep, keep_address, keep_variables, scrubbed, scrubbed_values
@@ -41,6 +41,17 @@ def test_other_variables_are_none_and_neither_are_paths() -> None:
     keep_variables(others)
     for value in others.values():
         assert scrubbed(value) == value
+
+
+@pytest.mark.parametrize("line", [
+    "API_KEY=v4lue-{n}", "export API_KEY='v4lue-{n}' # mine", 'API_KEY="v4lue-{n}"', "odd\nAPI_KEY = v4lue-{n} # mine",
+    "API_KEY='v4lue-{n}' and more", "API_KEY=\"v4lue-{n}", "URL=https://ann:v4lue-{n}@host/x",
+])
+@pytest.mark.parametrize("path", [".env", "app/.env.local"])
+def test_secrets_in_the_dotenvs_of_a_software_are_known_however_they_stand_there(line: str, path: str) -> None:
+    value = f"v4lue-{abs(hash((line, path)))}"
+    keep_dotenvs({path: line.replace("v4lue-{n}", value).encode(), "main.py": b"API_KEY=1"})
+    assert value not in scrubbed(f"<{value}>")
 
 
 @pytest.mark.parametrize(("address", "shown"), [

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from pathlib import Path
+
+from dotenv.parser import Binding, parse_stream
 
 from chatdev.config.source import read_text, shown
 from chatdev.errors import ConfigError
 from chatdev.secrets import keep_variables
-
-_SETTING = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 
 
 class Environ(Mapping[str, str]):
@@ -34,47 +34,65 @@ class Environ(Mapping[str, str]):
         return f"Environ({len(self)} variables)"
 
 
-def dotenv(folder: Path | None = None) -> Environ:
+def read_dotenv(folder: Path | None = None) -> Environ:
     """The variables of `.env` in `folder` (default: the working directory); none when there is no such file.
 
-    Plain `NAME=value` lines, also `export NAME=value` and quoted values; `#` begins a comment line. Raises
-    ConfigError, without the value, for a line that is something else.
+    Lines `NAME=value` as python-dotenv reads them: also `export NAME=value`, quoted values (in double quotes with
+    escapes and several lines) and comments; nothing is put in the place of `${NAME}`. Raises ConfigError, without the
+    value, for a line that is something else.
     """
     path = (folder or Path.cwd()) / ".env"
     if not path.is_file():
         return Environ({})
-    text = read_text(path)
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not line.strip().startswith("#") and not _SETTING.fullmatch(line.strip()):
-            raise ConfigError(f"{shown(path)}:{number}: this line is not `NAME=value`; mend it or begin it with #")
-    return Environ(_settings(text))
+    values: dict[str, str] = {}
+    for binding in parse_stream(StringIO(read_text(path))):
+        if _is_setting(binding):
+            values[binding.key or ""] = binding.value or ""
+        elif binding.key or binding.error:
+            raise ConfigError(f"{shown(path)}:{_line(binding)}: this line is not `NAME=value`; fix it or begin it with "
+                              "#")
+    return Environ(values)
 
 
 def keep_dotenvs(software: Mapping[str, bytes]) -> None:
     """Remember the secrets in the `.env` files of a software (also `.env.local` and the like), whatever else is in
-    them."""
+    them: of a line that python-dotenv cannot read, what stands behind the `=` and each word of it."""
     for path, data in software.items():
         name = path.rpartition("/")[2]
         if name == ".env" or name.startswith(".env."):
-            keep_variables(_settings(data.decode("utf-8", "replace")))
+            for binding in parse_stream(StringIO(data.decode("utf-8", "replace"))):
+                for variable, value in _readings(binding):
+                    keep_variables({variable: value})
 
 
-def _settings(text: str) -> dict[str, str]:
-    matches = (_SETTING.fullmatch(line.strip()) for line in text.splitlines())
-    return {match[1]: _unquoted(match[2]) for match in matches if match}
+def _readings(binding: Binding) -> Iterator[tuple[str, str]]:
+    """What a line may say: name and value, several of them where it is broken."""
+    if not binding.error:
+        yield binding.key or "", binding.value or ""
+        return
+    name, _, value = binding.original.string.partition("=")
+    for part in (value, *value.split()):
+        yield name.strip(), part.strip().strip("\"'")
+
+
+def _is_setting(binding: Binding) -> bool:
+    """Whether it is a variable with a value; comments and broken lines are none."""
+    name = binding.key or ""
+    return binding.value is not None and name.isidentifier() and name.isascii()
+
+
+def _line(binding: Binding) -> int:
+    """The number of its line; empty lines before it belong to what python-dotenv calls its original."""
+    text = binding.original.string
+    return int(binding.original.line + len(text[:len(text) - len(text.lstrip())].splitlines()))
 
 
 def environ(folder: Path | None = None) -> Environ:
     """The process's variables on top of those in `.env`; empty ones count as unset."""
-    return Environ({**dotenv(folder), **process_environ()})
+    return Environ({**read_dotenv(folder), **process_environ()})
 
 
 def process_environ() -> Environ:
     """The process's variables that are not empty."""
     return Environ({name: value for name, value in os.environ.items() if value})
 
-
-def _unquoted(text: str) -> str:
-    if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    return text

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from chatdev.config.environ import dotenv, process_environ
+from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import Company, Install, ModelSettings, Phase, Role
 from chatdev.config.source import read
@@ -55,7 +55,7 @@ def default_model(model: str | None = None, base_url: str | None = None, *, user
     """
     user = user_settings() if user is None else user
     process = process_environ() if process is None else process
-    file = dotenv() if file is None else file
+    file = read_dotenv() if file is None else file
     name = _first(model, process.get(MODEL_VARIABLE), user.model, file.get(MODEL_VARIABLE))
     url = _first(base_url, process.get(URL_VARIABLE), user.base_url, file.get(URL_VARIABLE))
     if name is not None and not name.strip():

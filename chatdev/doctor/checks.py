@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from chatdev.config.environ import dotenv, environ, process_environ
+from chatdev.config.environ import environ, process_environ, read_dotenv
 from chatdev.config.settings import default_model, user_settings
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
 from chatdev.errors import MissingModel
@@ -85,7 +85,7 @@ def _check_settings() -> ProbeResult:
     """The user's settings file and `.env`; raises ConfigError, which names file and line, where one cannot be read."""
     user_settings()
     places = [str(settings_file())] if settings_file().is_file() else []
-    places += [".env"] if dotenv() else []
+    places += [".env"] if read_dotenv() else []
     return success(f"read from {' and '.join(places)}" if places else "the defaults; there is no settings file")
 
 
@@ -149,7 +149,7 @@ def _check_system_calls() -> ProbeResult:
 
 def _check_key() -> ProbeResult:
     """Whether a key is set, and where."""
-    places = {"the environment": process_environ(), ".env": dotenv()}
+    places = {"the environment": process_environ(), ".env": read_dotenv()}
     for name in _KEYS:
         if place := next((place for place, variables in places.items() if variables.get(name)), None):
             return success(f"{name} is set in {place}")

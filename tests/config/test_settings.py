@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.config.environ import Environ, dotenv, environ
+from chatdev.config.environ import Environ, environ, read_dotenv
 from chatdev.config.load import load_company
 from chatdev.config.profiles import ModelProfile, Price, profile_for
 from chatdev.config.schema import ModelSettings
@@ -81,18 +81,40 @@ def test_broken_user_settings_are_refused(tmp_path: Path, text: str, message: st
 
 def test_dotenv_reads_plain_lines(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("# keys\n\nA=1\nexport B = two words \nC='q=r'\nD=\"\"\n", encoding="utf-8")
-    assert dict(dotenv(tmp_path)) == {"A": "1", "B": "two words", "C": "q=r", "D": ""}
-    assert dict(dotenv(tmp_path / "nowhere")) == {}
+    assert dict(read_dotenv(tmp_path)) == {"A": "1", "B": "two words", "C": "q=r", "D": ""}
+    assert dict(read_dotenv(tmp_path / "nowhere")) == {}
+
+
+@pytest.mark.parametrize(("line", "value"), [
+    ("A=b # why", "b"), ("A=b#c", "b#c"), ("A=#b", "#b"), ("A='b # c' # why", "b # c"), ('A="b # c"', "b # c"),
+    ("A=${HOME}/$USER", "${HOME}/$USER"), ('A="${HOME}"', "${HOME}"), (r'A="one\ntwo"', "one\ntwo"),
+    ("A='one\ntwo'", "one\ntwo"), (r"A=one\ntwo", r"one\ntwo"), ("A =  b", "b"), ("A=b=c", "b=c"), ("\ufeffA=b", "b"),
+    ("A=b\r\nB=c\r\n", "b"), ("A=first\nA=b", "b"), ("\n\n  export\tA='b'", "b"), ("A=größe", "größe"),
+])
+def test_dotenv_reads_a_value_as_python_dotenv_does(tmp_path: Path, line: str, value: str) -> None:
+    (tmp_path / ".env").write_bytes(line.encode())
+    assert read_dotenv(tmp_path)["A"] == value
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("A=1\n\n \nsk-very-secret\nB=2", 4), ("A='very-secret\nB=2", 1), ('A="secret" more\n', 1), ("=secret", 1),
+    ("sk-secret=1", 1), ("A=1\r\n# fine\r\nexport very-secret\r\n", 3), ("größe=secret", 1), ("A='1' B='secret'", 1),
+])
+def test_what_is_no_setting_is_refused_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+    (tmp_path / ".env").write_bytes(text.encode())
+    with pytest.raises(ConfigError, match=f".env:{line}: this line is not `NAME=value`; fix it") as refused:
+        read_dotenv(tmp_path)
+    assert "secret" not in str(refused.value)
 
 
 def test_a_broken_dotenv_names_the_line_but_no_secret(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("A=1\nsk-very-secret\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=".env:2: this line is not `NAME=value`") as refused:
-        dotenv(tmp_path)
+        read_dotenv(tmp_path)
     assert "secret" not in str(refused.value)
     (tmp_path / ".env").write_bytes(b"A=\xff")
     with pytest.raises(ConfigError, match="is not UTF-8"):
-        dotenv(tmp_path)
+        read_dotenv(tmp_path)
 
 
 def test_the_process_goes_before_dotenv_and_empty_is_unset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
