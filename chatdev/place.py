@@ -65,6 +65,14 @@ class Place(str):
             parts.pop()
         return Place("/".join(parts))
 
+    @property
+    def is_second_attempt(self) -> bool:
+        """Whether the request is made because the reply to the one before it is not used."""
+        kinds = [_kind(part) for part in self.parts]
+        while kinds and kinds[-1] == "more":
+            kinds.pop()
+        return bool(kinds) and (kinds[-1] == "again" or self.parts[len(kinds) - 1] == "answer")
+
     def holds(self, other: str) -> bool:
         """Whether `other` is this place, one below it, or an occurrence of the step that it names."""
         return other == self or other.startswith((f"{self}/", f"{self}#"))

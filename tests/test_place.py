@@ -33,6 +33,14 @@ def test_every_request_of_a_turn_names_the_turn(turn: str, tail: str) -> None:
     assert Place(f"{ROUND}/{turn}{tail}").turn == f"{ROUND}/{turn}"
 
 
+@pytest.mark.parametrize(("tail", "second"), [
+    ("again-1", True), ("act-1/answer", True), ("trim-1/again-2", True), ("answer/more-1", True), ("act-1", False),
+    ("more-1", False), ("trim-1", False), ("retry-1", False)])
+def test_a_request_that_replaces_the_one_before_is_told_apart(tail: str, second: bool) -> None:
+    assert Place(f"{ROUND}/assistant/{tail}").is_second_attempt is second
+    assert not Place("").is_second_attempt
+
+
 def test_the_speaker_is_read_from_the_place() -> None:
     assert ROUND.at("instructor").at("answer", 1).speaker == "instructor"
     assert ROUND.at("assistant").speaker == "assistant"

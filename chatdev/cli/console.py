@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import singledispatchmethod
 from pathlib import Path
@@ -30,10 +29,10 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
+from chatdev.place import Place
 from chatdev.runner.sanitize import sanitize_event
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
-_PARTS_OF_A_TURN = re.compile(r"(/(act|trim|more)-\d+)+$")
 
 
 class Console:
@@ -53,6 +52,7 @@ class Console:
         self._passed_over = False  # the whole run was on record
         self._titles: dict[str, dict[str, str]] = {}  # of the two sides, by the place of their phase
         self._floor: str | None = None  # the turn whose reply is being streamed; others wait until they are uttered
+        self._request = ""  # the last of that turn whose reply was streamed
 
     def __enter__(self) -> Self:
         if not self._quiet:
@@ -144,16 +144,20 @@ class Console:
 
     @_show.register
     def _(self, event: TextStreamed) -> None:
-        turn = _PARTS_OF_A_TURN.sub("", event.place)
+        place = Place(event.place)
+        if self._floor == place.turn:
+            if event.again:
+                self._say(click.style("  (the connection broke; asking again)", fg="yellow"))
+            elif place.is_second_attempt and place != self._request:
+                self._say(click.style("  (that is not used; asking again)", fg="yellow"))
         if event.again:
-            self._begin_anew(turn)
             return
         if self._floor is None:
-            speaker = "instructor" if "/instructor" in turn else "assistant"
-            titles = next((titles for place, titles in self._titles.items() if turn.startswith(f"{place}/")), {})
-            self._speaker(titles.get(speaker, ""), "", speaker)
-            self._floor = turn
-        if self._floor == turn:
+            titles = self._titles.get(place.nearest_step, {})
+            self._speaker(titles.get(place.speaker, ""), "", place.speaker)
+            self._floor = place.turn
+        if self._floor == place.turn:
+            self._request = place
             click.echo(event.text, nl=False)
 
     @_show.register
@@ -192,10 +196,6 @@ class Console:
     def _say(self, line: str) -> None:
         self._leave_floor()
         click.echo(line)
-
-    def _begin_anew(self, turn: str) -> None:
-        if self._floor == turn:
-            self._say(click.style("  (the connection broke; asking again)", fg="yellow"))
 
     def _leave_floor(self) -> None:
         """End the line of a streamed reply."""

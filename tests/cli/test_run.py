@@ -13,7 +13,6 @@ import pytest
 from chatdev.events import RunFinished, from_dict
 from chatdev.journal import read_journal
 from tests.engine.studio import CHANGE, WRITE, Studio, program
-from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, KEY, SECOND, Shop
 
 ESCAPE = "\x1b"
@@ -98,37 +97,6 @@ def test_json_of_a_run_that_fails_ends_with_how_and_says_so_on_standard_error(sh
     assert outcome.status == 3
     assert json.loads(outcome.out.splitlines()[-1])["status"] == "error"
     assert outcome.err.startswith("error: ")
-
-
-def test_streamed_text_is_printed_once(shop: Shop) -> None:
-    shop.replies(second="<SOLUTION>\nThis is better than it was before.\n" + BETTER)
-    outcome = shop.run("--stream")
-    outcome.assert_succeeded()
-    assert outcome.out.count("This is better than it was before.") == 1
-    assert outcome.out.count("print('hello')") == 1
-    assert all(request.body["stream"] for request in shop.server.requests)
-
-
-def test_a_streamed_text_that_broke_off_is_said_to_begin_anew(shop: Shop) -> None:
-    whole = "<SOLUTION>\nThis is better than it was before.\n" + BETTER
-    shop.replies(second=[Scripted(whole, cut=900), whole])
-    outcome = shop.run("--stream")
-    outcome.assert_succeeded()
-    before, after = outcome.out.split("\n  (the connection broke; asking again)\n")
-    heard = before.rpartition("  Maker\n")[2]
-    assert heard
-    assert whole.startswith(heard)
-    assert "print('better')" not in before
-    assert after.count("  Maker\n<SOLUTION>\nThis is better than it was before.") == 1
-
-
-def test_pieces_that_are_void_are_marked_for_machines(shop: Shop) -> None:
-    shop.replies(second=[Scripted(BETTER, cut=900), BETTER])
-    outcome = shop.run("--stream", "--json")
-    pieces = [event for event in map(json.loads, outcome.out.splitlines()) if event["kind"] == "TextStreamed"]
-    (void,) = [n for n, piece in enumerate(pieces) if piece["again"]]
-    assert "".join(piece["text"] for piece in pieces[void:]) == BETTER
-    assert pieces[void]["place"] == SECOND
 
 
 def test_a_run_that_does_not_hold_its_success_exits_with_one(shop: Shop) -> None:
