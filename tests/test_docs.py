@@ -23,7 +23,7 @@ def test_the_company_in_the_guide_loads(tmp_path: Path) -> None:
 
 
 def test_the_guide_names_every_field_of_a_phase() -> None:
-    from chatdev.config.schema import Phase
+    from chatdev.config.phases import Phase
 
     guide = (DOCS / "writing-a-company.md").read_text(encoding="utf-8")
     table = guide.split("## The chain")[0]

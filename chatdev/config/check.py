@@ -13,14 +13,15 @@ from chatdev.config.check_chain import check_chain
 from chatdev.config.check_phases import check_phases
 from chatdev.config.check_texts import check_texts
 from chatdev.config.facts import RESERVED, Finding, ToolFacts, is_name
-from chatdev.config.schema import Company, ModelSettings
+from chatdev.config.profiles import ModelSettings
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.source import KeyPath
-from chatdev.config.steps import has_process, walk
+from chatdev.config.walk import walk
 
 __all__ = ["Finding", "ToolFacts", "check", "warnings"]
 
 
-def check(company: Company, tools: Mapping[str, ToolFacts] | None = None) -> list[Finding]:
+def check(company: CompanyConfig, tools: Mapping[str, ToolFacts] | None = None) -> list[Finding]:
     """Everything wrong with a company, and warnings. `tools` are those there are; None leaves tools unchecked."""
     return [
         *_inputs(company),
@@ -32,12 +33,12 @@ def check(company: Company, tools: Mapping[str, ToolFacts] | None = None) -> lis
     ]
 
 
-def warnings(company: Company) -> list[str]:
+def warnings(company: CompanyConfig) -> list[str]:
     """What is odd about a company but runs, one line each."""
     return [".".join(map(str, f.path)) + f": {f.text}" for f in check(company) if f.warning]
 
 
-def _inputs(company: Company) -> Iterator[Finding]:
+def _inputs(company: CompanyConfig) -> Iterator[Finding]:
     for name in company.inputs:
         if not is_name(name) or (name in RESERVED and name != "task"):
             yield Finding(("inputs", name), f"an input cannot be called {name!r}; use letters, digits and `_`, and "
@@ -46,7 +47,7 @@ def _inputs(company: Company) -> Iterator[Finding]:
         yield Finding(("inputs", "task", "hidden"), "the task cannot be hidden; hide another input")
 
 
-def _models(company: Company) -> Iterator[Finding]:
+def _models(company: CompanyConfig) -> Iterator[Finding]:
     places: list[tuple[KeyPath, ModelSettings]] = [
         (("model",), company.model),
         *((("roles", name, "model"), role.model) for name, role in company.roles.items()),
@@ -61,10 +62,8 @@ def _models(company: Company) -> Iterator[Finding]:
             yield Finding((*path, "base_url"), "this is not a URL; it begins with http:// or https://")
 
 
-def _unused(company: Company) -> Iterator[Finding]:
-    used = {getattr(step, "phase", None) for _, step in walk(company.chain)}
-    if has_process(company):
-        return  # a process may name any of them
+def _unused(company: CompanyConfig) -> Iterator[Finding]:
+    used = {name for _, step in walk(company.chain) for name in step.phases_run(company.phases)}
     for name in company.phases:
         if name not in used:
             yield Finding(("phases", name), f"the chain never runs the phase {name!r}", warning=True)

@@ -7,31 +7,23 @@ is there from the start: empty, or what the user gave to work on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from chatdev.config.check_phases import unknown_tool, unwritable
+from chatdev.config.check_phases import items_of, unknown_tool, unwritable
 from chatdev.config.expressions import compile_expression
 from chatdev.config.facts import RESERVED, Finding, ToolFacts, bare, is_name
 from chatdev.config.nearest import known
-from chatdev.config.schema import (
-    Branch,
-    Company,
-    ForeachStep,
-    ParallelStep,
-    PhaseStep,
-    ProcessStep,
-    RepeatStep,
-    StepFields,
-    ToolStep,
-)
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.source import KeyPath
-from chatdev.config.steps import files_declared, has_process, names_written, nested, walk
+from chatdev.config.steps import ForeachStep, PhaseStep, ProcessStep, Step, ToolStep
+from chatdev.config.walk import files_declared, names_written, walk
 from chatdev.errors import ExpressionError
 
 Names = frozenset[str]
 
 
-def check_chain(company: Company, tools: Mapping[str, ToolFacts] | None) -> list[Finding]:
+def check_chain(company: CompanyConfig, tools: Mapping[str, ToolFacts] | None) -> list[Finding]:
     """Findings in the chain and in `success`."""
     walk_ = _Walk(company, tools)
     walk_.steps(company.chain, ("chain",), frozenset({"task", "inputs", "software", *company.inputs}))
@@ -43,59 +35,75 @@ def check_chain(company: Company, tools: Mapping[str, ToolFacts] | None) -> list
 class _Walk:
     """Follows the chain and collects findings."""
 
-    def __init__(self, company: Company, tools: Mapping[str, ToolFacts] | None) -> None:
+    def __init__(self, company: CompanyConfig, tools: Mapping[str, ToolFacts] | None) -> None:
         self.company = company
         self.tools = tools
         self.findings: list[Finding] = []
-        self.items = {step.foreach.as_ for _, step in walk(company.chain) if isinstance(step, ForeachStep)}
+        self.items = items_of(company)
         self.absent = {name for name, declared in company.inputs.items()
                        if not (declared.required or declared.hidden or declared.default is not None)} - {"task"}
-        self.written = names_written(company.chain, company)
+        self.written = names_written(company.chain, company.phases)
         self.anywhere = self.written | {"task", "inputs", "software", *company.inputs}
 
-    def steps(self, steps: Sequence[StepFields], path: KeyPath, before: Names) -> Names:
+    def steps(self, steps: Sequence[Step], path: KeyPath, before: Names) -> Names:
         """The names there may be after the steps."""
         for n, step in enumerate(steps):
             before |= self.step(step, (*path, n), before)
         return before
 
-    def step(self, step: StepFields, path: KeyPath, before: Names) -> Names:
+    def step(self, step: Step, path: KeyPath, before: Names) -> Names:
         """The names there may be after one step."""
         self.conditions(step, path, before)
-        match step:
-            case PhaseStep():
-                return before | self.phase(step, path, before)
-            case ToolStep():
-                return before | self.tool(step, path, before)
-            case RepeatStep() | ForeachStep():
-                return self.loop(step, path, before)
-            case ParallelStep():
-                return self.parallel(step, path, before)
-            case ProcessStep():
-                self.need([step.process], (*path, "process"), before)
-                return before | names_written([step], self.company)
-            case Branch():
-                return self.steps(step.steps, (*path, "steps"), before)
-        raise TypeError(f"not a step: {step!r}")
+        if check := _CHECKS.get(type(step)):
+            check(self, step, path, before)
+        inside = before if step.item is None else before | {step.item}
+        if step.until is not None:
+            self.until(step, (*path, step.inner_path[0], "until"), inside)
+        if step.side_by_side:
+            self.branches(step, path, before)
+        else:
+            self.steps(step.children, (*path, *step.inner_path), inside)
+        return before | names_written([step], self.company.phases)
 
-    def conditions(self, step: StepFields, path: KeyPath, before: Names) -> None:
+    def conditions(self, step: Step, path: KeyPath, before: Names) -> None:
         if step.when is not None:
             self.expression(step.when, (*path, "when"), before)
         if step.optional and path[-2] != "parallel":
             self.found((*path, "optional"), "`optional` belongs to a branch of `parallel`; use `when`, or remove it")
 
-    def phase(self, step: PhaseStep, path: KeyPath, before: Names) -> Names:
+    def until(self, step: Step, path: KeyPath, inside: Names) -> None:
+        text, changing = step.until or "", names_written(step.children, self.company.phases)
+        names = self.expression(text, path, inside)
+        if step.item is not None:
+            changing |= {step.item}
+        if names is not None and not names & changing:
+            self.found(path, f"{text!r} names nothing that the loop writes, so it can never become true in it; name "
+                       f"one of {', '.join(sorted(changing))}")
+
+    def branches(self, step: Step, path: KeyPath, before: Names) -> None:
+        """Each branch sees what was written before the fork, and no two may write one thing."""
+        names: dict[str, int] = {}
+        phases = self.company.phases
+        for n, branch in enumerate(step.children):
+            self.step(branch, (*path, *step.inner_path, n), before)
+            written = {f"`{name}`" for name in names_written([branch], phases) - {"software"}}
+            for what in sorted(written | {f"the file {file}" for file in files_declared([branch], phases)}):
+                if what in names:
+                    self.found((*path, *step.inner_path, n), f"this branch and branch {names[what]} both write {what}; "
+                               "let one of them write it, or run them one after the other")
+                names[what] = n
+
+    def phase(self, step: PhaseStep, path: KeyPath, before: Names) -> None:
         phase = self.company.phases.get(step.phase)
         if phase is None:
             self.found((*path, "phase"), f"there is no phase {step.phase!r}; {known(step.phase, self.company.phases)}")
-            return frozenset()
+            return
         self.need(phase.reads, ("phases", step.phase, "reads"), before)
         for tool in (phase.feedback, phase.guard):
             if self.tools and tool is not None and tool in self.tools:
                 self.need(self.tools[tool].reads, path, before | {phase.writes}, f"its tool {tool} ")
-        return frozenset({phase.writes})
 
-    def tool(self, step: ToolStep, path: KeyPath, before: Names) -> Names:
+    def tool(self, step: ToolStep, path: KeyPath, before: Names) -> None:
         self.findings += unknown_tool(step.tool, self.tools, (*path, "tool"))
         facts = self.tools.get(step.tool) if self.tools else None
         reads = step.reads if step.reads is not None else facts.reads if facts else ()
@@ -104,65 +112,39 @@ class _Walk:
             self.found((*path, "writes"), problem)
         elif step.writes == "software" and facts and not facts.writes_files:
             self.found((*path, "writes"), f"the tool {step.tool} makes no files; write another name than `software`")
-        return frozenset({step.writes})
 
-    def loop(self, step: RepeatStep | ForeachStep, path: KeyPath, before: Names) -> Names:
-        below, body = nested(step)
-        inside, own = before, (*path, below[0])
-        if isinstance(step, ForeachStep):
-            inside = before | self.item(step, own, before)
-        until = step.foreach.until if isinstance(step, ForeachStep) else step.repeat.until
-        if until is not None:
-            self.until(until, (*own, "until"), inside, names_written(body, self.company) | (inside - before))
-        return before | (self.steps(body, (*path, *below), inside) - (inside - before))
-
-    def item(self, step: ForeachStep, path: KeyPath, before: Names) -> Names:
-        name = step.foreach.as_
+    def foreach(self, step: ForeachStep, path: KeyPath, before: Names) -> None:
+        name = step.item
         if not is_name(name) or name in RESERVED or name in before | self.anywhere:
-            self.found((*path, "as"), f"an item cannot be called {name!r}; take a name that nothing else has")
-        if names := self.expression(step.foreach.over, (*path, "over"), before):
-            self.need(sorted(names), (*path, "over"), before)
-        return frozenset({name})
+            self.found((*path, "foreach", "as"), f"an item cannot be called {name!r}; take a name that nothing else "
+                       "has")
+        if self.expression(step.foreach.over, (*path, "foreach", "over"), before):
+            self.need(step.names_read(self.company.phases), (*path, "foreach", "over"), before)
 
-    def until(self, text: str, path: KeyPath, inside: Names, changing: Names) -> None:
-        names = self.expression(text, path, inside)
-        if names is not None and not names & changing:
-            self.found(path, f"{text!r} names nothing that the loop writes, so it can never become true in it; name "
-                       f"one of {', '.join(sorted(changing))}")
-
-    def parallel(self, step: ParallelStep, path: KeyPath, before: Names) -> Names:
-        after = before
-        names: dict[str, int] = {}
-        for n, branch in enumerate(step.parallel):
-            after |= self.step(branch, (*path, "parallel", n), before)
-            writes = names_written([branch], self.company) - {"software"}
-            for what in sorted({f"`{name}`" for name in writes} | {f"the file {f}" for f in
-                                                                   files_declared([branch], self.company)}):
-                if what in names:
-                    self.found((*path, "parallel", n), f"this branch and branch {names[what]} both write {what}; let "
-                               "one of them write it, or run them one after the other")
-                names[what] = n
-        return after
+    def process(self, step: ProcessStep, path: KeyPath, before: Names) -> None:
+        self.need(step.names_read(self.company.phases), (*path, "process"), before)
 
     def processes(self) -> None:
         """Phases that a process may run can only be given what something writes."""
-        if has_process(self.company):
-            in_chain = {step.phase for _, step in walk(self.company.chain) if isinstance(step, PhaseStep)}
-            for name, phase in self.company.phases.items():
-                if name not in in_chain:
-                    self.need(phase.reads, ("phases", name, "reads"), self.anywhere | self.items)
+        steps = [step for _, step in walk(self.company.chain)]
+        may_run = {name for step in steps for name in step.phases_run(self.company.phases)}
+        for name, phase in self.company.phases.items():
+            if name in may_run - {step.phase_named for step in steps}:
+                self.need(phase.reads, ("phases", name, "reads"), self.anywhere | self.items)
 
     def success(self) -> None:
         """`success` reads what the last step, a tool, writes: leaving phases out never changes what success means."""
         last = self.company.chain[-1]
-        if not isinstance(last, ToolStep):
+        if last.kind != "tool":
             self.found(("chain", len(self.company.chain) - 1), "the last step must be a tool that states the verdict, "
                        "e.g. `{tool: software.run, writes: test}`; add one")
             return
-        names = self.expression(self.company.success, ("success",), frozenset({last.writes}))
-        if names is not None and names != {last.writes}:
-            self.found(("success",), f"{self.company.success!r} must read {last.writes!r}, which the last step writes, "
-                       f"and nothing else; write e.g. `{last.writes}.passed`")
+        written = last.names_written(self.company.phases)
+        names = self.expression(self.company.success, ("success",), written)
+        if names is not None and names != written:
+            (verdict,) = written
+            self.found(("success",), f"{self.company.success!r} must read {verdict!r}, which the last step writes, "
+                       f"and nothing else; write e.g. `{verdict}.passed`")
 
     def expression(self, text: str, path: KeyPath, before: Names) -> Names | None:
         """The names of an expression; None when it is broken or names what there is nowhere."""
@@ -196,3 +178,9 @@ class _Walk:
         finding = Finding(path, text)
         if finding not in self.findings:
             self.findings.append(finding)
+
+
+_CHECKS: Mapping[type[Step], Callable[[_Walk, Any, KeyPath, Names], None]] = {
+    PhaseStep: _Walk.phase, ToolStep: _Walk.tool, ForeachStep: _Walk.foreach, ProcessStep: _Walk.process,
+}
+"""What only this kind of step can get wrong."""

@@ -8,21 +8,22 @@ from collections.abc import Iterator, Mapping
 from chatdev.config.facts import RESERVED, Finding, ToolFacts, bare, is_name
 from chatdev.config.json_schema import schema_problem
 from chatdev.config.nearest import known
-from chatdev.config.schema import Company, ForeachStep, Phase, Solution
+from chatdev.config.phases import Phase, Solution
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.source import KeyPath
-from chatdev.config.steps import walk
+from chatdev.config.walk import walk
 from chatdev.errors import UnsafePath
 from chatdev.workspace.safe_paths import safe_path
 
 Tools = Mapping[str, ToolFacts] | None
 
 
-def check_phases(company: Company, tools: Tools) -> Iterator[Finding]:
+def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Finding]:
     """Findings in roles and phases, whether the chain runs them or not."""
     for name, role in company.roles.items():
         for n, tool in enumerate(role.tools):
             yield from unknown_tool(tool, tools, ("roles", name, "tools", n))
-    items = {step.foreach.as_ for _, step in walk(company.chain) if isinstance(step, ForeachStep)}
+    items = items_of(company)
     for name, phase in company.phases.items():
         path: KeyPath = ("phases", name)
         yield from _roles(company, phase, path)
@@ -33,13 +34,18 @@ def check_phases(company: Company, tools: Tools) -> Iterator[Finding]:
         yield from _form(phase.solution, (*path, "solution"))
 
 
+def items_of(company: CompanyConfig) -> set[str]:
+    """The names of the items of all `foreach` in the chain."""
+    return {step.item for _, step in walk(company.chain) if step.item is not None}
+
+
 def unknown_tool(name: str | None, tools: Tools, path: KeyPath) -> Iterator[Finding]:
     """A finding when there is no such tool."""
     if name is not None and tools is not None and name not in tools:
         yield Finding(path, f"there is no tool {name!r}; {known(name, sorted(tools))}")
 
 
-def unwritable(company: Company, name: str, items: set[str]) -> str | None:
+def unwritable(company: CompanyConfig, name: str, items: set[str]) -> str | None:
     """Why a phase or tool cannot write `name`; None when it can."""
     if not is_name(name):
         return f"{name!r} is not a name that templates and expressions can use; use letters, digits and `_`"
@@ -52,7 +58,7 @@ def unwritable(company: Company, name: str, items: set[str]) -> str | None:
     return None
 
 
-def _roles(company: Company, phase: Phase, path: KeyPath) -> Iterator[Finding]:
+def _roles(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Finding]:
     for side, role in (("instructor", phase.instructor), ("assistant", phase.assistant)):
         if role is not None and role not in company.roles:
             yield Finding((*path, side), f"there is no role {role!r}; {known(role, company.roles)}")
@@ -69,7 +75,7 @@ def _alone(phase: Phase, path: KeyPath) -> Iterator[Finding]:
                           "leave this key out")
 
 
-def _tools(company: Company, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Finding]:
+def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Finding]:
     yield from unknown_tool(phase.feedback, tools, (*path, "feedback"))
     yield from unknown_tool(phase.guard, tools, (*path, "guard"))
     role = company.roles.get(phase.assistant)
@@ -79,7 +85,7 @@ def _tools(company: Company, phase: Phase, tools: Tools, path: KeyPath) -> Itera
                           f"narrows; {known(tool, role.tools)}")
 
 
-def _reads(company: Company, phase: Phase, path: KeyPath) -> Iterator[Finding]:
+def _reads(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Finding]:
     names = list(map(bare, phase.reads))
     hidden = {name for name, declared in company.inputs.items() if declared.hidden}
     for n, name in enumerate(names):
@@ -95,7 +101,7 @@ def _reads(company: Company, phase: Phase, path: KeyPath) -> Iterator[Finding]:
             yield Finding((*path, "reads", n), f"{name!r} is read twice; remove one of them")
 
 
-def _writes(company: Company, phase: Phase, items: set[str], path: KeyPath) -> Iterator[Finding]:
+def _writes(company: CompanyConfig, phase: Phase, items: set[str], path: KeyPath) -> Iterator[Finding]:
     files = phase.solution.form == "files"
     if problem := unwritable(company, phase.writes, items):
         yield Finding((*path, "writes"), problem)

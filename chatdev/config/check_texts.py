@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from chatdev.config.facts import Finding, bare
 from chatdev.config.nearest import known
+from chatdev.config.phases import Phase
 from chatdev.config.prompts import entries, variables
-from chatdev.config.protocol import PROTOCOL_VARIABLES, Protocol
-from chatdev.config.schema import Company, Phase
+from chatdev.config.protocol import PROTOCOL_VARIABLES, PromptProtocol
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.source import KeyPath
 from chatdev.errors import ConfigError
 
 
-def check_texts(company: Company) -> Iterator[Finding]:
+def check_texts(company: CompanyConfig) -> Iterator[Finding]:
     """Findings in all templates of a company.
 
     Background and role prompts may name the visible inputs (each by its name, all as `inputs`); the guidance what the
@@ -25,13 +26,13 @@ def check_texts(company: Company) -> Iterator[Finding]:
         yield from _text(company, ("roles", name, "prompt"), role.prompt, given, "name an input")
     for name, phase in company.phases.items():
         yield from _phase(company, name, phase)
-    for field, info in Protocol.model_fields.items():
+    for field, info in PromptProtocol.model_fields.items():
         entry = info.alias or field
         yield from _text(company, ("protocol", entry), getattr(company.protocol, field), PROTOCOL_VARIABLES[entry],
                          "name one of them")
 
 
-def _phase(company: Company, name: str, phase: Phase) -> Iterator[Finding]:
+def _phase(company: CompanyConfig, name: str, phase: Phase) -> Iterator[Finding]:
     reads = frozenset(map(bare, phase.reads))
     path: KeyPath = ("phases", name)
     for side, text in (("instructor", phase.guidance.instructor), ("assistant", phase.guidance.assistant)):
@@ -40,7 +41,7 @@ def _phase(company: Company, name: str, phase: Phase) -> Iterator[Finding]:
     yield from _text(company, (*path, "opening"), phase.opening, opening, "add it to `reads` or mend the name")
 
 
-def _text(company: Company, path: KeyPath, template: str, given: frozenset[str], mend: str) -> Iterator[Finding]:
+def _text(company: CompanyConfig, path: KeyPath, template: str, given: frozenset[str], mend: str) -> Iterator[Finding]:
     hidden = {name for name, declared in company.inputs.items() if declared.hidden}
     try:
         named, asked = variables(template), entries(template, "inputs")
@@ -55,5 +56,5 @@ def _text(company: Company, path: KeyPath, template: str, given: frozenset[str],
         yield Finding(path, f"uses inputs.{name}, but there is no such input; {known(name, _visible(company))}")
 
 
-def _visible(company: Company) -> list[str]:
+def _visible(company: CompanyConfig) -> list[str]:
     return [name for name, declared in company.inputs.items() if not declared.hidden]

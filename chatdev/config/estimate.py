@@ -8,22 +8,12 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from chatdev.config.phases import Phase, phase_limits
 from chatdev.config.preview import preview
-from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.config.schema import (
-    Branch,
-    Company,
-    ForeachStep,
-    ModelSettings,
-    ParallelStep,
-    Phase,
-    PhaseStep,
-    ProcessStep,
-    RepeatStep,
-    StepFields,
-)
+from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import resolve
-from chatdev.config.steps import nested
+from chatdev.config.steps import Step
 
 CHARACTERS = 4  # of a token, roughly, in English and code
 REPLY = 400  # tokens of a reply, a round figure for short programs and reviews
@@ -59,13 +49,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    company: Company
+    company: CompanyConfig
     prompts: Mapping[str, int]  # tokens of system prompt and opening by phase
     default: ModelSettings
     profiles: Sequence[ModelProfile]
 
 
-def estimate(company: Company, inputs: Mapping[str, Any], default: ModelSettings | None = None,
+def estimate(company: CompanyConfig, inputs: Mapping[str, Any], default: ModelSettings | None = None,
              profiles: Sequence[ModelProfile] = ()) -> Estimate:
     """The estimate for a run with the default model `default`; `profiles` are the user's own.
 
@@ -82,54 +72,42 @@ def estimate(company: Company, inputs: Mapping[str, Any], default: ModelSettings
     return Estimate(_sum(_least(rules, step) for step in company.chain), _most_of(rules, company.chain))
 
 
-def _least(rules: _Rules, step: StepFields) -> Load:
-    if step.when is not None:
+def _least(rules: _Rules, step: Step) -> Load:
+    if step.when is not None or step.most_passes is None:
         return Load()
-    match step:
-        case PhaseStep():
-            feedback = rules.company.phases[step.phase].feedback
-            return Load() if feedback else _dialogue(rules, step.phase, 1)
-        case RepeatStep() if step.repeat.until is not None:
-            return _least(rules, step.repeat.steps[0])
-        case RepeatStep():
-            return _sum(_least(rules, inner) for inner in step.repeat.steps) * step.repeat.max
-        case ParallelStep() | Branch():
-            return _sum(_least(rules, inner) for inner in nested(step)[1])
-    return Load()
+    phases = rules.company.phases
+    own = _sum(_dialogue(rules, name, 1) for name in step.phases_run(phases) if not phases[name].feedback)
+    if step.until is not None:
+        return own + _least(rules, step.children[0])
+    return own + _sum(_least(rules, inner) for inner in step.children) * step.most_passes
 
 
-def _most_of(rules: _Rules, steps: Sequence[StepFields]) -> Load | None:
+def _most(rules: _Rules, step: Step) -> Load | None:
+    inner = _most_of(rules, step.children)
+    if step.most_passes is None or inner is None:
+        return None
+    own = _sum(_dialogue(rules, name, _most_calls(rules, name)) for name in step.phases_run(rules.company.phases))
+    return own + inner * step.most_passes
+
+
+def _most_of(rules: _Rules, steps: Sequence[Step]) -> Load | None:
     loads = [_most(rules, step) for step in steps]
     return None if None in loads else _sum(load for load in loads if load is not None)
 
 
-def _most(rules: _Rules, step: StepFields) -> Load | None:
-    match step:
-        case PhaseStep():
-            return _dialogue(rules, step.phase, _most_calls(rules, rules.company.phases[step.phase]))
-        case ForeachStep() | ProcessStep():
-            return None
-        case RepeatStep():
-            body = _most_of(rules, step.repeat.steps)
-            return None if body is None else body * step.repeat.max
-    return _most_of(rules, nested(step)[1])
-
-
-def _most_calls(rules: _Rules, phase: Phase) -> int:
-    profile = _profile(rules, phase)
-    if phase.instructor is None and phase.feedback is None:
-        return 1 + 2
-    rounds = min(phase.rounds, profile.rounds or phase.rounds)
-    questions = min(phase.questions, profile.questions or phase.questions) if phase.dehallucination else 0
-    instructions = 0 if phase.instructor is None else rounds if phase.opens == "instructor" else rounds - 1
-    return instructions + rounds * (1 + 2 * questions) + 2
+def _most_calls(rules: _Rules, name: str) -> int:
+    """Every instruction, response, question and answer, and two reflections."""
+    phase = rules.company.phases[name]
+    limits = phase_limits(phase, _profile(rules, phase))
+    instructions = 0 if phase.instructor is None else limits.rounds - (phase.opens == "brief")
+    return instructions + limits.rounds * (1 + 2 * limits.questions) + 2
 
 
 def _dialogue(rules: _Rules, name: str, calls: int) -> Load:
     """So many calls of a phase, each reading what was said before."""
     phase = rules.company.phases[name]
     profile = _profile(rules, phase)
-    window = phase.memory.window or profile.window
+    window = phase_limits(phase, profile).window
     remembered = sum(min(n, 2 * window) if window else n for n in range(calls))
     prompt, completion = calls * rules.prompts[name] + remembered * REPLY, calls * REPLY
     return Load(calls, prompt, completion, profile.cost(prompt, completion))

@@ -8,58 +8,42 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from chatdev.config.schema import Company, ForeachStep, PhaseStep, ProcessStep, RepeatStep, StepFields, ToolStep
-from chatdev.config.steps import nested
+from chatdev.config.schema import CompanyConfig
+from chatdev.config.steps import Step
 from chatdev.errors import ConfigError, MissingProgram, ToolError
 
 _PICTURES = (".svg", ".png", ".dot")
 
 
-def chain_text(company: Company) -> str:
+def chain_text(company: CompanyConfig) -> str:
     """The chain as an indented drawing: who instructs ⇄ whom, what is written, loops, branches, success."""
     lines = [company.company, *_lines(company, company.chain, "")]
     return "\n".join([*lines, f"success: {company.success}"])
 
 
-def _lines(company: Company, steps: Sequence[StepFields], indent: str) -> Iterator[str]:
+def _lines(company: CompanyConfig, steps: Sequence[Step], indent: str) -> Iterator[str]:
     for n, step in enumerate(steps):
         last = n == len(steps) - 1
         yield f"{indent}{'└─' if last else '├─'} {_label(company, step)}"
-        _, inner = nested(step)
-        yield from _lines(company, inner, indent + ("   " if last else "│  "))
+        yield from _lines(company, step.children, indent + ("   " if last else "│  "))
 
 
-def _label(company: Company, step: StepFields) -> str:
+def _label(company: CompanyConfig, step: Step) -> str:
     notes = [f"when {step.when}"] if step.when is not None else []
     if step.optional:
         notes.append("optional")
-    return _what(company, step) + (f"   [{', '.join(notes)}]" if notes else "")
+    pair = f": {_pair(company, step.phase_named)}" if step.phase_named else ""
+    return step.caption + pair + (f"   [{', '.join(notes)}]" if notes else "")
 
 
-def _what(company: Company, step: StepFields) -> str:
-    match step:
-        case PhaseStep():
-            return f"{step.phase}: {_pair(company, step.phase)}"
-        case ToolStep():
-            return f"tool {step.tool} → {step.writes}"
-        case RepeatStep():
-            return f"repeat until {step.repeat.until or 'the end'}, at most {step.repeat.max} times"
-        case ForeachStep():
-            until = f", until {step.foreach.until}" if step.foreach.until else ""
-            return f"for each {step.foreach.as_} in {step.foreach.over}{until}"
-        case ProcessStep():
-            return f"process {step.process}"
-    return "parallel" if nested(step)[0] == ("parallel",) else "branch"
-
-
-def _pair(company: Company, name: str) -> str:
+def _pair(company: CompanyConfig, name: str) -> str:
     phase = company.phases[name]
     titles = [company.roles[role].title for role in (phase.instructor, phase.assistant) if role is not None]
     tools = ", ".join(f"{use}: {tool}" for use, tool in (("feedback", phase.feedback), ("guard", phase.guard)) if tool)
     return f"{' ⇄ '.join(titles)} → {phase.solution.as_file or phase.writes}{f'   ({tools})' if tools else ''}"
 
 
-def chain_dot(company: Company) -> str:
+def chain_dot(company: CompanyConfig) -> str:
     """The chain in graphviz's language."""
     drawing = _Dot(company)
     ends = drawing.steps(company.chain, ["start"], "  ")
@@ -75,49 +59,47 @@ class _Dot:
     """Collects nodes in clusters, and edges apart (an edge inside a cluster would pull its nodes into it); `steps`
     returns the nodes that the next step follows."""
 
-    def __init__(self, company: Company) -> None:
+    def __init__(self, company: CompanyConfig) -> None:
         self.company = company
         self.lines: list[str] = []
         self.edges: list[str] = []
         self._count = 0
 
-    def steps(self, steps: Sequence[StepFields], before: list[str], indent: str) -> list[str]:
+    def steps(self, steps: Sequence[Step], before: list[str], indent: str) -> list[str]:
         for step in steps:
             before = self.step(step, before, indent)
         return before
 
-    def step(self, step: StepFields, before: list[str], indent: str) -> list[str]:
+    def step(self, step: Step, before: list[str], indent: str) -> list[str]:
         self._count += 1
         name = f"n{self._count}"
         label = _quoted(_label(self.company, step).replace(": ", "\n", 1))
-        _, inner = nested(step)
-        if not inner:
-            shape = ", shape=component" if isinstance(step, ToolStep) else ""
+        if not step.children:
+            shape = ", shape=component" if step.kind == "tool" else ""
             self.lines.append(f"{indent}{name} [label={label}{shape}];")
             self.edges += [f"  {node} -> {name};" for node in before]
             return [name]
         self.lines.append(f"{indent}subgraph cluster_{name} {{ label={label};")
-        after = self._inside(step, inner, before, indent + "  ")
+        after = self._inside(step, before, indent + "  ")
         self.lines.append(f"{indent}}}")
         return after
 
-    def _inside(self, step: StepFields, inner: Sequence[StepFields], before: list[str], indent: str) -> list[str]:
-        if nested(step)[0] == ("parallel",):
-            return [end for branch in inner for end in self.step(branch, before, indent)]
+    def _inside(self, step: Step, before: list[str], indent: str) -> list[str]:
+        if step.side_by_side:
+            return [end for branch in step.children for end in self.step(branch, before, indent)]
         first = self._count + 1
-        after = self.steps(inner, before, indent)
-        if isinstance(step, RepeatStep | ForeachStep):
-            target = self._leaf(inner[0], first)
+        after = self.steps(step.children, before, indent)
+        if step.loops:
+            target = self._leaf(step.children[0], first)
             self.edges += [f"  {end} -> n{target} [style=dashed, constraint=false];" for end in after]
         return after
 
-    def _leaf(self, step: StepFields, number: int) -> int:
+    def _leaf(self, step: Step, number: int) -> int:
         """Number of the first node drawn for a step; clusters are no nodes."""
-        _, inner = nested(step)
-        return self._leaf(inner[0], number + 1) if inner else number
+        return self._leaf(step.children[0], number + 1) if step.children else number
 
 
-def chain_picture(company: Company, path: Path) -> None:
+def chain_picture(company: CompanyConfig, path: Path) -> None:
     """Draw the chain into `path` (.svg, .png, or .dot for the source).
 
     Raises MissingProgram without graphviz, ConfigError for another ending or a folder that cannot be written.

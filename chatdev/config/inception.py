@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chatdev.config.phases import Phase
 from chatdev.config.prompts import render
-from chatdev.config.schema import Company, Phase
+from chatdev.config.schema import CompanyConfig
 from chatdev.events import Speaker
 
 MARKER = "<SOLUTION>"
@@ -24,8 +25,9 @@ Described = tuple[str, str, Mapping[str, Any]]
 
 
 def system_prompt(  # noqa: PLR0913 - each argument is one thing that an inception prompt speaks of
-    company: Company, phase_name: str, speaker: Speaker, *, values: Mapping[str, Any], tools: Sequence[Described] = (),
-    native_tools: bool = False, has_software: bool = False, example: str = "", documents_language: str = "",
+    company: CompanyConfig, phase_name: str, speaker: Speaker, *, values: Mapping[str, Any],
+    tools: Sequence[Described] = (), native_tools: bool = False, has_software: bool = False, example: str = "",
+    documents_language: str = "",
 ) -> str:
     """The system message of one side of a phase: `protocol.system` with
 
@@ -68,7 +70,7 @@ def system_prompt(  # noqa: PLR0913 - each argument is one thing that an incepti
     }, "protocol.system")
 
 
-def form_text(company: Company, phase: Phase, *, has_software: bool, example: str = "") -> str:
+def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, example: str = "") -> str:
     """How the solution of `phase` is to be written: the protocol's entry for its form, with options, schema (JSON
     schema as a mapping), most, file, only, writes, marker, example (a part of the software as a delivery brings it, or
     empty). Files are changed by `files_partial` once there is software."""
@@ -90,7 +92,7 @@ def readable(reads: Sequence[str]) -> frozenset[str]:
     return frozenset(name.removesuffix("?") for name in reads)
 
 
-def tools_of(company: Company, phase: Phase, speaker: Speaker) -> list[str]:
+def tools_of(company: CompanyConfig, phase: Phase, speaker: Speaker) -> list[str]:
     """Names of the tools that one side of a phase may use: its role's, which the phase may narrow for the assistant."""
     if speaker == "assistant" and phase.tools is not None:
         return phase.tools
@@ -98,12 +100,12 @@ def tools_of(company: Company, phase: Phase, speaker: Speaker) -> list[str]:
     return company.roles[name].tools if name is not None else []
 
 
-def tool_text(company: Company, tools: Sequence[Mapping[str, Any]]) -> str:
+def tool_text(company: CompanyConfig, tools: Sequence[Mapping[str, Any]]) -> str:
     """How to call tools, for models without native tool calls; empty when there are none."""
     return render(company.protocol.tools, {"tools": tools}, "protocol.tools") if tools else ""
 
 
-def _inputs(company: Company, values: Mapping[str, Any]) -> dict[str, Any]:
+def _inputs(company: CompanyConfig, values: Mapping[str, Any]) -> dict[str, Any]:
     """What role prompts and the background may use: the visible inputs by name, and all of them as `inputs`."""
     hidden = {name for name, declared in company.inputs.items() if declared.hidden}
     visible = {name: values.get(name) for name in ("task", *company.inputs) if name not in hidden}
@@ -114,7 +116,7 @@ def _role_name(phase: Phase, speaker: Speaker) -> str | None:
     return phase.assistant if speaker == "assistant" else phase.instructor
 
 
-def _me(company: Company, name: str | None, given: Mapping[str, Any]) -> dict[str, str]:
+def _me(company: CompanyConfig, name: str | None, given: Mapping[str, Any]) -> dict[str, str]:
     """Title and prompt of the speaker; without roles (an ablation) only the title."""
     if name is None:
         return {"title": "", "prompt": ""}

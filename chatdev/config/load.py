@@ -11,7 +11,7 @@ import yaml
 from chatdev.config.check import ToolFacts, check
 from chatdev.config.files import COMPANY_FILE, company_folders, find_company, with_texts
 from chatdev.config.overrides import leave_out, set_value
-from chatdev.config.schema import Company
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.source import Dumper, Node, merge, place_of, read, shown
 from chatdev.config.validation import dotted, validated
 from chatdev.errors import ConfigError
@@ -21,7 +21,7 @@ __all__ = ["CompanySummary", "companies", "dump", "find_company", "load_company"
 
 
 def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without: Sequence[str] = (),
-                 tools: Mapping[str, ToolFacts] | None = None) -> Company:
+                 tools: Mapping[str, ToolFacts] | None = None) -> CompanyConfig:
     """The company, checked completely; no model is called.
 
     `sets` are `a.b.c=value`, applied to the YAML before validation; `without` names phases to leave out of the chain.
@@ -31,14 +31,14 @@ def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without:
     root = _with_protocol(_resolved(find_company(name_or_path), ()))
     for assignment in sets:
         root = set_value(root, assignment)
-    company = validated(Company, leave_out(root, without))
+    company = validated(CompanyConfig, leave_out(root, without))
     findings = check(company, tools)
     if errors := [f for f in findings if not f.warning]:
         raise ConfigError("\n".join(f"{place_of(root, f.path)}: {dotted(f.path)}: {f.text}" for f in errors))
     return company
 
 
-def dump(company: Company) -> str:
+def dump(company: CompanyConfig) -> str:
     """The company as YAML that `load_company` reads back equal; defaults are left out."""
     values = company.model_dump(mode="python", by_alias=True, exclude_defaults=True)
     return yaml.dump(values, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chatdev.config.nearest import known
-from chatdev.config.schema import Company
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.shape import child, names_in, settled, wants_text
-from chatdev.config.source import Key, Node, parse, plain
+from chatdev.config.source import Key, Node, descend, parse, plain, replaced
+from chatdev.config.steps import BRANCH_KINDS, PhaseStep
 from chatdev.errors import ConfigError
 
 
@@ -27,7 +28,7 @@ def set_value(root: Node, assignment: str) -> Node:
         assignment.encode()
     except UnicodeEncodeError as error:
         raise ConfigError(f"{place!r} is not UTF-8 at character {error.start}; write it in that encoding") from error
-    return _set(root, _Target(Company, path.strip().split("."), 0, place), text.strip())
+    return _set(root, _Target(CompanyConfig, path.strip().split("."), 0, place), text.strip())
 
 
 def _value(kind: Any, text: str, place: str) -> Node:
@@ -112,28 +113,19 @@ def leave_out(root: Node, names: Sequence[str]) -> Node:
     return Node({**root.value, "chain": left}, root.place)
 
 
-_NESTED = ("repeat", "foreach", "steps", "parallel")  # where steps hold steps
-
-
 def _phases(steps: Node) -> Iterator[str]:
     for step in steps.value if isinstance(steps.value, list) else []:
-        entries = step.value if isinstance(step.value, dict) else {}
-        if name := _phase(entries):
+        if name := _phase(step):
             yield name
-        for key in _NESTED:
-            if key in entries:
-                yield from _phases(_steps(entries[key]))
+        for path in _INNER_PATHS:
+            if inner := descend(step, path):
+                yield from _phases(inner)
 
 
-def _phase(entries: dict[str, Node]) -> str:
+def _phase(step: Node) -> str:
     """The phase that a step runs; empty when it runs none."""
-    name = entries["phase"].value if "phase" in entries else ""
-    return name if isinstance(name, str) else ""
-
-
-def _steps(body: Node) -> Node:
-    """The list of steps of a loop's mapping; lists as they are."""
-    return body.value.get("steps", body) if isinstance(body.value, dict) else body
+    named = descend(step, (PhaseStep.kind,))
+    return named.value if named and isinstance(named.value, str) else ""
 
 
 def _without(steps: Node, names: set[str]) -> Node | None:
@@ -145,16 +137,16 @@ def _without(steps: Node, names: set[str]) -> Node | None:
 
 
 def _thinned(step: Node, names: set[str]) -> Node | None:
-    entries = step.value if isinstance(step.value, dict) else {}
-    if _phase(entries) in names:
+    """The step without these phases; None when nothing is left of it."""
+    if _phase(step) in names:
         return None
-    for key in _NESTED:
-        if key not in entries:
-            continue
-        body = entries[key]
-        left = _without(_steps(body), names)
-        if left is None:
-            return None
-        value = Node({**body.value, "steps": left}, body.place) if isinstance(body.value, dict) else left
-        step = Node({**entries, key: value}, step.place)
+    for path in _INNER_PATHS:
+        if inner := descend(step, path):
+            left = _without(inner, names)
+            if left is None:
+                return None
+            step = replaced(step, path, left)
     return step
+
+
+_INNER_PATHS = [kind.inner_path for kind in BRANCH_KINDS if kind.inner_path]

@@ -8,9 +8,10 @@ from typing import Any
 
 from chatdev.config.facts import bare
 from chatdev.config.inception import Described, system_prompt, tools_of
+from chatdev.config.phases import Phase
 from chatdev.config.prompts import render, variables
-from chatdev.config.schema import Company, Phase, PhaseStep
-from chatdev.config.steps import walk
+from chatdev.config.schema import CompanyConfig
+from chatdev.config.walk import walk
 from chatdev.errors import ConfigError
 from chatdev.events import Speaker
 
@@ -56,20 +57,20 @@ class Placeholder:
         return 1
 
 
-def preview(company: Company, inputs: Mapping[str, Any],
+def preview(company: CompanyConfig, inputs: Mapping[str, Any],
             tools: Mapping[str, Described] | None = None) -> list[PhasePreview]:
     """The prompts of every phase step of the chain, in order, instructor before assistant; loops once.
 
     `inputs` are the visible inputs by name; `tools` are the tools by name, shown as to a model without native tool
     calls (those that are not given are left out).
     """
-    return [shown for path, step in walk(company.chain) if isinstance(step, PhaseStep)
-            for shown in _of_step(_Show(company, inputs, tools or {}), ".".join(map(str, path)), step.phase)]
+    return [shown for path, step in walk(company.chain) if step.phase_named
+            for shown in _of_step(_Show(company, inputs, tools or {}), ".".join(map(str, path)), step.phase_named)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Show:
-    company: Company
+    company: CompanyConfig
     inputs: Mapping[str, Any]
     tools: Mapping[str, Described]
 
@@ -89,7 +90,7 @@ def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
                            not unknown & (variables(phase.opening) | variables(text)))
 
 
-def known_values(company: Company, phase: Phase, inputs: Mapping[str, Any]) -> dict[str, Any]:
+def known_values(company: CompanyConfig, phase: Phase, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """What a phase reads: inputs as given (None when absent), everything else as placeholders."""
     visible = {name: inputs.get(name) for name, declared in company.inputs.items() if not declared.hidden}
     visible.setdefault("task", inputs.get("task"))

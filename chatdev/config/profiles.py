@@ -1,4 +1,4 @@
-"""Model profiles: what is known of a model, and the limits that suit it (`company_config/models.yaml`)."""
+"""Models: which one and how to draw from it, what is known of it, and the limits that suit it (`models.yaml`)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ from chatdev.config.source import read
 from chatdev.config.strict import Strict
 from chatdev.config.validation import validated
 from chatdev.paths import bundled
+
+
+class ModelSettings(Strict):
+    """A model and how to draw from it; every unset value falls back to phase < role < company < command line."""
+
+    name: str | None = None
+    """A model name of the endpoint, `local`, or `local:PATH.gguf`."""
+    base_url: str | None = None
+    """An OpenAI-compatible endpoint of its own."""
+    key_env: str | None = None
+    """Name of the environment variable that holds this endpoint's key."""
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    max_tokens: int | None = Field(None, gt=0)
+    seed: int | None = None
 
 
 class Price(Strict):

@@ -33,7 +33,7 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
 """Variables by entry, as YAML names the entries."""
 
 
-class Protocol(Strict):
+class PromptProtocol(Strict):
     """Every text the engine itself says, as templates; `company_config/protocol.yaml` holds the defaults."""
 
     system: str

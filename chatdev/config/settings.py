@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from chatdev.config.environ import process_environ, read_dotenv
-from chatdev.config.profiles import ModelProfile
-from chatdev.config.schema import Company, Install, ModelSettings, Phase, Role
+from chatdev.config.phases import Phase
+from chatdev.config.profiles import ModelProfile, ModelSettings
+from chatdev.config.schema import CompanyConfig, Install, Role
 from chatdev.config.source import read
 from chatdev.config.strict import Strict
 from chatdev.config.validation import validated
@@ -63,7 +64,7 @@ def default_model(model: str | None = None, base_url: str | None = None, *, user
     return ModelSettings(name=name, base_url=url)
 
 
-def resolve(company: Company, phase: Phase, role: Role, default: ModelSettings) -> ModelSettings:
+def resolve(company: CompanyConfig, phase: Phase, role: Role, default: ModelSettings) -> ModelSettings:
     """The model of `role` in `phase`: every field from the first of phase, role, default and company that sets it."""
     ranked = (phase.model, role.model, default, company.model)
     return ModelSettings(**{field: _first(*(getattr(settings, field) for settings in ranked))

@@ -123,6 +123,21 @@ def place_of(node: Node, path: Sequence[Key]) -> str:
     return node.place
 
 
+def descend(node: Node, path: Sequence[Key]) -> Node | None:
+    """The node at `path`; None when there is nothing."""
+    found: Node | None = node
+    for key in path:
+        found = _child(found.value, key) if found else None
+    return found
+
+
+def replaced(node: Node, path: Sequence[Key], new: Node) -> Node:
+    """The mapping `node` with `new` at `path`, which leads through mappings."""
+    if not path:
+        return new
+    return Node({**node.value, path[0]: replaced(node.value[path[0]], path[1:], new)}, node.place)
+
+
 def merge(base: Node, over: Node) -> Node:
     """`base` with `over` on top: mappings entry by entry, everything else replaced."""
     if not (isinstance(base.value, dict) and isinstance(over.value, dict)):

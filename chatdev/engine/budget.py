@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from chatdev.config.limits import Limits
+from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile
 from chatdev.engine.wording import counted, money
 from chatdev.llm.base import Message, Request

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
+from chatdev.config.phases import Solution
 from chatdev.config.profiles import ModelProfile
-from chatdev.config.schema import Solution
 from chatdev.llm.base import Constraint
 from chatdev.replies import SOLUTION
 from chatdev.replies.languages import program_extensions

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.prompts import render
-from chatdev.config.schema import Company
+from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget
 from chatdev.engine.state import Files
@@ -48,7 +48,7 @@ class Toolbox(Protocol):
 class RunContext:
     """Everything a phase needs beside the state."""
 
-    company: Company
+    company: CompanyConfig
     run_name: str
     inputs: Mapping[str, Any]
     """Visible inputs by name; hidden ones reach tools through the toolbox only."""

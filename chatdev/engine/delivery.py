@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from chatdev.config.schema import Phase
+from chatdev.config.phases import Phase
 from chatdev.engine.activity import digest
 from chatdev.engine.context import RunContext
 from chatdev.engine.state import Files, State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chatdev.config.schema import Phase
+from chatdev.config.phases import Phase
 from chatdev.engine.agent import Agent
 from chatdev.engine.call import PhaseSpent
 from chatdev.engine.constraint import constraint_for

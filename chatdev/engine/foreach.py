@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from chatdev.config.schema import Foreach
+from chatdev.config.steps import Foreach
 from chatdev.errors import PhaseFailed
 
 
@@ -20,7 +20,7 @@ class Item:
     parents: tuple[str, ...]
 
 
-def order(values: Any, body: Foreach, place: str) -> list[Item]:
+def order_items(values: Any, body: Foreach, place: str) -> list[Item]:
     """The items, parents before children and otherwise as given. Raises PhaseFailed for anything but a list, for two
     items of one id, for unknown parents and for cycles (a model wrote the list: it may be wrong)."""
     if not isinstance(values, list):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatdev.config.inception import form_text, readable, system_prompt
+from chatdev.config.phases import OnNoSolution, Phase
 from chatdev.config.prompts import render
-from chatdev.config.schema import OnNoSolution, Phase
 from chatdev.engine.agent import Agent
 from chatdev.engine.budget import Budget
 from chatdev.engine.call import Calls

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from chatdev.config import schema
+from chatdev.config.phases import Phase
+from chatdev.config.schema import CompanyConfig
 from chatdev.evaluation.variants import Variant
 
 TRACE = "verilog.trace"
@@ -29,7 +30,7 @@ def _changed(variant: Variant) -> Iterator[Variant]:
         yield _with(variant, "with tracing", {name: [*_tools(company, phase), TRACE] for name, phase in may.items()})
 
 
-def _tools(company: schema.Company, phase: schema.Phase) -> list[str]:
+def _tools(company: CompanyConfig, phase: Phase) -> list[str]:
     """What the assistant of a phase may use."""
     return company.roles[phase.assistant].tools if phase.tools is None else phase.tools
 

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
-from chatdev.config import schema
-from chatdev.config.steps import walk
+from chatdev.config.schema import CompanyConfig
+from chatdev.config.steps import PhaseStep
+from chatdev.config.walk import walk
 from chatdev.errors import ConfigError
 from chatdev.runner.company import Company
 from chatdev.workspace.run_folder import slug
@@ -76,7 +77,7 @@ def variants(companies: Sequence[str], *, models: Sequence[str] = (), sets: Sequ
     return found
 
 
-def ablated(whole: Variant, company: schema.Company) -> Iterator[Variant]:
+def ablated(whole: Variant, company: CompanyConfig) -> Iterator[Variant]:
     """The paper's ablations of a company whose agents talk; nothing for one without dialogues.
 
     Cumulative: up to coding, completion, review and testing, where it has these phases; without dehallucination, where
@@ -84,7 +85,7 @@ def ablated(whole: Variant, company: schema.Company) -> Iterator[Variant]:
     """
     if not any(phase.instructor for phase in company.phases.values()):
         return
-    order = [step.phase for _, step in walk(company.chain) if isinstance(step, schema.PhaseStep)]
+    order = [step.phase for _, step in walk(company.chain) if isinstance(step, PhaseStep)]
     for phase, name in STAGES.items():
         if phase in order and (later := _after(order, phase)):
             yield replace(whole, name=f"{whole.name} {name}", without=later)

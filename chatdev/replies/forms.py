@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from chatdev.config.schema import Form, Solution
+from chatdev.config.phases import Form, Solution
 from chatdev.replies.fences import Block, scan
 from chatdev.replies.file_names import name_on, read_info
 from chatdev.replies.files import FilesDelivery, parse_files

@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatdev.config import schema
 from chatdev.config.environ import keep_dotenvs
-from chatdev.config.limits import Limits
+from chatdev.config.phases import Limits
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import default_model
 from chatdev.engine.budget import Spending
 from chatdev.engine.record import Record
@@ -57,7 +57,7 @@ async def begin(company: Company, task: str, means: Means) -> Execution:
     return start(company.config, order, _name(means.options, scrubbed(task)), staff, warehouse, means)
 
 
-def hire(config: schema.Company, options: RunOptions, means: Means) -> Staff:
+def hire(config: CompanyConfig, options: RunOptions, means: Means) -> Staff:
     """The models, sandbox and limits of a run. Raises ConfigError, MissingModel or SandboxError."""
     sandbox = means.sandbox(options.sandbox)
     options = with_policy(options, means.user, config)
@@ -70,7 +70,7 @@ def hire(config: schema.Company, options: RunOptions, means: Means) -> Staff:
     return Staff(replace(options, model=default.name), role_models, sandbox, limits, supply_of(options, means.closing))
 
 
-def start(config: schema.Company, order: Order, name: str, staff: Staff, warehouse: Path, means: Means) -> Execution:
+def start(config: CompanyConfig, order: Order, name: str, staff: Staff, warehouse: Path, means: Means) -> Execution:
     """A new run by an order, in a new folder of the warehouse."""
     order = replace(order, options=kept(staff.options), profiles=staff.role_models.profiles_in_use)
     folder = RunFolder.create(warehouse, name, datetime.now().astimezone())
@@ -79,7 +79,7 @@ def start(config: schema.Company, order: Order, name: str, staff: Staff, warehou
     return execution(config, order, folder, journal, staff)
 
 
-def execution(config: schema.Company, order: Order, folder: RunFolder, journal: Journal, staff: Staff, *,
+def execution(config: CompanyConfig, order: Order, folder: RunFolder, journal: Journal, staff: Staff, *,
               record: Record | None = None, spent: Spending | None = None) -> Execution:
     """The execution of an order."""
     options, inputs = staff.options, restored(config, order.inputs, order.images)

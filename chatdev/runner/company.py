@@ -8,9 +8,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from chatdev.config import schema
 from chatdev.config.check import check
 from chatdev.config.load import dump, find_company, load_company
+from chatdev.config.schema import CompanyConfig
 from chatdev.events import Event
 from chatdev.paths import bundled
 from chatdev.runner.begin import begin
@@ -28,7 +28,7 @@ class Company:
         print(run.success, run.software_folder)
     """
 
-    config: schema.Company
+    config: CompanyConfig
     warnings: Sequence[str] = field(default=())
     source: Mapping[str, Any] = field(default_factory=dict)
     """The arguments of `load`, by which a run that is gone on with finds its company again."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chatdev.config.expressions import compile_expression
-from chatdev.config.limits import Limits
-from chatdev.config.schema import Company
+from chatdev.config.phases import Limits
+from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget, Spending
 from chatdev.engine.chain import Chain, Scope
@@ -46,7 +46,7 @@ class Execution:
     writes nothing, so that a run which would not do what it did is refused with nothing changed.
     """
 
-    company: Company
+    company: CompanyConfig
     snapshot: str
     """The company as one YAML text."""
     inputs: Inputs

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.schema import Company, Input
+from chatdev.config.schema import CompanyConfig, Input
 from chatdev.errors import ConfigError
 from chatdev.llm.base import Image
 from chatdev.secrets import scrubbed
@@ -26,7 +26,7 @@ class Inputs:
     everything: Mapping[str, Any]
 
 
-def gather(company: Company, task: str, given: Mapping[str, str | bytes | Path]) -> Inputs:
+def gather(company: CompanyConfig, task: str, given: Mapping[str, str | bytes | Path]) -> Inputs:
     """The values of all declared inputs; an optional one that is missing is None. Raises ConfigError.
 
     A key that somebody wrote into one (a task that quotes a whole configuration, say) is replaced here: no model and
@@ -53,7 +53,7 @@ def gather(company: Company, task: str, given: Mapping[str, str | bytes | Path])
     return restored(company, everything, images)
 
 
-def restored(company: Company, everything: Mapping[str, Any], images: Mapping[str, Image]) -> Inputs:
+def restored(company: CompanyConfig, everything: Mapping[str, Any], images: Mapping[str, Image]) -> Inputs:
     """All values, split into what agents and tools may see; inputs that the company takes only now have their defaults.
     Raises ConfigError where one has none and is required."""
     added = {name: spec for name, spec in company.inputs.items() if name not in everything}

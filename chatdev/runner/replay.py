@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.limits import Limits
-from chatdev.config.schema import ModelSettings
+from chatdev.config.phases import Limits
+from chatdev.config.profiles import ModelSettings
 from chatdev.engine.record import Record
 from chatdev.errors import JournalError, RecordEnds
 from chatdev.journal import Journal

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from chatdev.config.limits import Limits
+from chatdev.config.phases import Limits
 from chatdev.engine.budget import Spending
 from chatdev.errors import ChatDevError
 from chatdev.events import Event, ModelCalled

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from chatdev.config import schema
 from chatdev.config.load import dump
 from chatdev.config.prompts import render
+from chatdev.config.schema import CompanyConfig
 from chatdev.engine.budget import Spending
 from chatdev.engine.record import Finished, Record
 from chatdev.errors import ConfigError, JournalError
@@ -110,7 +110,7 @@ def _gone_on(recorded: Recorded, finished: Mapping[str, Finished], folder: RunFo
     return execution(config, order, folder, journal, staff, record=record, spent=spent)
 
 
-def _resolved(config: schema.Company) -> str:
+def _resolved(config: CompanyConfig) -> str:
     resolved = dump(config)
     refuse_secrets(resolved)
     return resolved

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.config.schema import Company, ModelSettings
+from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import resolve
 from chatdev.engine.context import RoleModel
 from chatdev.llm.base import Sampling
@@ -17,7 +17,7 @@ from chatdev.llm.registry import Models
 class RoleModels:
     """Finds the model of a role in a phase; models of one endpoint share one client."""
 
-    company: Company
+    company: CompanyConfig
     default: ModelSettings
     models: Models
     profiles: Sequence[ModelProfile] = ()

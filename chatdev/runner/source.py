@@ -6,13 +6,13 @@ import tempfile
 from pathlib import Path
 
 from chatdev.config.load import load_company
-from chatdev.config.schema import Company
+from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
 from chatdev.runner.order import Order
 from chatdev.runner.toolbox import Facts
 
 
-def recorded_company(order: Order) -> Company:
+def recorded_company(order: Order) -> CompanyConfig:
     """The company as it was when the order was given."""
     with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
         file = Path(folder) / "company.yaml"
@@ -20,7 +20,7 @@ def recorded_company(order: Order) -> Company:
         return load_company(file, tools=Facts())
 
 
-def current_company(order: Order) -> Company:
+def current_company(order: Order) -> CompanyConfig:
     """The company as it is now. Raises ConfigError when it cannot be loaded any more."""
     if not order.source:
         return recorded_company(order)

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from chatdev.config.limits import Limits
+from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.config.schema import Company
+from chatdev.config.schema import CompanyConfig
 from chatdev.engine.budget import Spending
 from chatdev.engine.context import RoleModel
 from chatdev.engine.wording import money
@@ -30,7 +30,7 @@ def limits_of(options: RunOptions) -> Limits:
         raise ConfigError("\n".join(lines)) from None
 
 
-def refuse_unpriced(role_models: Mapping[tuple[str, str], RoleModel], limits: Limits, company: Company) -> None:
+def refuse_unpriced(role_models: Mapping[tuple[str, str], RoleModel], limits: Limits, company: CompanyConfig) -> None:
     """Raise ConfigError when a cost is limited and the price of a model that counts in it is unknown."""
     for (phase, _), role_model in role_models.items():
         own = company.phases[phase].budget.cost is not None

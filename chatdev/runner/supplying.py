@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
-from chatdev.config.schema import Company
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import UserSettings
 from chatdev.errors import ConfigError, SandboxError
 from chatdev.runner.options import Ask, RunOptions
@@ -20,7 +20,7 @@ from chatdev.tools.software.modules import runtime
 _PAUSE = 0.5  # seconds between two looks at a runtime that another process makes
 
 
-def with_policy(options: RunOptions, user: UserSettings, company: Company) -> RunOptions:
+def with_policy(options: RunOptions, user: UserSettings, company: CompanyConfig) -> RunOptions:
     """The options with the strictest of what the user and the company say of installing. Raises ConfigError for a
     policy or a runtime that there is not."""
     if options.install not in (None, *POLICIES):

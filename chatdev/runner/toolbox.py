@@ -11,7 +11,7 @@ from typing import Any
 
 from chatdev.config.facts import ToolFacts
 from chatdev.config.inception import Described
-from chatdev.config.schema import Company
+from chatdev.config.schema import CompanyConfig
 from chatdev.engine.state import Files
 from chatdev.llm.base import ToolSpec
 from chatdev.sandbox.base import Sandbox
@@ -73,7 +73,7 @@ class RunToolbox:
         return result.to_dict() if isinstance(result, Verdict) else result
 
 
-def described_tools(company: Company) -> dict[str, Described]:
+def described_tools(company: CompanyConfig) -> dict[str, Described]:
     """The tools that the company's agents may use, by name, as inception prompts describe them."""
     tools = registry()
     names = {name for role in company.roles.values() for name in role.tools}

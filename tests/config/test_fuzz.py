@@ -11,15 +11,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from chatdev.config.load import load_company
-from chatdev.config.schema import Company, Phase, Solution
+from chatdev.config.phases import Phase, Solution
+from chatdev.config.schema import CompanyConfig
 from chatdev.config.shape import names_in
 from chatdev.config.source import Dumper, parse, plain
 from chatdev.errors import ConfigError
 from tests.config.test_source import paths
 from tests.config.tiny import TINY, TOOLS, tiny
 
-WORDS = sorted({*names_in(Company), *names_in(Phase), *names_in(Solution), "repeat", "foreach", "parallel", "steps",
-                "tool", "until", "max", "over", "as", "when", "plan", "plan?", "test.passed", "{{ x }}", "{{", "{%"})
+WORDS = sorted({*names_in(CompanyConfig), *names_in(Phase), *names_in(Solution), "repeat", "foreach", "parallel",
+                "steps", "tool", "until", "max", "over", "as", "when", "plan", "plan?", "test.passed", "{{ x }}", "{{",
+                "{%"})
 TINY_DATA = plain(parse(TINY, "tiny"))
 TINY_PATHS = [path for path in paths(TINY_DATA) if path]
 words = st.sampled_from(WORDS) | st.text(max_size=4)

@@ -10,7 +10,8 @@ import pytest
 
 from chatdev.config.inception import form_text, system_prompt
 from chatdev.config.load import load_company
-from chatdev.config.schema import Company, Solution
+from chatdev.config.phases import Solution
+from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
 from chatdev.events import Speaker
 from tests.config.tiny import loaded, tiny
@@ -92,7 +93,7 @@ def test_without_roles_only_the_titles_are_left(tmp_path: Path) -> None:
 
 def form(folder: Path, solution: str) -> str:
     writes = "software" if "files" in solution else "plan"
-    company: Company = loaded(folder, f"phases: {{planning: {{writes: {writes}, solution: {solution}}}, "
+    company: CompanyConfig = loaded(folder, f"phases: {{planning: {{writes: {writes}, solution: {solution}}}, "
                                       "coding: {reads: [task, 'plan?'], opening: 'x', guidance: {assistant: ''}}}")
     return form_text(company, company.phases["planning"], has_software=False)
 

@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chatdev.config.load import companies, dump, find_company, load_company
-from chatdev.config.schema import Company, PhaseStep
+from chatdev.config.schema import CompanyConfig
+from chatdev.config.steps import PhaseStep
 from chatdev.errors import ConfigError
 from tests.config.tiny import TINY, loaded, tiny
 
 
-def phases_of(company: Company) -> list[str]:
+def phases_of(company: CompanyConfig) -> list[str]:
     return [step.phase for step in company.chain if isinstance(step, PhaseStep)]
 
 
@@ -226,7 +227,7 @@ def test_any_texts_survive_dump_and_load(tmp_path: Path, about: str, title: str,
     company = load_company(tiny(tmp_path)).model_dump(by_alias=True)
     company["about"], company["roles"]["boss"]["title"] = about, title
     company["phases"]["planning"].update(opening=opening, on_no_solution={"value": value})
-    given_ = Company.model_validate(company)
+    given_ = CompanyConfig.model_validate(company)
     (tmp_path / "x.yaml").write_text(dump(given_), encoding="utf-8", newline="")
     assert load_company(tmp_path / "x.yaml") == given_
 

@@ -10,7 +10,7 @@ from chatdev.config.estimate import Load, estimate
 from chatdev.config.graph import chain_dot, chain_picture, chain_text
 from chatdev.config.load import load_company
 from chatdev.config.preview import preview
-from chatdev.config.schema import ModelSettings
+from chatdev.config.profiles import ModelSettings
 from chatdev.errors import ConfigError, MissingProgram
 from tests.config.tiny import loaded
 

@@ -9,8 +9,7 @@ import pytest
 
 from chatdev.config.environ import Environ, environ, read_dotenv
 from chatdev.config.load import load_company
-from chatdev.config.profiles import ModelProfile, Price, profile_for
-from chatdev.config.schema import ModelSettings
+from chatdev.config.profiles import ModelProfile, ModelSettings, Price, profile_for
 from chatdev.config.settings import UserSettings, default_model, resolve, user_settings
 from chatdev.errors import ConfigError
 from tests.config.tiny import tiny

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from chatdev.config.check import ToolFacts
 from chatdev.config.load import load_company
-from chatdev.config.schema import Company
+from chatdev.config.schema import CompanyConfig
 
 TINY = """\
 company: tiny
@@ -64,6 +64,6 @@ def tiny(folder: Path, changes: str = "") -> Path:
     return own / "company.yaml"
 
 
-def loaded(folder: Path, changes: str = "") -> Company:
+def loaded(folder: Path, changes: str = "") -> CompanyConfig:
     """The tiny company with `changes`, checked with its tools."""
     return load_company(tiny(folder, changes), tools=TOOLS)

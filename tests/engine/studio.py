@@ -44,6 +44,17 @@ WRITE = {"about": "Write the program.", "instructor": "chief", "assistant": "mak
 CHANGE = {**WRITE, "about": "Improve the program.", "reads": ["task", "software"],
           "opening": "CHANGE\n{{ software | listing }}"}
 
+def talk(name: str, reads: list[str] | None = None, **fields: Any) -> dict[str, Any]:
+    """A phase that writes `name`, whose opening shows all it reads."""
+    opening = " ".join(f"{r.rstrip('?')}={{{{ {r.rstrip('?')} }}}}" for r in reads or []) or "OPENING"
+    return {**TALK, "reads": reads or [], "writes": name, "opening": opening, **fields}
+
+
+def solutions(*places: str) -> dict[str, str]:
+    """Every place concludes with its own name."""
+    return {f"{place}/round-1/assistant": f"<SOLUTION> {place}" for place in places}
+
+
 CHECK = {"tool": "software.complete", "writes": "test"}
 
 

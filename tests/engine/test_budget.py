@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.limits import Limits
+from chatdev.config.phases import Limits
 from chatdev.config.profiles import profile_for
 from chatdev.engine.budget import IMAGE_TOKENS, REPLY_TOKENS, Budget, Reached, Spending, estimated
 from chatdev.llm.base import Image, Message, Request, Sampling, ToolSpec

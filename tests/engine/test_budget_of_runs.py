@@ -10,8 +10,7 @@ import pytest
 
 from chatdev.errors import BudgetExhausted
 from chatdev.events import Noted
-from tests.engine.studio import CHECK, TALK, WRITE, Studio, program
-from tests.engine.test_chain import talk
+from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, talk
 from tests.support.chat_server import Scripted
 
 

@@ -1,22 +1,12 @@
 """Steps: order, when, repeat, foreach, process; what is unset, what may be missing, and how a failure spreads."""
 
-from typing import Any
 
-from tests.engine.studio import CHECK, TALK, WRITE, Studio, program
+from chatdev.config.steps import BRANCH_KINDS, Step
+from chatdev.engine.chain import RUNNERS
+from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, solutions, talk
 
 PLAN = {**TALK, "about": "Make a plan.", "writes": "plan",
         "solution": {"form": "json", "schema": {"type": "object"}, "retries": 0}, "opening": "PLAN"}
-
-
-def talk(name: str, reads: list[str] | None = None, **fields: Any) -> dict[str, Any]:
-    """A phase that writes `name`, whose opening shows all it reads."""
-    opening = " ".join(f"{r.rstrip('?')}={{{{ {r.rstrip('?')} }}}}" for r in reads or []) or "OPENING"
-    return {**TALK, "reads": reads or [], "writes": name, "opening": opening, **fields}
-
-
-def solutions(*places: str) -> dict[str, str]:
-    """Every place concludes with its own name."""
-    return {f"{place}/round-1/assistant": f"<SOLUTION> {place}" for place in places}
 
 
 def test_each_solution_is_the_bridge_to_the_next_step(studio: Studio) -> None:
@@ -110,6 +100,31 @@ def test_a_process_runs_the_phases_named_in_long_term_memory(studio: Studio) -> 
         "order#1/round-1/assistant": '<SOLUTION> ["y", "x", "y"]',
         **solutions("process#1/y#1", "process#1/x#1", "process#1/y#2")})
     assert run.values["b"] == "process#1/y#2"
+
+
+def test_a_loop_keeps_what_a_process_before_it_wrote(studio: Studio) -> None:
+    order = talk("instance", solution={"form": "list"})
+    chain = [{"phase": "order"}, {"process": "instance"}, {"repeat": {"max": 1, "steps": [{"phase": "a"}]}}, CHECK]
+    run = studio.run(studio.company({"order": order, "a": talk("written", ["written?"])}, chain), {
+        "order#1/round-1/assistant": '<SOLUTION> ["a"]', **solutions("process#1/a#1", "repeat#1/pass-1/a#1")})
+    assert studio.said("repeat#1/pass-1/a#1/round-1/assistant") == "written=process#1/a#1"
+    assert run.success
+
+
+def test_a_loop_forgets_what_only_a_process_inside_it_writes(studio: Studio) -> None:
+    order = talk("instance", ["part", "written?"], solution={"form": "list"})
+    body = [{"phase": "order"}, {"process": "instance"}]
+    chain = [{"phase": "plan"}, {"foreach": {"over": "plan.parts", "as": "part", "steps": body}}, CHECK]
+    studio.run(studio.company({"plan": PLAN, "order": order, "a": talk("written")}, chain), {
+        "plan#1/round-1/assistant": '<SOLUTION> {"parts": ["x", "y"]}',
+        **{f"foreach#1/item-{n}/order#1/round-1/assistant": '<SOLUTION> ["a"]' for n in (1, 2)},
+        **solutions("foreach#1/item-1/process#1/a#1", "foreach#1/item-2/process#1/a#1")})
+    assert "written=None" in studio.said("foreach#1/item-2/order#1/round-1/assistant")
+
+
+def test_every_kind_of_step_has_a_runner() -> None:
+    assert set(RUNNERS) == set(BRANCH_KINDS)
+    assert set(BRANCH_KINDS) == set(Step.__subclasses__())
 
 
 def test_a_process_with_an_unknown_phase_fails_with_the_known_ones(studio: Studio) -> None:

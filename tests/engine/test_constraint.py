@@ -9,8 +9,8 @@ import pytest
 
 from chatdev.config.inception import form_text
 from chatdev.config.load import load_company
+from chatdev.config.phases import Solution
 from chatdev.config.profiles import ModelProfile
-from chatdev.config.schema import Solution
 from chatdev.engine.constraint import constraint_for
 from chatdev.llm.base import Message, Reply, Request, Sampling
 from chatdev.llm.local.model import LocalModel

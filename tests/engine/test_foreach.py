@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.schema import Foreach
-from chatdev.engine.foreach import order
+from chatdev.config.steps import Foreach
+from chatdev.engine.foreach import order_items
 from chatdev.errors import PhaseFailed
 
 
@@ -16,7 +16,7 @@ def body(depends_on: str | None = "parents") -> Foreach:
 
 
 def ids(values: Any, depends_on: str | None = "parents") -> list[str]:
-    return [item.id for item in order(values, body(depends_on), "foreach#1")]
+    return [item.id for item in order_items(values, body(depends_on), "foreach#1")]
 
 
 def test_parents_come_before_children() -> None:

@@ -3,8 +3,7 @@
 import asyncio
 from typing import Any
 
-from tests.engine.studio import CHECK, TALK, WRITE, Studio, program
-from tests.engine.test_chain import solutions, talk
+from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, solutions, talk
 from tests.support.chat_server import Scripted
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.config.schema import Solution
+from chatdev.config.phases import Solution
 from chatdev.replies import FilesDelivery, Unreadable, parse_solution
 
 

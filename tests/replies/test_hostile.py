@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.schema import Solution
+from chatdev.config.phases import Solution
 from chatdev.replies import Unreadable, objections, parse_files, parse_solution, read_marker, strip_thoughts
 
 SOFTWARE = {

@@ -1,0 +1,144 @@
+"""What a company's YAML may say of a phase, and the limits that hold for it with a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from chatdev.config.profiles import ModelProfile, ModelSettings
+from chatdev.config.strict import Strict
+
+Form = Literal["text", "choice", "files", "json", "list"]
+
+
+class Limits(Strict):
+    """A budget; what is unset is unlimited."""
+
+    calls: int | None = Field(None, ge=1)
+    """Model calls."""
+    tokens: int | None = Field(None, ge=1)
+    """Prompt and completion tokens together."""
+    cost: float | None = Field(None, ge=0, allow_inf_nan=False)
+    """US dollars."""
+    minutes: float | None = Field(None, gt=0, allow_inf_nan=False)
+    """Time that passes, not only that of the calls."""
+
+
+class Solution(Strict):
+    """The form of what a phase agrees on, and how hard to try for it."""
+
+    form: Form = "text"
+    options: list[str] = Field([])
+    """choice: what may be chosen."""
+    schema_: dict[str, Any] = Field({}, alias="schema")
+    """json: a JSON schema."""
+    as_file: str | None = None
+    """files: the whole solution is the content of this one file."""
+    most: int | None = Field(None, ge=1)
+    """list: so many items at most; more are cut off."""
+    only: list[str] = Field([])
+    """files: glob patterns of the paths that may be written; empty means any."""
+    retries: int = Field(2, ge=0)
+    """How often an unreadable response goes back to the assistant."""
+
+    @property
+    def files_named(self) -> list[str]:
+        """The files that it names as its own: `as_file`, and what stands in `only` without wildcards."""
+        names = [self.as_file] if self.as_file else self.only
+        return [name for name in names if not set(name) & set("*?[")]
+
+
+class Memory(Strict):
+    """Short-term memory of a phase."""
+
+    window: int | None = Field(None, ge=1)
+    """Keep the opening and only the last so many exchanges; unset keeps all."""
+
+
+class Guidance(Strict):
+    """What each side does in this phase (templates); the mirrored part of the inception prompts."""
+
+    instructor: str = ""
+    assistant: str = ""
+
+
+class OnNoSolution(Strict):
+    """What stands when even reflection found no solution."""
+
+    value: Any
+
+
+def _no_solution(choice: Any) -> str:
+    return "value" if isinstance(choice, dict | OnNoSolution) else "word"
+
+
+NoSolution = Annotated[
+    Annotated[Literal["fail", "keep", "observed"], Tag("word")] | Annotated[OnNoSolution, Tag("value")],
+    Discriminator(_no_solution),
+]
+
+
+class Phase(Strict):
+    """A dialogue between an instructor and an assistant that ends in a solution."""
+
+    about: str
+    """The objective of the subtask, one sentence; both agents read it."""
+    instructor: str | None = None
+    """Role that instructs; None: the assistant acts alone on the opening."""
+    assistant: str
+    reads: list[str] = Field([])
+    """Names the opening and guidance may use: `name`, or `name?` when it may be absent."""
+    writes: str
+    """Long-term name of the solution; `software` for files."""
+    opening: str
+    guidance: Guidance = Guidance()
+    solution: Solution = Solution()
+    opens: Literal["brief", "instructor"] = "brief"
+    concludes: Literal["assistant", "instructor", "either"] = "either"
+    rounds: int = Field(10, ge=1)
+    dehallucination: bool = False
+    questions: int = Field(1, ge=1)
+    """Most questions the assistant may ask in one round when `dehallucination` is on."""
+    feedback: str | None = None
+    """Tool whose report on each delivery the pair reads next; passing ends the phase."""
+    guard: str | None = None
+    """Tool that only protects: a delivery that is worse by it than the one before is not kept. The pair reads its
+    report, too."""
+    memory: Memory = Memory()
+    tools: list[str] | None = None
+    """Narrows the assistant's tools; unset: all of its role's."""
+    tool_calls: int = Field(8, ge=1)
+    """Most tool calls in one turn."""
+    on_no_solution: NoSolution = "fail"
+    """`observed`: what the tools said in the phase stands, and nothing is reflected on."""
+    once: bool = False
+    """Whether a run that adds to a finished one keeps that one's solution and skips the phase."""
+    budget: Limits = Limits()
+    """What one execution may take; reaching it ends the phase as the last round does."""
+    stuck: bool = True
+    """Whether going in circles ends the phase; false: only the other endings do."""
+    model: ModelSettings = ModelSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseLimits:
+    """How long one execution of a phase may last: what the phase asks for, as far as the model's profile lets it."""
+
+    rounds: int
+    """1 where one response is all there can be: nobody instructs, and no feedback answers."""
+    questions: int
+    """Most questions of the assistant in one round; 0: it may not ask."""
+    window: int | None
+    """Exchanges that are remembered beside the opening; None: all."""
+
+
+def phase_limits(phase: Phase, profile: ModelProfile) -> PhaseLimits:
+    """The limits of `phase` when its assistant's model has this profile. The engine keeps to them, and the estimate
+    counts with them."""
+    alone = phase.instructor is None
+    rounds = 1 if alone and phase.feedback is None else min(phase.rounds, profile.rounds or phase.rounds)
+    asks = phase.dehallucination and not alone
+    return PhaseLimits(rounds, min(phase.questions, profile.questions or phase.questions) if asks else 0,
+                       phase.memory.window or profile.window)
