@@ -13,7 +13,7 @@ from chatdev.runner.report import spent
 from chatdev.runner.result import Run
 from chatdev.runner.sanitize import sanitize
 from chatdev.runner.spending import of_the_budget
-from chatdev.tools.software.languages import startable
+from chatdev.tools.software.languages import is_startable
 
 _LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
          "unjudged": ("yellow", "finished"),
@@ -39,7 +39,7 @@ def show_ending(run: Run, *, kept: bool = True) -> None:
 def _show_folder(run: Run, size: str) -> None:
     folder = shlex.quote(str(run.folder))
     click.echo(f"  software  {run.software_folder}  ({size})")
-    if startable(run.software):
+    if is_startable(run.software):
         click.echo(f"  start it  {_command()} play {folder}")
     click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
     if run.status in ("error", "interrupted", "stopped"):

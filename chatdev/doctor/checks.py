@@ -32,7 +32,7 @@ from chatdev.tools.software.installing.index import Index
 from chatdev.tools.software.installing.sources import Fetcher, sources
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.languages import Language, languages
-from chatdev.tools.software.project import prepare
+from chatdev.tools.software.project import find_programs
 
 _SECONDS = 5.0  # for a program to say its version
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many
@@ -207,10 +207,10 @@ def _check_windows() -> ProbeResult:
 
 def _check_toolchain(language: Language) -> ProbeResult:
     """Whether software in `language` can be built and run."""
-    project = prepare(language, {})
-    if project.lacking:
-        return absence(f"{' and '.join(project.lacking)} not installed: not judged", packages=language.install.split())
-    return success(", ".join(str(path) for path in project.programs.values()))
+    programs = find_programs(language)
+    if lacking := [name for name, path in programs.items() if path is None]:
+        return absence(f"{' and '.join(lacking)} not installed: not judged", packages=language.install.split())
+    return success(", ".join(map(str, programs.values())))
 
 
 def _check_graphviz() -> ProbeResult:

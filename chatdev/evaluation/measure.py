@@ -18,11 +18,11 @@ from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Binding, Job, Limits, Sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
-from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
-from chatdev.tools.software.program import lacks, prepare
+from chatdev.tools.software.python import missing_for_windows, prepare_program
 from chatdev.tools.software.static import syntax_errors
+from chatdev.tools.software.toolchain import throwaway_copy
 
 Row = dict[str, Any]
 
@@ -107,7 +107,7 @@ def _paper_executability(run: FinishedRun, bench: Bench) -> float | None:
     if "main.py" not in run.software:
         return paper.executability("")  # an interpreter that finds no file writes no traceback
     with (tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch,
-          throwaway(Path(scratch), run.software) as folder):
+          throwaway_copy(Path(scratch), run.software) as folder):
         job = _paper_start(run, folder, bench)
         return paper.executability(bench.sandbox.run(job).stderr) if job else None
 
@@ -117,8 +117,8 @@ def _paper_start(run: FinishedRun, folder: Path, bench: Bench) -> Job | None:
         bare = interpreter()
         return Job([str(bare.executable), "main.py"], folder, Limits(seconds=_PAPER_SECONDS), bindings=[
             Binding(bare.prefix)])
-    program = prepare(run.software, run.folder / "run", bench.sandbox, bench.supply)
-    return None if lacks(program) else program.job(folder, _PAPER_SECONDS + program.needs_display)
+    program = prepare_program(run.software, run.folder / "run", bench.sandbox, bench.supply)
+    return None if missing_for_windows(program) else program.job(folder, _PAPER_SECONDS + program.needs_display)
 
 
 def statistics(run: FinishedRun) -> Row:

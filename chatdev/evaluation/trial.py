@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.sandbox.base import Binding, Execution, Job, Limits, Sandbox
-from chatdev.tools.software.copy import throwaway
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
-from chatdev.tools.software.program import prepare
+from chatdev.tools.software.python import prepare_program
 from chatdev.tools.software.static import syntax_errors
+from chatdev.tools.software.toolchain import throwaway_copy
 from chatdev.workspace.tree import read_tree
 
 NO_PACKAGES = Supply("never")
@@ -62,7 +62,7 @@ def copied(software: Path, sandbox: Sandbox, supply: Supply = NO_PACKAGES,
     """A copy of `software` to try, with its modules as far as `supply` allows, those of `run_folder` among them; raises
     FileNotFoundError when nothing in it can be started."""
     main, files = main_file(software), read_tree(software)
-    with tempfile.TemporaryDirectory(prefix="accept-") as scratch, throwaway(Path(scratch), files) as folder:
+    with tempfile.TemporaryDirectory(prefix="accept-") as scratch, throwaway_copy(Path(scratch), files) as folder:
         python, shown = _provided(files, run_folder or Path(scratch) / "run", sandbox, supply)
         yield Program(folder, sandbox, main, python, shown)
 
@@ -73,7 +73,7 @@ def _provided(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox,
     if syntax_errors(files):
         bare = interpreter()
         return str(bare.executable), [Binding(bare.prefix)]
-    modules = prepare(files, run_folder, sandbox, supply).modules
+    modules = prepare_program(files, run_folder, sandbox, supply).modules
     return str(modules.python), modules.bindings
 
 

@@ -22,7 +22,7 @@ from chatdev.events import (
 from chatdev.place import Place
 from chatdev.runner.result import Run, RunUsage
 from chatdev.runner.spending import of_the_budget
-from chatdev.tools.software.languages import startable
+from chatdev.tools.software.languages import is_startable
 
 _SHOWN = 600  # characters of one long-term value or report
 _PICTURE = re.compile(r"[\w-]+\.(?:svg|png)")
@@ -72,7 +72,7 @@ def _head(started: RunStarted | None, run: Run) -> str:
     if started:
         lines += [f"Company: {started.company}", "", _quoted(started.inputs.get("task", "")), ""]
     lines.append(f"**{run.status}**: {_line(run.reason)}")
-    if startable(run.software):
+    if is_startable(run.software):
         lines += ["", f"Start it with `chatdev play {run.folder}` (in the sandbox)."]
     return "\n".join(lines)
 

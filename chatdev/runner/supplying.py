@@ -14,7 +14,7 @@ from chatdev.config.settings import UserSettings
 from chatdev.errors import ConfigError, SandboxError
 from chatdev.runner.options import Ask, RunOptions
 from chatdev.sandbox.base import Sandbox
-from chatdev.tools.software.installing.supply import POLICIES, Supply, strictest
+from chatdev.tools.software.installing.supply import POLICIES, Supply, strictest_policy
 from chatdev.tools.software.modules import runtime
 
 _PAUSE = 0.5  # seconds between two looks at a runtime that another process makes
@@ -27,7 +27,7 @@ def with_policy(options: RunOptions, user: UserSettings, company: CompanyConfig)
         raise ConfigError(f"install: {options.install!r} is not possible; known: {', '.join(POLICIES)}")
     if options.runtime:
         runtime(options.runtime)
-    return replace(options, install=strictest(options.install or user.install, company.install))
+    return replace(options, install=strictest_policy(options.install or user.install, company.install))
 
 
 def supply_of(options: RunOptions, closing: AsyncExitStack) -> Supply:

@@ -17,7 +17,7 @@ _TOOLS = {
     "software.complete": "chatdev.tools.software.placeholders:complete",
     "software.packages": "chatdev.tools.software.static:packages",
     "software.run": "chatdev.tools.software.run:run",
-    "software.use": "chatdev.tools.software.use:use",
+    "software.use": "chatdev.tools.software.run:use",
     "verilog.check": "chatdev.tools.verilog.check:check",
     "verilog.draw": "chatdev.tools.verilog.draw:draw",
     "verilog.identify": "chatdev.tools.verilog.elements:identify",

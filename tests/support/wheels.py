@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import pytest
 
-from chatdev.tools.software.static import normalised
+from chatdev.tools.software.static import normal_name
 
 
 def wheel(name: str, source: str = "VALUE = 42", *, needs: tuple[str, ...] = (), more: dict[str, str] | None = None,
@@ -94,7 +94,7 @@ class PackageIndex:
             return self.pages[path].encode()
         if path.startswith("/simple/"):
             project = path.split("/")[2]
-            names = [name for name in self.files if normalised(name.split("-")[0]) == project]
+            names = [name for name in self.files if normal_name(name.split("-")[0]) == project]
             links = "".join(f'<a href="{self.elsewhere}/files/{name}#sha256='
                             f'{hashlib.sha256(self.files[name]).hexdigest()}">{name}</a>\n' for name in names)
             return f"<!DOCTYPE html><html><body>{links}</body></html>".encode() if names else None

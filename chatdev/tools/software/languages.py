@@ -68,24 +68,19 @@ class Language(BaseModel):
             return Entry(path)
         candidates = [path for path in sources if self.may_start(files[path])]
         for name in self.named:
-            if named := [path for path in candidates if PurePosixPath(path).name == name]:
-                return Entry(named[0])
+            if bearers := [path for path in candidates if PurePosixPath(path).name == name]:
+                return Entry(bearers[0])
         return Entry(candidates[0]) if len(candidates) == 1 else Entry(None, tuple(candidates))
 
     def may_start(self, source: bytes) -> bool:
         """Whether a program may start in this source."""
-        return found(self.starts, source.decode("utf-8", errors="replace"))
+        return matches(self.starts, source.decode("utf-8", errors="replace"))
 
     def _declared(self, files: Mapping[str, bytes]) -> str | None:
         if self.declared is None:
             return None
         text = files.get(self.declared.file, b"").decode("utf-8", errors="replace")
-        return next(named(self.declared.pattern, text), None)
-
-
-def is_python(files: Mapping[str, bytes]) -> bool:
-    """Whether there is Python in the software; then that is its language, whatever else there is."""
-    return any(path.endswith(".py") for path in files)
+        return next(captures(self.declared.pattern, text), None)
 
 
 @functools.cache
@@ -94,33 +89,44 @@ def languages() -> tuple[Language, ...]:
     return tuple(Language(name=name, **row) for name, row in knowledge.languages()["languages"].items())
 
 
+def has_python(files: Mapping[str, bytes]) -> bool:
+    """Whether there is Python in the software; then that is its language, whatever else there is."""
+    return any(path.endswith(".py") for path in files)
+
+
 def language_of(files: Mapping[str, bytes]) -> Language | None:
-    """The language the software is in, or None when it is none of the table (Python is none of it)."""
+    """The language of the table that the software is in; None for Python, and for what nobody here can start."""
+    if has_python(files):
+        return None
     suffixes = {PurePosixPath(path).suffix for path in files if not _is_test(path)}
     return next((language for language in languages()
                  if not suffixes.isdisjoint(language.suffixes) and language.unless.isdisjoint(files)), None)
 
 
-def startable(files: Mapping[str, bytes]) -> bool:
+def is_startable(files: Mapping[str, bytes]) -> bool:
     """Whether `chatdev play` knows what to start or to show."""
-    if is_python(files):
-        return find_entry(files).path is not None
     language = language_of(files)
-    return language is not None and language.entry(files).path is not None
+    return (language.entry(files) if language else find_entry(files)).path is not None
 
 
-def unjudged(files: Mapping[str, bytes]) -> list[str]:
+def page_entry(files: Mapping[str, bytes]) -> str | None:
+    """The path of the page that a browser opens, where the software is one."""
+    language = language_of(files)
+    return language.entry(files).path if language and language.page else None
+
+
+def unsupported_languages(files: Mapping[str, bytes]) -> list[str]:
     """The names of languages in which there are files, but no judge for them."""
     suffixes = {PurePosixPath(path).suffix for path in files}
     return [name for name, own in knowledge.languages()["others"].items() if not suffixes.isdisjoint(own)]
 
 
-def found(pattern: str, text: str) -> bool:
+def matches(pattern: str, text: str) -> bool:
     """Whether `pattern` occurs in `text`; `^` is the start of a line. The empty pattern occurs everywhere."""
     return re.search(pattern, text, re.MULTILINE) is not None
 
 
-def named(pattern: str, text: str) -> Iterator[str]:
+def captures(pattern: str, text: str) -> Iterator[str]:
     """What the groups of `pattern` caught in `text`, in order."""
     return (name for match in re.finditer(pattern, text, re.MULTILINE) for name in match.groups() if name)
 

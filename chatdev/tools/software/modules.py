@@ -26,7 +26,7 @@ from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing.install import install
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import Interpreter, interpreter
-from chatdev.tools.software.static import third_party
+from chatdev.tools.software.static import third_party_names
 from chatdev.workspace.problems import explained
 
 _SECONDS = 300.0  # for all that one version of a program needs anew
@@ -167,7 +167,7 @@ class Runtime:
     def distributions(self) -> Mapping[str, str]:
         """Import name -> distribution, of those that do not belong to Python."""
         known = knowledge.distributions()
-        return {module: known[module] for module in sorted(third_party(frozenset(self.modules)))}
+        return {module: known[module] for module in sorted(third_party_names(frozenset(self.modules)))}
 
     @property
     def folder(self) -> Path:

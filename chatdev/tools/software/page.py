@@ -1,16 +1,20 @@
-"""Judging a page that a browser opened, by what it wrote to its console and what its document holds."""
+"""The toolchain of pages: a browser opens one, and its console and its document are judged."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from chatdev.sandbox.base import Execution
+from chatdev.errors import ToolError
+from chatdev.sandbox.base import Execution, Job
+from chatdev.tools.software.session import Session
 from chatdev.tools.software.static import SourceError
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.table import TableToolchain
+from chatdev.tools.software.verdict import Finding, stable_text
 
 _DOCTYPE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!doctype[^>]*>)?", re.IGNORECASE)
 _LOADED = re.compile(r"""<(?:script\b[^>]{0,999}?\bsrc|link\b(?=[^>]{0,999}\bstylesheet\b)[^>]{0,999}?\bhref)"""
@@ -25,25 +29,61 @@ _BODY = re.compile(r"<body\b[^>]*>(.*)</body>", re.IGNORECASE | re.DOTALL)
 _MOST_ERRORS = 5
 
 
-def prepared(document: bytes, preamble: str) -> bytes:
+class PageToolchain(TableToolchain):
+    """Implements `Toolchain` for a page: there is nothing to type, and nothing ends by itself."""
+
+    @property
+    def typed_command(self) -> str | None:
+        """None: nobody types a command to a page."""
+        return None
+
+    def start(self, folder: Path, session: Session) -> Finding:
+        """How the page opened. Nothing of the session is typed."""
+        seconds = self._language.seconds
+        execution = self._sandbox.run(self._project.start_job(folder, seconds))
+        log = stable_text(execution.stderr, self._places(folder))
+        finding = judge_page(execution, log, self._project.files, self._project.entry.path or "")
+        facts = {"command": "", "seconds": int(seconds), **finding.facts}
+        return self._with_evidence(Finding(finding.rule, facts), execution)
+
+    def play(self, folder: Path, source: Path) -> Job:
+        """Pages are shown by the person's own browser: raises ToolError with the address."""
+        if path := self._project.entry.path:
+            raise ToolError(f"the software is a page: open {(source / path).resolve()} in a browser")
+        return super().play(folder, source)
+
+    def _obstacle(self) -> Finding | None:
+        path = self._project.entry.path
+        if path and (missing := missing_files(self._project.files, path)):
+            return Finding("missing_file", {"missing": missing})
+        return super()._obstacle()
+
+    def _additions(self) -> dict[str, bytes]:
+        """What a page needs that nobody looks at, too."""
+        path = self._project.entry.path
+        opened = {path: insert_preamble(self._project.files[path], self._language.page)} if path else {}
+        return {**super()._additions(), **opened}
+
+
+def insert_preamble(document: bytes, preamble: str) -> bytes:
     """The document with `preamble` in its first line, behind the doctype, so that all lines keep their numbers."""
     end = _DOCTYPE.match(document)
     place = end.end() if end else 0
     return document[:place] + preamble.strip().encode() + document[place:]
 
 
-def absent(files: Mapping[str, bytes], path: str) -> list[str]:
+def missing_files(files: Mapping[str, bytes], path: str) -> list[str]:
     """The scripts and style sheets that the page at `path` loads from the software, which has no such files."""
     folder = posixpath.dirname(path)
-    local = [unquote(_QUERY.sub("", url)) for url in _loaded(files, path) if not _FOREIGN.match(url)]
+    local = [unquote(_QUERY.sub("", url)) for url in _loaded_urls(files, path) if not _FOREIGN.match(url)]
     return [name for name in local if posixpath.normpath(posixpath.join(folder, name)) not in files]
 
 
-def judged(execution: Execution, stderr: str, files: Mapping[str, bytes], path: str) -> Finding:
+def judge_page(execution: Execution, stderr: str, files: Mapping[str, bytes], path: str) -> Finding:
     """The finding on the page at `path`; `stderr` is the browser's log with paths of the software relative to it."""
     errors = _errors(stderr, files)
     if errors:
-        return _failed(errors, [url for url in _loaded(files, path) if _FOREIGN.match(url)])
+        return _failure(errors, [url for url in _loaded_urls(files, path) if _FOREIGN.match(url)])
     if execution.exceeded:
         return Finding("exceeded", {"exceeded": execution.exceeded})
     if execution.timed_out:
@@ -53,7 +93,7 @@ def judged(execution: Execution, stderr: str, files: Mapping[str, bytes], path: 
     return Finding("empty_page" if _is_empty(execution) else "page_opened")
 
 
-def _failed(errors: list[SourceError], foreign: list[str]) -> Finding:
+def _failure(errors: list[SourceError], foreign: list[str]) -> Finding:
     if "asks for input" in errors[0].message:
         return Finding("asks_for_input")
     if foreign and "is not defined" in errors[0].message:
@@ -61,17 +101,17 @@ def _failed(errors: list[SourceError], foreign: list[str]) -> Finding:
     return Finding("script_failed", {"errors": errors})
 
 
-def _loaded(files: Mapping[str, bytes], path: str) -> list[str]:
+def _loaded_urls(files: Mapping[str, bytes], path: str) -> list[str]:
     return _LOADED.findall(files[path].decode("utf-8", errors="replace"))
 
 
 def _errors(stderr: str, files: Mapping[str, bytes]) -> list[SourceError]:
     """The first uncaught errors on the console."""
     said: list[Mapping[str, Any]] = [match.groupdict() for match in _CONSOLE.finditer(stderr)]
-    return [_placed(entry, files) for entry in said if _ERROR.match(entry["message"])][:_MOST_ERRORS]
+    return [_source_error(entry, files) for entry in said if _ERROR.match(entry["message"])][:_MOST_ERRORS]
 
 
-def _placed(entry: Mapping[str, str], files: Mapping[str, bytes]) -> SourceError:
+def _source_error(entry: Mapping[str, str], files: Mapping[str, bytes]) -> SourceError:
     path, line = unquote(entry["source"]), int(entry["line"])
     lines = files.get(path, b"").decode("utf-8", errors="replace").splitlines()
     source = lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""

@@ -50,21 +50,21 @@ def placeholders(software: Mapping[str, bytes]) -> list[Placeholder]:
         suffix = PurePosixPath(path).suffix.lower()
         text = data.decode("utf-8", "replace")
         if suffix == ".py":
-            found += _python(path, text)
+            found += _python_placeholders(path, text)
         elif suffix in _SOURCES:
-            found += _comments(path, text)
+            found += _comment_placeholders(path, text)
     return found
 
 
-def _python(path: str, text: str) -> Iterator[Placeholder]:
+def _python_placeholders(path: str, text: str) -> Iterator[Placeholder]:
     try:
         tree = parse(text, path)
     except SyntaxError:
-        yield from _comments(path, text)
+        yield from _comment_placeholders(path, text)
         return
     yield from (Placeholder(path, f.lineno, f"`{f.name}` has no body yet") for f in _empty_functions(tree))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and _later(token.string):
+        if token.type == tokenize.COMMENT and _announces_work(token.string):
             yield Placeholder(path, token.start[0], token.string.strip())
 
 
@@ -110,14 +110,14 @@ def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _comments(path: str, text: str) -> Iterator[Placeholder]:
+def _comment_placeholders(path: str, text: str) -> Iterator[Placeholder]:
     for number, line in enumerate(text.splitlines(), start=1):
         comment = _COMMENT.search(line)
-        if comment and _later(comment["text"]):
+        if comment and _announces_work(comment["text"]):
             yield Placeholder(path, number, line.strip()[:100])
 
 
-def _later(comment: str) -> bool:
+def _announces_work(comment: str) -> bool:
     """Whether a comment announces missing work."""
     return bool(_MARKERS.search(comment) or _WORDS.search(comment))
 

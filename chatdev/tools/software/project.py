@@ -1,4 +1,4 @@
-"""A program in a language of the table made ready to build and start: its entry, its tools, and the jobs."""
+"""The commands that build and start software in a language of `languages.yaml`, and the programs they need."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from chatdev.sandbox.base import Binding, Job, Limits
-from chatdev.tools.software import page
-from chatdev.tools.software.languages import Language, found
+from chatdev.tools.software.languages import Language, matches
 from chatdev.tools.software.session import Session
 from chatdev.workspace.entry import Entry
-from chatdev.workspace.tree import write_tree
 
 _BUILD_SECONDS = 120.0
 _OPEN_FILES = 1024
 _DISPLAY = Path(__file__).with_name("display.sh")
 _TYPING = 'mkfifo "$HOME/.typed" && exec 0<>"$HOME/.typed" && printf %s "$0" >&0 && exec "$@"'
 """A shell line that types $0 into a program and then waits, as a person would: the input does not end."""
-_NOBODY = Session()
 _MOST_TYPED = 16_000  # characters: what is typed waits in a pipe, and a pipe holds 64 KiB
 _HEADERS = (".h", ".hh", ".hpp", ".hxx")
-_SEEN = "/usr"  # what every sandbox shows of this machine
+_SHOWN = "/usr"  # what every sandbox shows of this machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +33,11 @@ class Project:
     entry: Entry
     programs: Mapping[str, str | None]
 
+    @classmethod
+    def of(cls, language: Language, files: Mapping[str, bytes]) -> Self:
+        """Find the entry of software in `language`, and what this machine has to build and start it."""
+        return cls(language, files, language.entry(files), find_programs(language))
+
     @property
     def lacking(self) -> list[str]:
         """The programs it needs that are not there."""
@@ -44,41 +47,31 @@ class Project:
     def windows(self) -> bool:
         """Whether it opens windows on an X display."""
         pattern = self.language.windows
-        return bool(pattern) and any(found(pattern, self._text(path)) for path in self._sources())
+        return bool(pattern) and any(matches(pattern, self._text(path)) for path in self._sources())
 
     @property
     def command(self) -> str:
         """How a person starts it once it is built."""
         return " ".join(self._words(self.language.run))
 
-    def complete(self, folder: Path) -> None:
-        """Write into the copy in `folder` what the build needs and the software lacks, and what a page needs that
-        nobody looks at."""
-        additions = {path: text.encode() for path, text in self.language.adds.items() if path not in self.files}
-        if self.language.page and self.entry.path:
-            additions[self.entry.path] = page.prepared(self.files[self.entry.path], self.language.page)
-        write_tree(folder, additions)
-
-    def builds(self, folder: Path) -> Iterator[Job]:
+    def build_jobs(self, folder: Path) -> Iterator[Job]:
         """The jobs that check and build it in `folder`, in order."""
         for words in self.language.build:
             each = self._sources() if "{each}" in words else [""]
             for path in each:
                 yield self._job(self._words(words, each=path), folder, _BUILD_SECONDS)
 
-    def job(self, folder: Path, seconds: float, session: Session = _NOBODY) -> Job:
+    def start_job(self, folder: Path, seconds: float = 0) -> Job:
+        """The job that starts it in `folder`, where it is built; 0 seconds are no limit."""
+        return self._job(self._words(self.language.run), folder, seconds)
+
+    def session_job(self, folder: Path, seconds: float, session: Session) -> Job:
         """The job that starts it in `folder`, where it is built, without anybody looking: only the session is typed,
         windows are drawn to nowhere."""
         job = self._job([*self._words(self.language.run), *session.arguments], folder, seconds)
-        if self.language.page:
-            return job
         argv = _in_shell(_DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
         typed = "".join(f"{line}\n" for line in session.typed)[:_MOST_TYPED]
         return replace(job, argv=_in_shell(_TYPING, argv, typed))
-
-    def start(self, folder: Path) -> Job:
-        """The job that starts it in `folder`, where it is built, for a person."""
-        return self._job(self._words(self.language.run), folder, 0)
 
     def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> Job:
         limits = Limits(seconds=seconds, address_space=self.language.memory << 30, open_files=_OPEN_FILES)
@@ -109,7 +102,7 @@ class Project:
 
     def _libraries(self) -> list[str]:
         text = "\n".join(self._text(path) for path in self._sources())
-        return [f"-l{library}" for pattern, library in self.language.links.items() if found(pattern, text)]
+        return [f"-l{library}" for pattern, library in self.language.links.items() if matches(pattern, text)]
 
     def _class(self) -> str:
         """The entry's full class name, by its package."""
@@ -123,16 +116,16 @@ class Project:
         return self.files[path].decode("utf-8", errors="replace")
 
 
-def prepare(language: Language, files: Mapping[str, bytes]) -> Project:
-    """Find the entry of software in `language`, and what this machine has to build and start it."""
-    programs = {need.split("|")[0]: _path_of(need.split("|"), (_SEEN, *language.shows)) for need in language.needs}
-    return Project(language, files, language.entry(files), programs)
+def find_programs(language: Language) -> dict[str, str | None]:
+    """The path of each program that `language` needs, None for one that this machine lacks."""
+    shown = (_SHOWN, *language.shows)
+    return {need.split("|")[0]: _path_of(need.split("|"), shown) for need in language.needs}
 
 
-def _path_of(names: Sequence[str], seen: Sequence[str]) -> str | None:
-    """Where the first of these programs lies that a sandbox which shows `seen` can start."""
+def _path_of(names: Sequence[str], shown: Sequence[str]) -> str | None:
+    """Where the first of these programs lies that a sandbox which shows `shown` can start."""
     paths = (shutil.which(name) for name in names)
-    return next((path for path in paths if path and any(Path(path).resolve().is_relative_to(place) for place in seen)),
+    return next((path for path in paths if path and any(Path(path).resolve().is_relative_to(place) for place in shown)),
                 None)
 
 

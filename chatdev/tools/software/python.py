@@ -1,77 +1,179 @@
-"""Judging Python software: compile everything, provide its modules, start it on a throwaway copy."""
+"""The toolchain of Python: compile everything, provide the modules, start the program."""
 
 from __future__ import annotations
 
+import functools
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from chatdev.sandbox.base import BOX
+from chatdev.errors import ToolError
+from chatdev.sandbox.base import BOX, Job, Limits, Sandbox
 from chatdev.tools.base import ToolContext
-from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.program import Program, lacks, prepare
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.static import data_errors, syntax_errors, undefined_names
+from chatdev.tools.software.interpreter import interpreter
+from chatdev.tools.software.modules import Modules
+from chatdev.tools.software.session import PYTHON_COMMAND, Session
+from chatdev.tools.software.static import (
+    Imports,
+    data_errors,
+    imports,
+    normal_name,
+    requirements,
+    syntax_errors,
+    third_party_names,
+    undefined_names,
+)
 from chatdev.tools.software.verdict import Finding, facts_of, last_traceback, missing_module, rule_of
-from chatdev.workspace.entry import find_entry
+from chatdev.workspace.entry import Entry, find_entry
 
 _SECONDS = 3.0  # a program that runs so long without an error has started
 _SECONDS_WHEN_SLOW = 5.0  # windows have to come up, large modules to be imported
 _SECONDS_FOR_DISPLAY = 1.0  # what a display takes to come up, roughly
+_HEADLESS = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "QT_QPA_PLATFORM": "offscreen",
+             "MPLBACKEND": "Agg"}
+_DISPLAY = Path(__file__).with_name("display.sh")
 
 
-def examine(context: ToolContext) -> Finding:
-    """The first rule of compile, entry, modules, display and run that has something to say."""
-    files = context.software
-    if errors := [*syntax_errors(files), *data_errors(files)]:
-        return Finding("does_not_compile", {"errors": errors})
-    entry = find_entry(files)
-    if entry.path is None:
-        return Finding("nothing_to_run", {"candidates": entry.candidates})
-    if undefined := undefined_names(files):
-        return Finding("undefined_name", {"errors": undefined})
-    program = _prepared(context)
-    evidence = {"command": program.command, "installed": list(program.installed), "missing": dict(program.missing)}
-    if program.missing:
-        return Finding("missing_module", {"missing": list(program.missing), "reasons": program.missing}, evidence)
-    if lacking := lacks(program):
-        return Finding("no_display", {"lacks": lacking}, evidence)
-    return _start(program, context, evidence)
+class PythonToolchain:
+    """Implements `Toolchain` for one software in Python."""
+
+    typed_command: str | None = PYTHON_COMMAND
+    """How a person starts a Python program, as a pattern."""
+
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._files = context.software
+
+    def check(self) -> Finding | None:
+        """Files that do not compile, no file to start, or names that are defined nowhere."""
+        if errors := [*syntax_errors(self._files), *data_errors(self._files)]:
+            return Finding("does_not_compile", {"errors": errors})
+        entry = find_entry(self._files)
+        if entry.path is None:
+            return Finding("nothing_to_run", {"candidates": entry.candidates})
+        if undefined := undefined_names(self._files):
+            return Finding("undefined_name", {"errors": undefined})
+        return None
+
+    def build(self, folder: Path) -> Finding | None:
+        """Provide the modules; one that cannot be had, or a display that this machine lacks."""
+        program = self._program
+        if program.missing:
+            return Finding("missing_module", {"missing": list(program.missing), "reasons": program.missing},
+                           self._evidence)
+        if lacking := missing_for_windows(program):
+            return Finding("no_display", {"lacks": lacking}, self._evidence)
+        return None
+
+    def start(self, folder: Path, session: Session) -> Finding:
+        """How the start went, by its last traceback and how it ended."""
+        program = self._program
+        seconds = _SECONDS_WHEN_SLOW if program.windows or program.installed else _SECONDS
+        waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0
+        job = program.job(folder, seconds + waiting, session.arguments)
+        typed = "".join(f"{line}\n" for line in session.typed)
+        execution = self._context.sandbox.run(replace(job, stdin=typed or None))
+        rule = rule_of(execution, self._files)
+        facts = facts_of(execution, self._files, self._places(folder))
+        if name := missing_module(last_traceback(execution.stderr)):
+            rule = "crashed" if f"{name}.py" in self._files else rule
+            facts["missing"] = [name]
+        command = shlex.join((*program.command.split(), *session.arguments))
+        return Finding(rule, {**facts, "command": command, "seconds": int(seconds), "lacks": "a working display"},
+                       {**self._evidence, "exit_status": execution.exit_status, "signal": execution.signal,
+                        "timed_out": execution.timed_out})
+
+    def play(self, folder: Path, source: Path) -> Job:
+        """With its modules, the job that starts it for a person."""
+        if errors := syntax_errors(self._files):
+            raise ToolError(f"{errors[0].path}:{errors[0].line} does not compile: {errors[0].message}")
+        entry = find_entry(self._files)
+        if entry.path is None:
+            among = f"; several files could be the start: {', '.join(entry.candidates)}" if entry.candidates else ""
+            raise ToolError(f"{source} holds no Python program to start{among}")
+        if missing := self._program.missing:
+            reasons = "; ".join(f"{name} ({reason})" for name, reason in missing.items())
+            raise ToolError(f"the software needs modules that are not here: {reasons}")
+        return replace(self._program.job(folder, 0), argv=[str(self._program.modules.python), *entry.argv], env={})
+
+    @functools.cached_property
+    def _program(self) -> Program:
+        context = self._context
+        return prepare_program(self._files, context.run_folder, context.sandbox, Supply.of(context.options))
+
+    @property
+    def _evidence(self) -> Mapping[str, Any]:
+        program = self._program
+        return {"command": program.command, "installed": list(program.installed), "missing": dict(program.missing)}
+
+    def _places(self, folder: Path) -> Mapping[str, str]:
+        """What differs between sandboxes and runs, and what a report shows in its place."""
+        modules = {str(path): "<modules>" for path in self._program.modules.folders}
+        return {f"{BOX}/": "", f"{folder.resolve()}/": "", **modules}
 
 
-def use(context: ToolContext, sessions: Sequence[Session]) -> list[Finding]:
-    """How each session went, one after the other on one throwaway copy, of software that `examine` found nothing
-    against."""
-    program = _prepared(context)
-    with throwaway(context.scratch, context.software) as folder:
-        return [_tried(program, context, folder, session) for session in sessions]
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program with its modules in place; `missing` says of required modules why they could not be had."""
+
+    entry: Entry
+    modules: Modules
+    imported: frozenset[str]
+    installed: tuple[str, ...]
+    missing: Mapping[str, str]
+
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows."""
+        return knowledge.opens_windows(set(self.imported))
+
+    @property
+    def needs_display(self) -> bool:
+        """Whether it cannot start without an X display."""
+        return knowledge.needs_display(set(self.imported))
+
+    @property
+    def command(self) -> str:
+        """How a person starts it."""
+        return " ".join(("python", *self.entry.argv))
+
+    def job(self, folder: Path, seconds: float, arguments: Sequence[str] = ()) -> Job:
+        """The job that starts it in `folder` without anybody looking: no input, windows drawn to nowhere."""
+        argv = [str(self.modules.python), *self.entry.argv, *arguments]
+        if self.needs_display:
+            argv = ["/bin/sh", "-c", _DISPLAY.read_text(encoding="utf-8"), "sh", *argv]
+        return Job(argv, folder, Limits(seconds=seconds), env={"PYTHONUNBUFFERED": "1", **_HEADLESS},
+                   bindings=self.modules.bindings)
 
 
-def _prepared(context: ToolContext) -> Program:
-    return prepare(context.software, context.run_folder, context.sandbox, Supply.of(context.options))
+def prepare_program(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox, supply: Supply) -> Program:
+    """Find the entry of a program that compiles and provide its modules below `run_folder`: what `modules.yaml` knows
+    or the software's requirements.txt lists, as far as `supply` allows it."""
+    found = imports(files)
+    modules = Modules(run_folder / "modules", interpreter())
+    wanted = _installable(found, requirements(files))
+    failed = modules.provide(wanted, supply, sandbox)
+    have = wanted.keys() - failed.keys()
+    unknown = knowledge.refusal("unknown")
+    return Program(find_entry(files), modules, frozenset(found.every), tuple(sorted(wanted[name] for name in have)),
+                   {name: failed.get(name, unknown) for name in sorted(third_party_names(found.required) - have)})
 
 
-def _start(program: Program, context: ToolContext, evidence: Mapping[str, object]) -> Finding:
-    with throwaway(context.scratch, context.software) as folder:
-        finding = _tried(program, context, folder, Session())
-    return replace(finding, evidence={**evidence, **finding.evidence})
+def missing_for_windows(program: Program) -> str:
+    """What this machine lacks to show the program's windows; empty when it has everything."""
+    needed = {"an X server (apt-get install xvfb)": program.needs_display and not shutil.which("Xvfb"),
+              "tkinter (apt-get install python3-tk)": "tkinter" in program.imported and not interpreter().tkinter}
+    return " and ".join(name for name, absent in needed.items() if absent)
 
 
-def _tried(program: Program, context: ToolContext, folder: Path, session: Session) -> Finding:
-    seconds = _SECONDS_WHEN_SLOW if program.windows or program.installed else _SECONDS
-    waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0
-    job = program.job(folder, seconds + waiting, session.arguments)
-    typed = "".join(f"{line}\n" for line in session.typed)
-    execution = context.sandbox.run(replace(job, stdin=typed or None))
-    rule = rule_of(execution, context.software)
-    places = {f"{BOX}/": "", f"{folder.resolve()}/": "", **{str(path): "<modules>" for path in program.modules.folders}}
-    facts = facts_of(execution, context.software, places)
-    if name := missing_module(last_traceback(execution.stderr)):
-        rule = "crashed" if f"{name}.py" in context.software else rule
-        facts["missing"] = [name]
-    command = shlex.join((*program.command.split(), *session.arguments))
-    return Finding(rule, {**facts, "command": command, "seconds": int(seconds), "lacks": "a working display"},
-                   {"exit_status": execution.exit_status, "signal": execution.signal,
-                    "timed_out": execution.timed_out})
+def _installable(found: Imports, listed: set[str]) -> dict[str, str]:
+    """Import name -> distribution, of what may be installed: a misspelt import must not install a stranger's work."""
+    known = knowledge.distributions()
+    candidates = {name: known.get(name, name) for name in third_party_names(found.required | found.optional)}
+    return {name: distribution for name, distribution in candidates.items()
+            if name in known or normal_name(distribution) in listed}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 MOST_SESSIONS = 20  # a plan that goes on for ever must not hold up the run
-PYTHON = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"
+PYTHON_COMMAND = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"
 """How a person starts a Python program, as a pattern."""
 _OPERATOR = re.compile(r"[|&;<>]+")
 
@@ -22,31 +22,31 @@ class Session:
     prints: str = ""
 
 
-def examples(lines: Iterable[str], request: str, command: str = PYTHON) -> list[Session]:
+def examples(lines: Iterable[str], request: str, command: str = PYTHON_COMMAND) -> list[Session]:
     """The sessions of lines such as `python main.py 3 4 => 7`, of which both halves stand in the request letter by
     letter, each between backticks where it has any: what somebody made up, or reckoned, is no promise. The first line
     about a command counts."""
     found = dict[str, Session]()
     for line in lines:
-        start, arrow, printed = map(plain, line.partition("=>"))
-        if arrow and start not in found and _stands(start, request) and _stands(printed, request):
+        start, arrow, printed = map(plain_text, line.partition("=>"))
+        if arrow and start not in found and _is_quoted(start, request) and _is_quoted(printed, request):
             session, *_ = sessions([start], command)
             found[start] = replace(session, prints=printed)
     return [session for session in found.values() if not session.typed][:MOST_SESSIONS]
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """A text without the quotes that are put around code, with single blanks."""
     return " ".join(text.replace("`", " ").split())
 
 
-def _stands(part: str, request: str) -> bool:
+def _is_quoted(part: str, request: str) -> bool:
     if spans := re.findall("`([^`]+)`", request):
-        return part in map(plain, spans)
-    return bool(part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", plain(request)))
+        return part in map(plain_text, spans)
+    return bool(part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", plain_text(request)))
 
 
-def sessions(lines: Iterable[str], command: str = PYTHON) -> list[Session]:
+def sessions(lines: Iterable[str], command: str = PYTHON_COMMAND) -> list[Session]:
     """The sessions of a plan. A line such as `python main.py add "Buy milk"` starts the program, whatever its file is
     called (`command` is the pattern of what stands before the arguments); each other line is typed into the program
     started last, or into a start without arguments before any.
@@ -55,7 +55,7 @@ def sessions(lines: Iterable[str], command: str = PYTHON) -> list[Session]:
     """
     pattern = re.compile(rf"(?:\$\s*)?(?:{command})(?=\s|$)(?P<rest>.*)", re.DOTALL)
     found: list[Session] = []
-    for line in map(_code, lines):
+    for line in map(_quoted_code, lines):
         start = pattern.fullmatch(line)
         if start:
             found.append(Session(_arguments(start["rest"])))
@@ -65,7 +65,7 @@ def sessions(lines: Iterable[str], command: str = PYTHON) -> list[Session]:
     return found[:MOST_SESSIONS]
 
 
-def _code(line: str) -> str:
+def _quoted_code(line: str) -> str:
     """The line, without the quotes that are put around code and what is said after them."""
     quoted = re.match("`([^`]+)`", line.strip())
     return (quoted[1] if quoted else line.strip().strip("`")).strip()
@@ -77,13 +77,13 @@ def _arguments(text: str) -> tuple[str, ...]:
         words = shlex.shlex(text, posix=posix, punctuation_chars="|&;<>")
         words.whitespace_split = True
         try:
-            return tuple(_up_to_operator(words))
+            return tuple(_words_before_operator(words))
         except ValueError:
             continue
     return tuple(text.split())
 
 
-def _up_to_operator(words: Iterable[str]) -> Iterable[str]:
+def _words_before_operator(words: Iterable[str]) -> Iterable[str]:
     for word in words:
         if _OPERATOR.fullmatch(word):
             return

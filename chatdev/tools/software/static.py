@@ -80,13 +80,13 @@ def imports(files: Mapping[str, bytes]) -> Imports:
     own = _own_modules(files)
     for path, source in files.items():
         if path.endswith(".py") and not is_test(path):
-            for name, may_fail in _imported(parse(source, path)):
+            for name, may_fail in _imported_names(parse(source, path)):
                 every[may_fail].add(name)
     required = frozenset(every[False] - own)
     return Imports(required, frozenset(every[True] - own - required))
 
 
-def third_party(names: frozenset[str]) -> frozenset[str]:
+def third_party_names(names: frozenset[str]) -> frozenset[str]:
     """Those that do not belong to Python itself."""
     return names - sys.stdlib_module_names - {"__main__"}
 
@@ -96,10 +96,10 @@ def requirements(files: Mapping[str, bytes]) -> set[str]:
     text = files.get("requirements.txt", b"").decode("utf-8", errors="replace")
     names = (re.match(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\]\s*)?(?:[=<>!~;#].*)?$", line)
              for line in text.splitlines())
-    return {normalised(match[1]) for match in names if match}
+    return {normal_name(match[1]) for match in names if match}
 
 
-def normalised(distribution: str) -> str:
+def normal_name(distribution: str) -> str:
     """A distribution's name as indexes compare it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
@@ -113,7 +113,7 @@ def _own_modules(files: Mapping[str, bytes]) -> set[str]:
     return own
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+def _imported_names(tree: ast.Module) -> Iterator[tuple[str, bool]]:
     """Top-level names of the modules that are imported, and whether that may fail (it stands in a `try` that catches
     it). Without recursion: what a model wrote may be nested beyond reason."""
     waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
@@ -147,10 +147,10 @@ def undefined_names(files: Mapping[str, bytes]) -> list[SourceError]:
     """The first use of each such name, file by file; the files must compile. Nothing is said of files that import `*`
     or may make names as they run."""
     return [error for path, source in files.items() if path.endswith(".py") and not is_test(path)
-            for error in _undefined(path, source)]
+            for error in _undefined_in(path, source)]
 
 
-def _undefined(path: str, source: bytes) -> Iterator[SourceError]:
+def _undefined_in(path: str, source: bytes) -> Iterator[SourceError]:
     from pyflakes.checker import Checker
     from pyflakes.messages import UndefinedName
 
@@ -194,6 +194,6 @@ def packages(ctx: ToolContext) -> dict[str, Any]:
     """
     broken = {error.path for error in syntax_errors(ctx.software)}
     sound = {path: data for path, data in ctx.software.items() if path not in broken}
-    modules = third_party(frozenset(imports(sound).every))
+    modules = third_party_names(frozenset(imports(sound).every))
     names = {distributions().get(module, module) for module in modules}
     return {"names": sorted(names, key=str.lower)}

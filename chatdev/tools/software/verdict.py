@@ -47,18 +47,18 @@ def verdict(finding: Finding) -> Verdict:
 
 def facts_of(execution: Execution, files: Mapping[str, bytes], places: Mapping[str, str]) -> dict[str, Any]:
     """What a report says of an execution. `places` maps folders that differ from run to run to what is shown."""
-    stderr = plainly(execution.stderr, places)
+    stderr = stable_text(execution.stderr, places)
     trace = last_traceback(stderr)
     return {
         "exit_status": execution.exit_status, "signal": _signal_name(execution.signal),
         "still_running": execution.timed_out, "exceeded": execution.exceeded,
         "frames": _own_frames(trace, files), "exception": trace.exception if trace else "",
-        "stderr": "" if trace else _tail(stderr), "stdout": _tail(plainly(execution.stdout, places)),
+        "stderr": "" if trace else _tail(stderr), "stdout": _tail(stable_text(execution.stdout, places)),
         "printed": f"{execution.stdout}\n{execution.stderr}",
     }
 
 
-def plainly(text: str, places: Mapping[str, str]) -> str:
+def stable_text(text: str, places: Mapping[str, str]) -> str:
     """What a program wrote, without that which differs from run to run."""
     for folder, shown in places.items():
         text = text.replace(folder, shown)

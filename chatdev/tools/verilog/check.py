@@ -10,7 +10,7 @@ from pydantic import Field
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.verilog import slang
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of, readable
 from chatdev.tools.verilog.head import differences
@@ -39,7 +39,7 @@ def check(context: ToolContext, *, source: Source = None) -> Verdict:
         answer = readable(answer) if source is not None else answer_of(context.software)
     except Refused as reason:
         return verdict_of(refused(reason.messages), answer)
-    with throwaway(context.scratch, {}) as folder:
+    with throwaway_copy(context.scratch, {}) as folder:
         compiled = examine(answer.text, context.sandbox, folder)
     if compiled.passed:
         compiled = _with(compiled, "interface", differences(answer.text, str(context.inputs.get("task") or "")))

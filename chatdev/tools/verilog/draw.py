@@ -8,7 +8,7 @@ from typing import Any
 
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of
 from chatdev.tools.verilog.bench import BenchReport
 from chatdev.tools.verilog.design.design import Design
@@ -38,7 +38,7 @@ def draw(context: ToolContext) -> dict[str, Any]:
         return {"pictures": {}}
     if not bench:
         return {"pictures": {}}
-    with throwaway(context.scratch, {}) as folder:
+    with throwaway_copy(context.scratch, {}) as folder:
         found = simulate(answer.text, bench, reference, context.sandbox, folder, dump=True)
         if found.report is None or found.waves is None:
             return {"pictures": {}}

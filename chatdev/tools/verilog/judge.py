@@ -13,7 +13,7 @@ from typing import Any
 from chatdev.sandbox.base import Limits, Sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.verilog.answer import Refused, answer_of
 from chatdev.tools.verilog.icarus import SIMULATING
 from chatdev.tools.verilog.simulate import simulate
@@ -37,7 +37,7 @@ def judge(context: ToolContext) -> Verdict:
     if answer is None or not bench or not reference:
         verdict: Verdict = simulate.call(context, {})
         return verdict
-    with throwaway(context.scratch, {}) as folder:
+    with throwaway_copy(context.scratch, {}) as folder:
         found, facts = judged(answer.text, bench, reference, context.sandbox, folder)
     return verdict_of(found, answer, **facts)
 

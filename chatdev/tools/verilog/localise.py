@@ -10,7 +10,7 @@ from pydantic import Field
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import ToolArgumentsError, tool
-from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of
 from chatdev.tools.verilog.bench import BenchReport
@@ -49,7 +49,7 @@ def trace(context: ToolContext, *,
     if not bench:
         verdict: Verdict = simulate.call(context, {})
         return verdict
-    with throwaway(context.scratch, {}) as folder:
+    with throwaway_copy(context.scratch, {}) as folder:
         found = simulated(answer.text, bench, reference, context.sandbox, folder, dump=True)
         verdict = verdict_of(found, answer)
         if found.outcome != "mismatches" or found.report is None or found.waves is None:

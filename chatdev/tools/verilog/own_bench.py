@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of
 from chatdev.tools.verilog.icarus import ANSWER, BENCH, SIMULATING, Compiled, Ran, compile_files, run_program
@@ -35,7 +35,7 @@ def try_own_bench(context: ToolContext) -> Verdict:
         answer = answer_of(context.software)
     except Refused as reason:
         return verdict_of(refused(reason.messages), Answer("top.sv", ""))
-    with throwaway(context.scratch, {}) as folder:
+    with throwaway_copy(context.scratch, {}) as folder:
         compiled = examine(answer.text, context.sandbox, folder)
         if not compiled.passed:
             return verdict_of(of_compiled(compiled), answer)

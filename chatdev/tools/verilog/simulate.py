@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway
+from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of
 from chatdev.tools.verilog.simulation import examine
 from chatdev.tools.verilog.simulation import simulate as simulated
@@ -24,7 +24,7 @@ def simulate(context: ToolContext) -> Verdict:
     except Refused as reason:
         return verdict_of(refused(reason.messages), Answer("top.sv", ""))
     bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
-    with throwaway(context.scratch, {}) as folder:
+    with throwaway_copy(context.scratch, {}) as folder:
         if bench:
             return verdict_of(simulated(answer.text, bench, reference, context.sandbox, folder), answer)
         compiled = examine(answer.text, context.sandbox, folder)

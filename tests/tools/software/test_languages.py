@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.tools.software.languages import languages, startable
+from chatdev.tools.software.languages import is_startable, languages
 from tests.tools.software.conftest import Judge
 
 pytestmark = pytest.mark.tool
@@ -167,4 +167,4 @@ def test_the_report_is_the_same_every_time(judge: Judge, files: dict[str, str]) 
     ({"main.py": b""}, True), ({"a.py": b"", "b.py": b"", "index.html": b""}, False), ({"index.html": b""}, True),
     ({"a.js": b"", "b.js": b""}, False), ({"main.rs": b""}, False), ({}, False)])
 def test_what_can_be_started_is_known(files: dict[str, bytes], can: bool) -> None:
-    assert startable(files) == can
+    assert is_startable(files) == can

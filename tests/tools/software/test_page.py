@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chatdev.sandbox.base import Execution
-from chatdev.tools.software import page
+from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
 
 SHOWN = "<html><head></head><body><p>Hi</p></body></html>"
 LOG = '[2:2:1121/092715.857511:INFO:CONSOLE:2] "{}", source: index.html (2)\n'
@@ -19,7 +19,7 @@ def browser(stdout: str = SHOWN, status: int | None = 0, **more: Any) -> Executi
 
 @pytest.mark.parametrize("document", [b"<p>\n2", b"<!DOCTYPE html>\n<html>", b"\xef\xbb\xbf <!doctype\n html><p>", b""])
 def test_the_preamble_moves_no_line_and_stays_behind_the_doctype(document: bytes) -> None:
-    prepared = page.prepared(document, "<script>1</script>\n")
+    prepared = insert_preamble(document, "<script>1</script>\n")
     assert prepared.replace(b"<script>1</script>", b"") == document
     assert prepared.lower().find(b"<!doctype") in (-1, document.lower().find(b"<!doctype"))
 
@@ -34,7 +34,7 @@ def test_the_preamble_moves_no_line_and_stays_behind_the_doctype(document: bytes
 ])
 def test_files_that_a_page_loads_and_nobody_wrote_are_found(document: str, absent: list[str]) -> None:
     files = {"web/index.html": document.encode(), "web/a.js": b"", "s.css": b""}
-    assert page.absent(files, "web/index.html") == absent
+    assert missing_files(files, "web/index.html") == absent
 
 
 @pytest.mark.parametrize(("execution", "rule"), [
@@ -46,7 +46,7 @@ def test_files_that_a_page_loads_and_nobody_wrote_are_found(document: str, absen
     (browser("", status=1), "browser_failed"),
 ])
 def test_how_the_browser_ended_decides_when_the_console_is_quiet(execution: Execution, rule: str) -> None:
-    assert page.judged(execution, LOG.format("all is well"), {"index.html": b"<p>"}, "index.html").rule == rule
+    assert judge_page(execution, LOG.format("all is well"), {"index.html": b"<p>"}, "index.html").rule == rule
 
 
 @pytest.mark.parametrize(("said", "rule"), [
@@ -58,7 +58,7 @@ def test_how_the_browser_ended_decides_when_the_console_is_quiet(execution: Exec
 ])
 def test_an_uncaught_error_on_the_console_decides_first(said: str, rule: str) -> None:
     files = {"index.html": b"<script src=https://cdn.example/vue.js></script>\n  new Vue()"}
-    finding = page.judged(browser(), "noise\n" + LOG.format(said) + "noise", files, "index.html")
+    finding = judge_page(browser(), "noise\n" + LOG.format(said) + "noise", files, "index.html")
     assert finding.rule == rule
     if rule == "script_failed":
         assert finding.facts["errors"][0].source == "new Vue()"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.tools.software.knowledge import distributions
-from chatdev.tools.software.static import imports, requirements, syntax_errors, third_party
+from chatdev.tools.software.static import imports, requirements, syntax_errors, third_party_names
 
 
 @pytest.mark.parametrize(("source", "required", "optional"), [
@@ -34,7 +34,7 @@ def test_own_modules_and_tests_do_not_count() -> None:
 
 
 def test_the_standard_library_is_not_third_party() -> None:
-    assert third_party(frozenset({"os", "tkinter", "sqlite3", "cv2"})) == {"cv2"}
+    assert third_party_names(frozenset({"os", "tkinter", "sqlite3", "cv2"})) == {"cv2"}
 
 
 def test_requirements_are_read_by_name() -> None:
@@ -49,7 +49,7 @@ def test_the_paper_s_usual_suspects_are_known() -> None:
     assert {name: known[name] for name in ("cv2", "PIL", "yaml", "sklearn", "bs4")} == {
         "cv2": "opencv-python-headless", "PIL": "pillow", "yaml": "PyYAML", "sklearn": "scikit-learn",
         "bs4": "beautifulsoup4"}
-    assert not third_party(frozenset(known)) ^ set(known)
+    assert not third_party_names(frozenset(known)) ^ set(known)
 
 
 @given(st.binary(max_size=200))

@@ -27,7 +27,7 @@ from urllib.parse import quote, unquote
 
 from chatdev.tools.software.installing.index import Index, Wheel
 from chatdev.tools.software.installing.sources import Fetcher, Unavailable
-from chatdev.tools.software.static import normalised
+from chatdev.tools.software.static import normal_name
 from chatdev.workspace.problems import explained
 
 _PROJECT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")  # PEP 508
@@ -35,7 +35,7 @@ _PATIENCE = 30.0  # seconds without a request, a byte taken, or the port that wa
 
 
 @contextlib.contextmanager
-def opening(index: Index, fetcher: Fetcher) -> Iterator[Path]:
+def open_gateway(index: Index, fetcher: Fetcher) -> Iterator[Path]:
     """The Unix socket to show to one program; whatever it asks for is answered until the context ends."""
     with (explained("make a socket in", tempfile.gettempdir()),
           tempfile.TemporaryDirectory(prefix="chatdev-") as folder, socket.socket(socket.AF_UNIX) as door):
@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         inside = self.path.removeprefix(self.server.path)
         match inside.split("/") if inside != self.path else ():
             case ["", "simple", project, ""] if _PROJECT.fullmatch(project):
-                self._page(normalised(project))
+                self._page(normal_name(project))
             case ["", "files", key, name] if wheel := self.server.files.get(key):
                 self._file(wheel, unquote(name))
             case _:
@@ -130,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         try:
-            with self.server.fetcher.opened(url[name]) as content:
+            with self.server.fetcher.open(url[name]) as content:
                 self._begin(content.size, "application/octet-stream")
                 for piece in content.pieces:
                     self.wfile.write(piece)

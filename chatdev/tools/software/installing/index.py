@@ -14,11 +14,11 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
 from chatdev.tools.software.installing.sources import LEADS_TO, Fetcher, Sources, Unavailable
-from chatdev.tools.software.static import normalised
+from chatdev.tools.software.static import normal_name
 
 _LARGEST_PAGE = 64 << 20
 _METADATA = ("data-dist-info-metadata", "data-core-metadata")
-_KEPT = ("data-requires-python", "data-yanked", *_METADATA)
+_ATTRIBUTES = ("data-requires-python", "data-yanked", *_METADATA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Index:
         pages = [self._page(f"{address.rstrip('/')}/{project}/") for address in self._sources.indexes]
         links = [self._linked(source) for source in self._sources.find_links]
         return [wheel for wheels in (*pages, *links) for wheel in wheels
-                if normalised(wheel.filename.split("-")[0]) == project]
+                if normal_name(wheel.filename.split("-")[0]) == project]
 
     def _linked(self, source: str) -> Iterable[Wheel]:
         folder = Path(url2pathname(urlsplit(source).path) if source.startswith("file:") else source).expanduser()
@@ -59,7 +59,7 @@ class Index:
 
     def _page(self, url: str) -> Iterable[Wheel]:
         try:
-            with self._fetcher.opened(url) as content:
+            with self._fetcher.open(url) as content:
                 text = bytearray()
                 for piece in content.pieces:
                     text += piece
@@ -104,4 +104,4 @@ class _Links(HTMLParser):
         if tag == "base":
             self._base = url
         elif (name := unquote(parts.path.rpartition("/")[2])).endswith(".whl") and "/" not in name:
-            self.wheels.append(Wheel(name, url, fragment, {key: given[key] for key in _KEPT if key in given}))
+            self.wheels.append(Wheel(name, url, fragment, {key: given[key] for key in _ATTRIBUTES if key in given}))

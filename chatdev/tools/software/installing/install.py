@@ -14,7 +14,7 @@ from chatdev.sandbox.folder import remove, take_back
 from chatdev.secrets import scrubbed
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing import pip_script
-from chatdev.tools.software.installing.gateway import opening
+from chatdev.tools.software.installing.gateway import open_gateway
 from chatdev.tools.software.installing.index import Index
 from chatdev.tools.software.installing.sources import Fetcher, pip_folder, sources
 from chatdev.tools.software.interpreter import Interpreter
@@ -34,7 +34,7 @@ def install(distributions: Collection[str], folder: Path, python: Interpreter, s
     pip works in the sandbox, on wheels alone, so nothing of a package runs outside it or at all. Raises SandboxError
     when the sandbox fails or is stopped, MissingProgram without pip, WorkspaceError when the disk refuses.
     """
-    with _workplace(folder.parent) as work, _index() as (index, fetcher), opening(index, fetcher) as door:
+    with _workplace(folder.parent) as work, _index() as (index, fetcher), open_gateway(index, fetcher) as door:
         execution = sandbox.run(_job(distributions, work, door, python, seconds))
         if execution.exit_status != 0:
             return _reason(execution, index)

@@ -127,7 +127,7 @@ class Fetcher:
                        for parts in map(urlsplit, (*sources.indexes, *sources.find_links)) if parts.username}
 
     @contextlib.contextmanager
-    def opened(self, url: str) -> Iterator[Content]:
+    def open(self, url: str) -> Iterator[Content]:
         """What lies at `url`. Raises Unavailable, also while it is read."""
         parts = urlsplit(url)
         if parts.scheme == "file":

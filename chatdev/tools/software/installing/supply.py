@@ -48,6 +48,6 @@ class Supply:
         return None if self.ask(distribution) else knowledge.refusal("declined")
 
 
-def strictest(*policies: Policy | None) -> Policy:
+def strictest_policy(*policies: Policy | None) -> Policy:
     """The strictest of those given."""
     return max((policy for policy in policies if policy), key=POLICIES.index, default="auto")

@@ -10,7 +10,7 @@ import pytest
 
 from chatdev.sandbox.base import Binding, Job, Limits
 from chatdev.sandbox.choose import choose
-from chatdev.tools.software.installing.gateway import opening
+from chatdev.tools.software.installing.gateway import open_gateway
 from chatdev.tools.software.installing.index import Index, wheels_of
 from chatdev.tools.software.installing.sources import Fetcher, sources
 from tests.support.wheels import PackageIndex, set_pip
@@ -54,7 +54,7 @@ def visit(tmp_path: Path) -> Visit:
 @contextlib.contextmanager
 def _opening() -> Iterator[Path]:
     found = sources()
-    with contextlib.closing(Fetcher(found)) as fetcher, opening(Index(found, fetcher), fetcher) as door:
+    with contextlib.closing(Fetcher(found)) as fetcher, open_gateway(Index(found, fetcher), fetcher) as door:
         yield door
 
 

@@ -1,0 +1,135 @@
+"""The toolchain of the languages in `languages.yaml`: check and build with the programs of this machine, then start."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from chatdev.errors import ToolError
+from chatdev.sandbox.base import BOX, Execution, Job
+from chatdev.tools.base import ToolContext
+from chatdev.tools.software.languages import Language, captures, matches
+from chatdev.tools.software.project import Project
+from chatdev.tools.software.session import Session
+from chatdev.tools.software.static import data_errors
+from chatdev.tools.software.verdict import Finding, facts_of, rule_of_ending, stable_text, verdict
+from chatdev.workspace.tree import write_tree
+
+_COMPILER_LINES, _COMPILER_CHARACTERS = 15, 1500
+_SECONDS_FOR_WINDOWS = 3.0  # what a display and the first window take to come up, roughly
+
+
+class TableToolchain:
+    """Implements `Toolchain` for one software in a language of the table."""
+
+    def __init__(self, context: ToolContext, language: Language) -> None:
+        self._sandbox = context.sandbox
+        self._language = language
+        self._project = Project.of(language, context.software)
+
+    @property
+    def typed_command(self) -> str | None:
+        """What a person types to start it, as a pattern."""
+        return self._language.command
+
+    def check(self) -> Finding | None:
+        """JSON that cannot be read, no file to start, or a program that this machine lacks."""
+        if errors := data_errors(self._project.files):
+            return Finding("does_not_compile", {"errors": errors})
+        finding = self._obstacle()
+        return finding and self._with_evidence(finding)
+
+    def build(self, folder: Path) -> Finding | None:
+        """Run the build commands; the first one that fails."""
+        write_tree(folder, self._additions())
+        for job in self._project.build_jobs(folder):
+            execution = self._sandbox.run(job)
+            if execution.exit_status != 0:
+                return self._with_evidence(self._build_failure(execution, folder))
+        return None
+
+    def start(self, folder: Path, session: Session) -> Finding:
+        """How the start went, by what was written and how it ended."""
+        seconds = self._language.seconds + (_SECONDS_FOR_WINDOWS if self._project.windows else 0)
+        execution = self._sandbox.run(self._project.session_job(folder, seconds, session))
+        stderr = execution.stderr
+        quiet = replace(execution, stderr=self._without_noise(stderr))
+        facts = {"command": shlex.join((*self._project.command.split(), *session.arguments)), "seconds": int(seconds),
+                 **facts_of(quiet, self._project.files, self._places(folder)),
+                 "missing": self._missing_modules(stderr), "lacks": "a working display"}
+        return self._with_evidence(Finding(self._rule(execution), facts), execution)
+
+    def play(self, folder: Path, source: Path) -> Job:
+        """Built in `folder`, the job that starts it for a person."""
+        if self._project.entry.path is None:
+            raise ToolError(verdict(self._nothing_to_run()).report)
+        if lacking := self._project.lacking:
+            raise ToolError(f"{self._language.name} software needs {' and '.join(lacking)}: apt-get install "
+                            f"{self._language.install}")
+        if finding := self.build(folder):
+            raise ToolError(verdict(finding).report)
+        return self._project.start_job(folder)
+
+    def _obstacle(self) -> Finding | None:
+        """Why it cannot be built or started here."""
+        project, language = self._project, self._language
+        if project.entry.path is None:
+            return self._nothing_to_run()
+        if project.lacking:
+            return Finding("no_toolchain", {"language": language.name, "lacks": " and ".join(project.lacking),
+                                            "packages": language.install})
+        if project.windows and not shutil.which("Xvfb"):
+            return Finding("no_display", {"lacks": "an X server (apt-get install xvfb)"})
+        return None
+
+    def _nothing_to_run(self) -> Finding:
+        return Finding("nothing_to_run", {"candidates": self._project.entry.candidates, "language": self._language.name,
+                                          "expected": self._language.named[0]})
+
+    def _additions(self) -> dict[str, bytes]:
+        """The files that the build needs and the software lacks."""
+        files = self._project.files
+        return {path: text.encode() for path, text in self._language.adds.items() if path not in files}
+
+    def _with_evidence(self, finding: Finding, execution: Execution | None = None) -> Finding:
+        ending = {"exit_status": execution.exit_status, "signal": execution.signal,
+                  "timed_out": execution.timed_out} if execution else {}
+        return replace(finding, evidence={"language": self._language.name, "command": self._project.command, **ending})
+
+    def _build_failure(self, execution: Execution, folder: Path) -> Finding:
+        """The rule for a build that failed, with the first lines of what was said."""
+        if execution.exceeded:
+            return Finding("exceeded", {"exceeded": execution.exceeded})
+        said = stable_text(self._without_noise(execution.stderr + execution.stdout), self._places(folder))
+        if execution.timed_out:
+            said = f"(stopped after {execution.seconds:.0f} seconds)\n{said}"
+        lines = "\n".join(said.strip().splitlines()[:_COMPILER_LINES])[:_COMPILER_CHARACTERS]
+        missing = self._missing_modules(execution.stderr)
+        return Finding("missing_module" if missing else "does_not_compile", {"missing": missing, "compiler": lines})
+
+    def _rule(self, execution: Execution) -> str:
+        language, stderr = self._language, execution.stderr
+        if language.no_display and matches(language.no_display, stderr):
+            return "no_display"
+        if self._missing_modules(stderr):
+            return "missing_module"
+        if language.crash and matches(language.crash, stderr):
+            return "crashed"
+        return rule_of_ending(execution, self._project.files)
+
+    def _missing_modules(self, stderr: str) -> list[str]:
+        """The modules it asked for and did not get, each once."""
+        return list(dict.fromkeys(captures(self._language.missing, stderr)))
+
+    def _without_noise(self, stderr: str) -> str:
+        noise = self._language.noise
+        return "\n".join(line for line in stderr.splitlines() if not noise or not re.search(noise, line))
+
+    def _places(self, folder: Path) -> Mapping[str, str]:
+        """What differs between sandboxes and runs, and must not be seen in a report."""
+        here = folder.resolve()
+        return {f"file://{BOX}/": "", f"file://{here}/": "", f"{BOX}/": "", f"{here}/": ""}

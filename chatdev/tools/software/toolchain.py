@@ -1,0 +1,108 @@
+"""One pipeline for software in every language: check it, build it, start it, use it."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from chatdev.errors import ToolError
+from chatdev.sandbox.base import Job
+from chatdev.sandbox.folder import remove
+from chatdev.tools.base import ToolContext
+from chatdev.tools.software.languages import has_python, language_of, languages, unsupported_languages
+from chatdev.tools.software.page import PageToolchain
+from chatdev.tools.software.python import PythonToolchain
+from chatdev.tools.software.session import Session
+from chatdev.tools.software.table import TableToolchain
+from chatdev.tools.software.verdict import Finding
+from chatdev.workspace.problems import explained
+from chatdev.workspace.tree import write_tree
+
+
+class Toolchain(Protocol):
+    """How one software is checked, built and started, after the language that it is in. A `Finding` is what a rule of
+    `rules.yaml` has to say of it."""
+
+    @property
+    def typed_command(self) -> str | None:
+        """What a person types to start it, as a pattern, up to the arguments; None where nobody types a command."""
+
+    def check(self) -> Finding | None:
+        """What stands in the way, as far as that is known before anything of it runs."""
+
+    def build(self, folder: Path) -> Finding | None:
+        """Make it ready in `folder`, a copy of it that passed `check`; what stands in the way."""
+
+    def start(self, folder: Path, session: Session) -> Finding:
+        """How a start in `folder`, where it is built, went: nobody looks, and only the session is typed."""
+
+    def play(self, folder: Path, source: Path) -> Job:
+        """The job that starts it for a person, built in `folder`, a copy of `source`. Raises ToolError, with the
+        reason, when it cannot be started."""
+
+
+def toolchain_of(context: ToolContext) -> Toolchain:
+    """The toolchain for the software of `context`: that of Python where there is any, else that of its language."""
+    if language := language_of(context.software):
+        return (PageToolchain if language.page else TableToolchain)(context, language)
+    return PythonToolchain(context) if has_python(context.software) else NoToolchain(context.software)
+
+
+class NoToolchain:
+    """Implements `Toolchain` for software that nothing here can start."""
+
+    typed_command: str | None = None
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+
+    def check(self) -> Finding:
+        """Its language, where that is known, or that there is nothing."""
+        if names := unsupported_languages(self._files):
+            runnable = ["Python", *(language.name for language in languages())]
+            return Finding("unsupported_language", {"names": names, "runnable": runnable})
+        return Finding("nothing_to_run", {"candidates": ()})
+
+    def build(self, folder: Path) -> Finding:
+        """As `check`."""
+        return self.check()
+
+    def start(self, folder: Path, session: Session) -> Finding:
+        """As `check`."""
+        return self.check()
+
+    def play(self, folder: Path, source: Path) -> Job:
+        """Raises ToolError."""
+        raise ToolError(f"{source} holds no Python program to start")
+
+
+def judge(toolchain: Toolchain, context: ToolContext) -> Finding:
+    """The first finding of check, build and start, on a throwaway copy of the software."""
+    if finding := toolchain.check():
+        return finding
+    with throwaway_copy(context.scratch, context.software) as folder:
+        return toolchain.build(folder) or toolchain.start(folder, Session())
+
+
+def use_in_copy(toolchain: Toolchain, context: ToolContext, sessions: Sequence[Session]) -> list[Finding]:
+    """How each session went, one after the other on one throwaway copy, of software that started before."""
+    with throwaway_copy(context.scratch, context.software) as folder:
+        if finding := toolchain.build(folder):
+            raise ToolError("the software could be built a moment ago, and now it cannot: "
+                            f"{finding.evidence.get('command', finding.rule)}")
+        return [toolchain.start(folder, session) for session in sessions]
+
+
+@contextlib.contextmanager
+def throwaway_copy(scratch: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
+    """A new folder below `scratch` that holds `files`, and is gone afterwards whatever was done in it."""
+    with explained("make a throwaway copy in", scratch):
+        folder = Path(tempfile.mkdtemp(dir=scratch))
+    try:
+        write_tree(folder, files)
+        yield folder
+    finally:
+        remove(folder)
