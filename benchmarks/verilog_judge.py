@@ -28,7 +28,7 @@ from chatdev.evaluation.measure import Row
 from chatdev.evaluation.verilogeval import Problem, VerilogEval, measured
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.choose import choose
-from chatdev.tools.software.verdict import template
+from chatdev.tools.base import template
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.simulation import as_answer
 

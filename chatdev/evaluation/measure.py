@@ -16,13 +16,12 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Check
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Binding, Job, Limits, Sandbox
-from chatdev.tools.base import ToolContext
+from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.registry import registry
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.python import missing_for_windows, prepare_program
 from chatdev.tools.software.static import syntax_errors
-from chatdev.tools.software.toolchain import throwaway_copy
 
 Row = dict[str, Any]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.sandbox.base import Binding, Execution, Job, Limits, Sandbox
+from chatdev.tools.base import throwaway_copy
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.python import prepare_program
 from chatdev.tools.software.static import syntax_errors
-from chatdev.tools.software.toolchain import throwaway_copy
 from chatdev.workspace.tree import read_tree
 
 NO_PACKAGES = Supply("never")

@@ -1,14 +1,23 @@
-"""What a tool is: a typed function with a docstring, given a context beside its arguments."""
+"""What every tool is given and gives back: a context, a throwaway copy of the software, a verdict and its report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import functools
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from jinja2 import StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Sandbox
+from chatdev.sandbox.folder import remove
+from chatdev.workspace.problems import explained
+from chatdev.workspace.tree import write_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +83,22 @@ def _field(rest: dict[Any, Any], name: str, kind: type | tuple[type, ...], wante
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ToolError(f"`{name}` of a verdict is {wanted}; the tool returned {value!r:.80}")
     return value
+
+
+@contextlib.contextmanager
+def throwaway_copy(scratch: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
+    """A new folder below `scratch` that holds `files`, and is gone afterwards whatever was done in it."""
+    with explained("make a throwaway copy in", scratch):
+        folder = Path(tempfile.mkdtemp(dir=scratch))
+    try:
+        write_tree(folder, files)
+        yield folder
+    finally:
+        remove(folder)
+
+
+@functools.cache
+def template(source: str) -> Any:
+    """A report's template, from its text."""
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(source)

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from chatdev.sandbox.base import Binding, Execution, Sandbox
-from chatdev.tools.base import ToolContext
+from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.languages import page_entry
-from chatdev.tools.software.toolchain import throwaway_copy, toolchain_of
+from chatdev.tools.software.toolchain import toolchain_of
 from chatdev.workspace.tree import read_tree
 
 _SCREEN = Path("/tmp/.X11-unix")

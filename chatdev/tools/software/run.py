@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.session import Session, examples, plain_text, sessions
 from chatdev.tools.software.toolchain import judge, toolchain_of, use_in_copy
-from chatdev.tools.software.verdict import Finding, template, verdict
+from chatdev.tools.software.verdict import Finding, verdict
 
 _MISTAKES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that a user's command must not meet. An exit status is none: a program may refuse what was typed."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Job
-from chatdev.sandbox.folder import remove
-from chatdev.tools.base import ToolContext
+from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.languages import has_python, language_of, languages, unsupported_languages
 from chatdev.tools.software.page import PageToolchain
 from chatdev.tools.software.python import PythonToolchain
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.table import TableToolchain
 from chatdev.tools.software.verdict import Finding
-from chatdev.workspace.problems import explained
-from chatdev.workspace.tree import write_tree
 
 
 class Toolchain(Protocol):
@@ -94,15 +89,3 @@ def use_in_copy(toolchain: Toolchain, context: ToolContext, sessions: Sequence[S
             raise ToolError("the software could be built a moment ago, and now it cannot: "
                             f"{finding.evidence.get('command', finding.rule)}")
         return [toolchain.start(folder, session) for session in sessions]
-
-
-@contextlib.contextmanager
-def throwaway_copy(scratch: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
-    """A new folder below `scratch` that holds `files`, and is gone afterwards whatever was done in it."""
-    with explained("make a throwaway copy in", scratch):
-        folder = Path(tempfile.mkdtemp(dir=scratch))
-    try:
-        write_tree(folder, files)
-        yield folder
-    finally:
-        remove(folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import signal
 from collections.abc import Mapping, Sequence
@@ -10,11 +9,8 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from jinja2 import StrictUndefined
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
 from chatdev.sandbox.base import Execution
-from chatdev.tools.base import Verdict
+from chatdev.tools.base import Verdict, template
 from chatdev.tools.software import knowledge
 
 _FRAMES = 6
@@ -82,13 +78,6 @@ def _own_frames(trace: Trace | None, files: Mapping[str, bytes]) -> Sequence[Map
 def _tail(text: str) -> str:
     """The last lines that matter."""
     return "\n".join(text.strip().splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
-
-
-@functools.cache
-def template(source: str) -> Any:
-    """A report's template, from its text."""
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(source)
 
 
 NO_DISPLAY = 97

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from chatdev.errors import ToolError
-from chatdev.tools.software.verdict import template
+from chatdev.tools.base import template
 from chatdev.tools.verilog import knowledge
 from chatdev.tools.verilog.icarus import Message
 

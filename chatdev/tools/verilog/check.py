@@ -8,9 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.verilog import slang
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of, readable
 from chatdev.tools.verilog.head import differences

@@ -6,9 +6,8 @@ import hashlib
 from itertools import islice
 from typing import Any
 
-from chatdev.tools.base import ToolContext
+from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of
 from chatdev.tools.verilog.bench import BenchReport
 from chatdev.tools.verilog.design.design import Design

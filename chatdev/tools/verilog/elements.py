@@ -15,9 +15,8 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from chatdev.tools.base import ToolContext
+from chatdev.tools.base import ToolContext, template
 from chatdev.tools.function import ToolArgumentsError, tool
-from chatdev.tools.software.verdict import template
 
 _TEMPLATE = Path(__file__).with_name("elements.j2")
 Inputs = tuple[str, ...]

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.sandbox.base import Limits, Sandbox
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.verilog.answer import Refused, answer_of
 from chatdev.tools.verilog.icarus import SIMULATING
 from chatdev.tools.verilog.simulate import simulate

@@ -8,10 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy
 from chatdev.tools.function import ToolArgumentsError, tool
-from chatdev.tools.software.copy import throwaway_copy
-from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of
 from chatdev.tools.verilog.bench import BenchReport
 from chatdev.tools.verilog.design.design import Design

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import Field
 
 from chatdev.errors import MissingProgram, ToolError
-from chatdev.tools.base import ToolContext
+from chatdev.tools.base import ToolContext, template
 from chatdev.tools.function import ToolArgumentsError, tool
-from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog.boolean import evaluated, places_of
 
 if TYPE_CHECKING:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway_copy
-from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of
 from chatdev.tools.verilog.icarus import ANSWER, BENCH, SIMULATING, Compiled, Ran, compile_files, run_program
 from chatdev.tools.verilog.simulation import examine

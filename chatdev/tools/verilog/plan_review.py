@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
-from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog.identifiers import identifiers
 from chatdev.tools.verilog.plan import Plan, Subtask, mended, read
 from chatdev.tools.verilog.ports import listed

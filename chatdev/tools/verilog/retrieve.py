@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from chatdev.tools.base import ToolContext
+from chatdev.tools.base import ToolContext, template
 from chatdev.tools.function import tool
-from chatdev.tools.software.verdict import template
 from chatdev.tools.verilog import graph
 from chatdev.tools.verilog.plan import bare
 

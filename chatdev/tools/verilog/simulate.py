@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import tool
-from chatdev.tools.software.copy import throwaway_copy
 from chatdev.tools.verilog.answer import Answer, Refused, answer_of
 from chatdev.tools.verilog.simulation import examine
 from chatdev.tools.verilog.simulation import simulate as simulated

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chatdev.sandbox.base import Limits, Sandbox
-from chatdev.tools.software.verdict import template
+from chatdev.tools.base import template
 from chatdev.tools.verilog import knowledge, slang
 from chatdev.tools.verilog.answer import TOP, broken_rules, modules
 from chatdev.tools.verilog.bench import BenchReport, dump_everything

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from chatdev.tools.base import Verdict
-from chatdev.tools.software.verdict import template
+from chatdev.tools.base import Verdict, template
 from chatdev.tools.verilog import knowledge
 from chatdev.tools.verilog.answer import Answer
 from chatdev.tools.verilog.bench import BenchReport

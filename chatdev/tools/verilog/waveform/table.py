@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.tools.software.verdict import template
+from chatdev.tools.base import template
 from chatdev.tools.verilog.waveform.pairs import (
     REFERENCE,
     Pair,
