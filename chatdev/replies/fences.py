@@ -40,6 +40,11 @@ def lines_of(text: str) -> list[str]:
     return _LINE.findall(text)
 
 
+def indentation(line: str) -> str:
+    """The blanks a line begins with."""
+    return line[:len(line) - len(line.lstrip(" \t"))]
+
+
 def fence_of(line: str) -> Fence | None:
     """The fence on `line`, opening or closing, or None."""
     body = line.lstrip(" \t")
@@ -145,4 +150,4 @@ def _introduced(lines: list[str], index: int) -> bool:
 
 def _dedent(line: str, indent: int) -> str:
     """`line` without as much of its indentation as the opening fence had (a block inside a list)."""
-    return line[min(indent, len(line) - len(line.lstrip(" \t"))):] if indent else line
+    return line[min(indent, len(indentation(line))):] if indent else line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chatdev.replies.languages import is_program, is_python, only_commands
-from chatdev.replies.python.outline import fault, parse
+from chatdev.replies.python.reader import definitions, fault
 
 _LONG = 8  # filled lines: shorter files may shrink freely
 _FRAGMENT = 0.4  # a file that keeps less than this share of its filled lines is a fragment
@@ -93,7 +92,7 @@ class _Changed:
     @cached_property
     def definitions(self) -> set[str]:
         """All their functions and classes in Python."""
-        return {name for path, text in self.texts.items() if is_python(path) for name in _definitions(text)}
+        return {name for path, text in self.texts.items() if is_python(path) for name in definitions(text)}
 
     @cached_property
     def lines(self) -> Counter[str]:
@@ -105,7 +104,7 @@ def _fragment(path: str, old: str, new: str, changed: _Changed) -> str | None:
     was, now = _lines(old), _lines(new)
     if not is_program(path) or len(was) < _LONG or len(now) >= _FRAGMENT * len(was):
         return None
-    if is_python(path) and (defined := _definitions(old)):
+    if is_python(path) and (defined := definitions(old)):
         lost = defined - changed.definitions
         gone = f" and lost {', '.join(sorted(lost)[:8])}"
     else:
@@ -116,12 +115,3 @@ def _fragment(path: str, old: str, new: str, changed: _Changed) -> str | None:
     if not lost:
         return None
     return f"shrank from {len(was)} to {len(now)} lines{gone}: give it completely, or only the parts that change"
-
-
-def _definitions(text: str) -> set[str]:
-    """Functions and classes of a Python module; empty when it does not parse."""
-    try:
-        tree = parse(text)
-    except SyntaxError:
-        return set()
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from chatdev.replies.fences import lines_of
+from chatdev.replies.fences import indentation, lines_of
 from chatdev.replies.problem import Unreadable
 
 _SEARCH = re.compile(r"\s*<{5,9}\s*SEARCH\s*:?\s*", re.IGNORECASE)
@@ -122,11 +122,6 @@ def _shifted(replace: tuple[str, ...], searched: str, found: str) -> tuple[str, 
     """`replace`, moved by the difference in indentation between the line searched for and the line found."""
     old, new = indentation(searched), indentation(found)
     return tuple(new + line[len(old):] if line.startswith(old) and line.strip() else line for line in replace)
-
-
-def indentation(line: str) -> str:
-    """The blanks a line begins with."""
-    return line[:len(line) - len(line.lstrip(" \t"))]
 
 
 def refuse_width(path: str, indent: str) -> None:

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
 
 from chatdev.replies.languages import fits, is_python, usual_name
 from chatdev.replies.problem import Unreadable
-from chatdev.replies.python.outline import Code, read, read_part
+from chatdev.replies.python.reader import NotPython, read, read_part
 from chatdev.replies.search_replace import is_search_replace, read_changes
 from chatdev.replies.update import definitions
 
+_PROGRAMMING = ("import", "function", "class", "call")
 _JAVA_CLASS = re.compile(r"^\s*public\s+(?:final\s+|abstract\s+)*(?:class|interface|enum|record)\s+(\w+)", re.MULTILINE)
 
 
 def language_by_content(content: str) -> str | None:
     """`python` when a block without a language word is a Python program, else None."""
     try:
-        code = read(content)
-    except SyntaxError:
+        outline = read(content)
+    except NotPython:
         return None
-    return "python" if any(_is_programming(unit.node) for unit in code.units) else None
-
-
-def _is_programming(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Call)
-    return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return "python" if any(statement.kind in _PROGRAMMING for statement in outline.statements) else None
 
 
 def file_of_nameless(language: str | None, content: str, software: Mapping[str, str]) -> str | None:
@@ -76,19 +70,16 @@ def _stem(language: str, content: str) -> str:
     if language != "python":
         return "main"
     try:
-        code = read_part(content)
-    except SyntaxError:
+        outline = read_part(content)
+    except NotPython:
         return "main"
-    public = [unit.name for unit in code.units if unit.kind == "class" and not unit.name.startswith("_")]
-    return public[0].lower() if len(public) == 1 and not _runs(code) else "main"
-
-
-def _runs(code: Code) -> bool:
-    return any(unit.kind in ("guard", "other") for unit in code.units)
+    public = [statement.name for statement in outline.statements
+              if statement.kind == "class" and not statement.name.startswith("_")]
+    return public[0].lower() if len(public) == 1 and not outline.acts else "main"
 
 
 def _has_main_guard(content: str) -> bool:
     try:
-        return any(unit.kind == "guard" for unit in read(content).units)
-    except SyntaxError:
+        return any(statement.kind == "guard" for statement in read(content).statements)
+    except NotPython:
         return False

@@ -7,8 +7,9 @@ from chatdev.replies.languages import is_python
 from chatdev.replies.problem import Unreadable
 from chatdev.replies.python.broken import read_around
 from chatdev.replies.python.merge import merge
-from chatdev.replies.python.outline import Code, describe, fault, read, read_part
+from chatdev.replies.python.outline import Outline
 from chatdev.replies.python.parts import is_part
+from chatdev.replies.python.reader import NotPython, fault, read, read_part
 from chatdev.replies.search_replace import apply_changes, is_search_replace, read_changes
 
 _READING = 16  # how often a text can be looked through while Python source of its length is read and merged into
@@ -47,7 +48,7 @@ def is_partial(path: str, old: str, content: str) -> bool:
         return elided_line(path, content) is not None
     try:
         return is_part(read(old), read_part(content))
-    except SyntaxError:
+    except NotPython:
         return False
 
 
@@ -56,7 +57,7 @@ def _complete(path: str, content: str) -> str:
     if is_python(path):
         try:
             code = read(content)
-        except SyntaxError:
+        except NotPython:
             return content
         elided = [line for line in code.elided if code.lines[line].lstrip().startswith("#")]
         line = elided[0] + 1 if elided else None
@@ -87,12 +88,12 @@ def _python(path: str, old: str, content: str) -> str:
     """The new text of an existing Python file."""
     try:
         existing = read(old)
-    except SyntaxError as error:
-        return _into_broken(path, old, content, describe(error))
+    except NotPython as error:
+        return _into_broken(path, old, content, str(error))
     try:
         new = read_part(content)
-    except SyntaxError as error:
-        raise Unreadable(f"{path}: the block does not parse: {describe(error)}") from None
+    except NotPython as error:
+        raise Unreadable(f"{path}: the block does not parse: {error}") from None
     if not is_part(existing, new):
         return content
     text = merge(path, existing, new)
@@ -103,7 +104,7 @@ def _python(path: str, old: str, content: str) -> str:
 def _into_broken(path: str, old: str, content: str, why: str) -> str:
     """A file that does not parse gets whole functions in the place of its own; else it can only be replaced."""
     existing, new = read_around(old), _read_part(content)
-    if existing and new and any(unit.defines for unit in new.units) and is_part(existing, new):
+    if existing and new and new.definitions and is_part(existing, new):
         return merge(path, existing, new)
     if _filled(content) < _FRAGMENT * _filled(old):
         raise Unreadable(f"{path}: does not parse at the moment ({why}), so a part cannot be merged: "
@@ -111,10 +112,10 @@ def _into_broken(path: str, old: str, content: str, why: str) -> str:
     return _complete(path, content)
 
 
-def _read_part(content: str) -> Code | None:
+def _read_part(content: str) -> Outline | None:
     try:
         return read_part(content)
-    except SyntaxError:
+    except NotPython:
         return None
 
 
@@ -124,5 +125,5 @@ def _filled(text: str) -> int:
 
 def definitions(text: str) -> set[str]:
     """Names of the functions and classes a Python text defines, methods given without their class included."""
-    code = _read_part(text)
-    return {unit.name for unit in code.units if unit.defines} if code else set()
+    outline = _read_part(text)
+    return outline.definitions if outline else set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatdev.replies import Unreadable, parse_files
-from chatdev.replies.python.outline import fault
+from chatdev.replies.python.reader import fault
 from chatdev.replies.update import updated
 
 SHOP = '''\

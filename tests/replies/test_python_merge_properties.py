@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import chatdev
 from chatdev.replies import Unreadable, parse_files
 from chatdev.replies.python.merge import merge
-from chatdev.replies.python.outline import Unit, read, read_part
+from chatdev.replies.python.outline import Statement
+from chatdev.replies.python.reader import read, read_part
 from chatdev.replies.update import updated
 
 SOURCES = sorted(Path(chatdev.__file__).parent.rglob("*.py"))
@@ -42,20 +43,22 @@ modules = st.builds(lambda parts, end: "".join(parts) + end, pieces, ends).filte
     lambda text: len(set(defined(text))) == len(defined(text)))
 
 
-def source(text: str, unit: Unit) -> str:
-    return "".join(read(text).lines[unit.start:unit.end])
+def source(text: str, statement: Statement) -> str:
+    return "".join(read(text).lines[statement.start:statement.end])
+
+
+PLAIN = read("class A: ...").statements[0].header
 
 
 def parts_of(text: str) -> list[str]:
     """Every definition of a module, and every method inside its class; not those that share their name (`_`)."""
     found = []
-    for unit in read(text).units:
-        if unit.defines:
-            found.append(source(text, unit))
-        header = f"class {unit.name}:\n"
-        if isinstance(unit.node, ast.ClassDef) and not unit.node.bases and not unit.node.decorator_list:
-            given = Counter(member.name for member in unit.members)
-            found += [header + source(text, member) for member in unit.members
+    for statement in read(text).statements:
+        if statement.defines:
+            found.append(source(text, statement))
+        if statement.kind == "class" and statement.header == PLAIN:
+            given = Counter(member.name for member in statement.members)
+            found += [f"class {statement.name}:\n" + source(text, member) for member in statement.members
                       if member.kind == "function" and given[member.name] == 1]
     return found
 
@@ -79,13 +82,14 @@ def test_merging_back_parts_of_real_files_changes_nothing(path: Path) -> None:
 
 @given(modules, names)
 def test_replacing_a_function_keeps_every_other_byte(text: str, name: str) -> None:
-    unit = next((unit for unit in read(text).units if unit.kind == "function" and unit.name == name), None)
-    if unit is None:
+    function = next((found for found in read(text).statements if found.kind == "function" and found.name == name),
+                    None)
+    if function is None:
         return
     lines = read(text).lines
     new = f"def {name}(a):\n    return 'new'\n"
-    ending = "" if not lines[unit.end - 1].endswith("\n") else "\n"
-    expected = "".join(lines[:unit.start]) + new.rstrip("\n") + ending + "".join(lines[unit.end:])
+    ending = "" if not lines[function.end - 1].endswith("\n") else "\n"
+    expected = "".join(lines[:function.start]) + new.rstrip("\n") + ending + "".join(lines[function.end:])
     assert merge("a.py", read(text), read_part(new)) == expected
 
 

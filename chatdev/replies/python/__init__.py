@@ -1,1 +1,1 @@
-"""Python in replies: what source holds, and putting part of a file into it."""
+"""Python in replies: what a file consists of, whether a block is part of it, and putting that part into the file."""

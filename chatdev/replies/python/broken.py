@@ -6,33 +6,34 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chatdev.replies.python.outline import LINE, Code, code, parse
-from chatdev.replies.search_replace import indentation
+from chatdev.replies.fences import indentation
+from chatdev.replies.python.outline import Outline
+from chatdev.replies.python.reader import LINE, NotPython, read_lines
 
 _MOST_BROKEN = 8  # functions; each costs another look at the file
 _FUNCTION = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(?P<name>\w+)")
 _GOES_ON = re.compile(r"\s*(?:#|[)\]}]|$)")  # how a line begins that says nothing of where a function ends
 
 
-def read_around(text: str) -> Code | None:
-    """`text` as a module in which each function that does not parse is a unit without content; None when something
+def read_around(text: str) -> Outline | None:
+    """`text` as a module in which each function that does not parse is a statement without content; None when something
     else does not parse."""
     lines = LINE.findall(text)
     shown = list(lines)
     for _ in range(_MOST_BROKEN + 1):
         try:
-            return replace(code(shown, parse("".join(shown)).body), lines=lines)
-        except SyntaxError as error:
-            if not _hide(shown, (error.lineno or 0) - 1):
+            return replace(read_lines(shown), lines=lines)
+        except NotPython as error:
+            if not _hide_function(shown, error.line - 1):
                 return None
     return None
 
 
-def _hide(lines: list[str], broken: int) -> bool:
+def _hide_function(lines: list[str], broken: int) -> bool:
     """Empty the function around a line, in place; False when there is none, or it is empty already."""
     for start in range(min(broken, len(lines) - 1), -1, -1):
         found = _FUNCTION.match(lines[start])
-        end = _end(lines, start) if found else 0
+        end = _function_end(lines, start) if found else 0
         if found and end > broken:
             indent, gap = indentation(lines[start]), end - start - 2
             head = f"{indent}def {found['name']}("
@@ -44,8 +45,8 @@ def _hide(lines: list[str], broken: int) -> bool:
     return False
 
 
-def _end(lines: Sequence[str], start: int) -> int:
-    """The line behind a function; a comment above what follows belongs to that."""
+def _function_end(lines: Sequence[str], start: int) -> int:
+    """The line after a function; a comment above what follows belongs to that."""
     own = len(indentation(lines[start]))
     end = filled = start + 1
     for end in range(start + 1, len(lines)):

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from chatdev.replies.fences import indentation
 from chatdev.replies.problem import Unreadable
-from chatdev.replies.python.edits import (
-    Edits,
-    Import,
-    code_of,
-    header_end,
-    imports_of,
-    missing_imports,
-    moved,
-    same_header,
-)
-from chatdev.replies.python.outline import Code, Function, Unit, without_docstring
-from chatdev.replies.python.parts import is_stub, starts
-from chatdev.replies.python.places import Room, class_room, module_room
-from chatdev.replies.search_replace import indentation, refuse_width
+from chatdev.replies.python.insertion import Edits, InsertionPoints, class_points, module_points
+from chatdev.replies.python.outline import Import, Outline, Statement
+from chatdev.replies.python.parts import is_stub
+from chatdev.replies.search_replace import refuse_width
 
-_MOST_UNITS = 1000  # statements that one part may bring; each takes a walk through the file
+_MOST_STATEMENTS = 1000  # that one part may bring; each takes a walk through the file
 
 
-def merge(path: str, old: Code, part: Code) -> str:
+def merge(path: str, old: Outline, part: Outline) -> str:
     """The text of `old` with `part` in it.
 
     Same-named functions, classes and constants are replaced, methods also inside their class; what is new goes where
     it belongs. Raises Unreadable when it is not clear what is meant.
     """
-    if len(part.units) > _MOST_UNITS:
-        raise Unreadable(f"{path}: {len(part.units)} statements to put into the file; give the whole file instead, "
-                         "marked `whole` behind the fence")
-    merging = _Merging(path, old, part, Edits(old))
-    merging.body(part.units, module_room(old))
+    if len(part.statements) > _MOST_STATEMENTS:
+        raise Unreadable(f"{path}: {len(part.statements)} statements to put into the file; give the whole file "
+                         "instead, marked `whole` behind the fence")
+    merging = _Merge(path, old, part, Edits(old.lines), old.imports)
+    merging.merge_body(part.statements, module_points(old))
     if not merging.problems and not merging.applied:
         merging.problem("the block holds no code to put into the file")
     if merging.problems:
@@ -45,169 +35,175 @@ def merge(path: str, old: Code, part: Code) -> str:
 
 
 @dataclass(slots=True)
-class _Merging:
+class _Merge:
     path: str
-    old: Code
-    part: Code
+    old: Outline
+    part: Outline
     edits: Edits
+    imports: set[Import]
+    """What the file imports before."""
     problems: list[str] = field(default_factory=list)
     applied: int = 0
     """Statements of the part that have their place, changed or not."""
-    imported: set[Import] = field(init=False)
-    """What the file imports before."""
-
-    def __post_init__(self) -> None:
-        self.imported = imports_of(self.old)
-
-    def moved(self, start: int, end: int, indent: str) -> str:
-        """Lines of the part, indented as deep as they belong."""
-        refuse_width(self.path, indent)
-        return moved(self.part, start, end, indent)
 
     def problem(self, text: str) -> None:
         """Note why something cannot be merged."""
         self.problems.append(f"{self.path}: {text}")
 
-    def body(self, units: Sequence[Unit], room: Room) -> None:
+    def merge_body(self, statements: Sequence[Statement], points: InsertionPoints) -> None:
         """Merge the statements of a module's or class's body."""
-        given = Counter((unit.defines, unit.name) for unit in units if unit.name)
+        given = Counter((statement.defines, statement.name) for statement in statements if statement.name)
         seen: Counter[tuple[bool, str]] = Counter()
-        for unit in units:
-            if unit.kind in ("doc", "ellipsis"):
+        for statement in statements:
+            if statement.kind in ("doc", "ellipsis"):
                 continue
-            if unit.name:
-                key = (unit.defines, unit.name)
-                self.named(unit, room, given[key], seen[key])
+            if statement.name:
+                key = (statement.defines, statement.name)
+                self.merge_named(statement, points, given[key], seen[key])
                 seen[key] += 1
             else:
-                self.nameless(unit, room)
+                self.merge_nameless(statement, points)
 
-    def nameless(self, unit: Unit, room: Room) -> None:
+    def merge_nameless(self, new: Statement, points: InsertionPoints) -> None:
         """Merge an import, the main guard or any other statement."""
-        if unit.kind == "import":
+        match new.kind:
+            case "import":
+                self.applied += 1
+                if text := self.missing_imports(new):
+                    self.edits.insert(points.imports(new), text, 0)
+            case "guard":
+                guard = next((other for other in points.statements if other.kind == "guard"), None)
+                if guard:
+                    self.replace(guard, new)
+                else:
+                    self.add(new, points, points.end)
+            case "pass":
+                self.applied += 1
+            case _:
+                self.merge_action(new, points)
+
+    def merge_action(self, new: Statement, points: InsertionPoints) -> None:
+        """Merge a statement that stands for itself: only one that is there already has its place."""
+        if new.text in points.texts:
             self.applied += 1
-            if text := missing_imports(self.imported, self.part, unit):
-                self.edits.insert(room.imports(unit), text, 0)
-        elif unit.kind == "guard":
-            guards = [other for other in room.units if other.kind == "guard"]
-            self.replace(guards[0], unit) if guards else self.add(unit, room, room.end)
-        elif code_of(unit.node) in room.statements or isinstance(unit.node, ast.Pass):
-            self.applied += 1
-        elif not room.owner and starts(self.old) and self.is_example(unit.node):
-            return
-        else:
-            line = self.part.lines[unit.start].strip()
+        elif points.owner or not self.old.acts or not self.is_example(new):
+            line = self.part.lines[new.start].strip()
             self.problem(f"it is not clear where `{line[:80]}` belongs: put it into a function, "
                          f"use SEARCH/REPLACE, or give the file as a whole, marked `whole` behind the fence")
 
-    def is_example(self, node: ast.stmt) -> bool:
+    def is_example(self, new: Statement) -> bool:
         """Whether a statement only shows how something of the file is used (`print(add(1, 2))`)."""
-        defined = {unit.name for unit in (*self.old.units, *self.part.units) if unit.defines}
-        calls = [node.value] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else []
-        if calls and isinstance(calls[0].func, ast.Name) and calls[0].func.id == "print":
-            calls = [argument for argument in calls[0].args if isinstance(argument, ast.Call)]
-        return any(isinstance(call.func, ast.Name) and call.func.id in defined for call in calls)
+        return not (self.old.definitions | self.part.definitions).isdisjoint(new.calls)
 
-    def named(self, unit: Unit, room: Room, given: int, index: int) -> None:
+    def missing_imports(self, new: Statement) -> str:
+        """The text of an import without what is imported already; empty when that is all of it."""
+        missing = [name for name in new.imports if name not in self.imports]
+        if len(missing) == len(new.imports) and not new.shares_line:
+            return self.part.indented(new.start, new.end, "")
+        return _import_line(missing) if missing else ""
+
+    def merge_named(self, new: Statement, points: InsertionPoints, given: int, index: int) -> None:
         """Merge a definition or an assignment; `index` counts those of the same name before it."""
-        matches = [other for other in room.units if other.name == unit.name and other.defines == unit.defines]
+        matches = [other for other in points.statements if other.name == new.name and other.defines == new.defines]
         if not matches:
-            self.new(unit, room)
+            self.add_new(new, points)
         elif len(matches) != given:
-            self.problem(f"`{unit.name}` stands {len(matches)} times in the file and {given} times "
+            self.problem(f"`{new.name}` stands {len(matches)} times in the file and {given} times "
                          f"in the block: use SEARCH/REPLACE")
-        elif unit.kind == "class" and matches[index].kind == "class":
-            self.class_(matches[index], unit)
+        elif new.kind == "class" and matches[index].kind == "class":
+            self.merge_class(matches[index], new)
         else:
-            self.definition(matches[index], unit)
+            self.replace_definition(matches[index], new)
 
-    def new(self, unit: Unit, room: Room) -> None:
+    def add_new(self, new: Statement, points: InsertionPoints) -> None:
         """Merge something the body does not have: a method without its class, or a real addition."""
-        if not room.owner and _is_method(unit.node):
-            owners = self.owners(unit)
-            if owners is None:
+        if new.is_method and not points.owner:
+            owners = self.possible_owners(new)
+            if len(owners) == 1:
+                self.merge_named(new, class_points(self.old, owners[0]), 1, 0)
                 return
             if owners:
-                self.named(unit, class_room(self.old, owners[0]), 1, 0)
                 return
-        self.add(unit, room, room.definitions if unit.defines else room.constants(unit))
+        self.add(new, points, points.definitions if new.defines else points.constants(new))
 
-    def owners(self, method: Unit) -> list[Unit] | None:
-        """The class a bare method belongs to: none or one; None after a problem was noted."""
-        classes = [unit for unit in self.old.units if unit.kind == "class"]
-        having = [unit for unit in classes if any(member.name == method.name for member in unit.members)]
-        fitting = having or classes
-        if len(fitting) <= 1:
-            return fitting
-        names = ", ".join(unit.name for unit in fitting)
-        why = "is a method of several classes" if having else "could belong to several classes"
-        self.problem(f"`{method.name}` {why} ({names}): give it inside its class")
-        return None
+    def possible_owners(self, method: Statement) -> list[Statement]:
+        """The classes that a bare method may belong to; a problem is noted when there are several."""
+        classes = [statement for statement in self.old.statements if statement.kind == "class"]
+        having = [owner for owner in classes if any(member.name == method.name for member in owner.members)]
+        owners = having or classes
+        if len(owners) > 1:
+            names = ", ".join(owner.name for owner in owners)
+            why = "is a method of several classes" if having else "could belong to several classes"
+            self.problem(f"`{method.name}` {why} ({names}): give it inside its class")
+        return owners
 
-    def class_(self, old: Unit, new: Unit) -> None:
+    def merge_class(self, old: Statement, new: Statement) -> None:
         """Replace a class, or merge its members when the part gives only some of them."""
-        missing = {member.name for member in old.members if member.name} - {member.name for member in new.members}
-        stubs = any(is_stub(member, _named(old.members, member.name)) for member in new.members)
-        if not missing and not stubs and not self.part.elisions(new):
+        if self.is_complete(old, new):
             self.replace(old, new)
             return
-        if old.members[0].start < header_end(self.old, old) or new.members[0].start < header_end(self.part, new):
+        old_end, new_end = self.old.header_end(old), self.part.header_end(new)
+        if old.members[0].start < old_end or new.members[0].start < new_end:
             self.problem(f"class `{old.name}` stands on one line: give it as a whole")
             return
         self.applied += 1
-        if not same_header(old.node, new.node):
+        if old.header is None or old.header != new.header:
             indent = indentation(self.old.lines[old.start])
-            header = self.moved(new.start, header_end(self.part, new), indent)
-            self.edits.replace(old.start, header_end(self.old, old), header)
-        self.body(new.members, class_room(self.old, old))
+            self.edits.replace(old.start, old_end, self.indented(new.start, new_end, indent))
+        self.merge_body(new.members, class_points(self.old, old))
 
-    def definition(self, old: Unit, new: Unit) -> None:
+    def is_complete(self, old: Statement, new: Statement) -> bool:
+        """Whether the class `new` leaves nothing of `old` out."""
+        missing = {member.name for member in old.members if member.name} - {member.name for member in new.members}
+        stubs = any(is_stub(member, _definition(old.members, member.name)) for member in new.members)
+        return not (missing or stubs or self.part.elisions(new))
+
+    def replace_definition(self, old: Statement, new: Statement) -> None:
         """Replace a function or a constant, unless the new one leaves its body out."""
-        if is_stub(new, old) or (_only_pass(new.node) and self.part.elisions(new)):
+        elided = self.part.elisions(new)
+        if is_stub(new, old) or (elided and new.filler == "pass"):
             return
-        if self.part.elisions(new):
+        if elided:
             self.problem(f"`{new.name}` leaves code out: give it completely")
             return
         self.replace(old, new)
 
-    def replace(self, old: Unit, new: Unit) -> None:
+    def replace(self, old: Statement, new: Statement) -> None:
         """Put the text of `new` in the place of `old`."""
         self.applied += 1
         if self.shares_line(old) or self.shares_line(new):
             return
         if self.old.lines[old.start:old.end] != self.part.lines[new.start:new.end]:
             indent = indentation(self.old.lines[old.start])
-            self.edits.replace(old.start, old.end, self.moved(new.start, new.end, indent))
+            self.edits.replace(old.start, old.end, self.indented(new.start, new.end, indent))
 
-    def add(self, unit: Unit, room: Room, place: int) -> None:
-        """Put `unit`, with the comment above it, at a place of its room."""
+    def add(self, new: Statement, points: InsertionPoints, place: int) -> None:
+        """Put a statement, with the comment above it, at a place of the file."""
         self.applied += 1
-        if self.part.elisions(unit) and not unit.members:
-            self.problem(f"`{unit.name}` leaves code out: give it completely")
-        elif not self.shares_line(unit):
-            blanks = room.blanks if unit.defines or unit.kind == "guard" else 0
-            self.edits.insert(place, self.moved(self.part.comment_above(unit), unit.end, room.indent), blanks)
+        if self.part.elisions(new) and not new.members:
+            self.problem(f"`{new.name}` leaves code out: give it completely")
+        elif not self.shares_line(new):
+            blanks = points.blanks if new.defines or new.kind == "guard" else 0
+            self.edits.insert(place, self.indented(self.part.comment_start(new), new.end, points.indent), blanks)
 
-    def shares_line(self, unit: Unit) -> bool:
-        """Whether other code stands on a line of `unit`; that is a problem, for lines are what is exchanged."""
-        if unit.shared:
-            self.problem(f"`{unit.name or 'the main guard'}` shares a line with other code: use SEARCH/REPLACE")
-        return unit.shared
+    def indented(self, start: int, end: int, indent: str) -> str:
+        """Lines of the part, indented as deep as they belong."""
+        refuse_width(self.path, indent)
+        return self.part.indented(start, end, indent)
 
-
-def _named(units: Iterable[Unit], name: str) -> Unit | None:
-    return next((unit for unit in units if unit.defines and unit.name == name), None)
-
-
-def _is_method(node: ast.stmt) -> bool:
-    """Whether a function is written as a method."""
-    if not isinstance(node, Function):
-        return False
-    first = [*node.args.posonlyargs, *node.args.args][:1]
-    decorators = {decorator.id for decorator in node.decorator_list if isinstance(decorator, ast.Name)}
-    bound = bool(first) and first[0].arg in ("self", "cls")
-    return bound or bool(decorators & {"staticmethod", "classmethod", "property"})
+    def shares_line(self, statement: Statement) -> bool:
+        """Whether other code stands on a line of it; that is a problem, for lines are what is exchanged."""
+        if statement.shares_line:
+            self.problem(f"`{statement.name or 'the main guard'}` shares a line with other code: use SEARCH/REPLACE")
+        return statement.shares_line
 
 
-def _only_pass(node: ast.stmt) -> bool:
-    return isinstance(node, Function) and all(isinstance(item, ast.Pass) for item in without_docstring(node))
+def _definition(statements: Iterable[Statement], name: str) -> Statement | None:
+    return next((statement for statement in statements if statement.defines and statement.name == name), None)
+
+
+def _import_line(imports: Sequence[Import]) -> str:
+    """The names of one import statement, written anew."""
+    module, name, _ = imports[0]
+    names = ", ".join((name or module) + (f" as {given}" if given else "") for module, name, given in imports)
+    return f"from {module} import {names}\n" if name else f"import {names}\n"
