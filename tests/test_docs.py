@@ -31,7 +31,7 @@ def test_the_guide_names_every_field_of_a_phase() -> None:
 
 
 def test_the_page_on_durable_runs_shows_the_error_and_the_lines_as_they_are(tmp_path: Path) -> None:
-    from chatdev.cli.resume import command
+    from chatdev.cli.run_commands import resume
     from chatdev.errors import RunChanged
     from chatdev.events import from_dict
     from chatdev.journal import read_journal
@@ -46,7 +46,7 @@ def test_the_page_on_durable_runs_shows_the_error_and_the_lines_as_they_are(tmp_
     (tmp_path / "journal.jsonl").write_text(lines, encoding="utf-8")
     *_, event = read_journal(tmp_path / "journal.jsonl")
     assert from_dict(event.pop("kind"), event).place == "name#1/round-1/assistant"
-    known = {option for parameter in command.params for option in parameter.opts} | {"--json", "--speed", "--max-calls"}
+    known = {option for parameter in resume.params for option in parameter.opts} | {"--json", "--speed", "--max-calls"}
     assert set(re.findall(r"`(--[a-z-]+)", page)) <= known
 
 

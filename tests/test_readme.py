@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.cli.app import EXIT_CODES
-from chatdev.cli.run import command as run_command
+from chatdev.cli.run_commands import run
 from tests.support.chat_server import ChatServer, Received
 from tests.test_layers import ROOT
 
@@ -58,5 +58,5 @@ def test_the_exit_codes_are_those_of_the_command() -> None:
 
 def test_every_flag_of_the_configuration_is_there() -> None:
     section = README.split("## Configuration")[1].split("\n## ")[0]
-    known = {option for parameter in run_command.params for option in parameter.opts}
+    known = {option for parameter in run.params for option in parameter.opts}
     assert set(re.findall(r"`(--[a-z-]+)", section)) <= known

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 import click
 import colorama
 
-from chatdev.cli.debug import debug_option
+from chatdev.cli.outcome import debug_option
 from chatdev.version import __version__
 
 EXIT_CODES = """\b
@@ -37,10 +37,13 @@ def chatdev() -> None:
 
 def command_line() -> click.Group:
     """The command with its subcommands; they bring the library with them, so they are imported here."""
-    from chatdev.cli import check, companies, doctor, evaluate, model, play, replay, resume, run
+    from chatdev.cli import doctor, evaluate, model, play
+    from chatdev.cli.company_commands import check_company, list_companies
+    from chatdev.cli.run_commands import replay, resume, run
 
-    for module in (run, resume, replay, companies, check, play, model, doctor, evaluate):
-        chatdev.add_command(module.command)
+    for command in (run, resume, replay, list_companies, check_company, play.command, model.command, doctor.command,
+                    evaluate.command):
+        chatdev.add_command(command)
     return chatdev
 
 

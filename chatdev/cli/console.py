@@ -9,9 +9,8 @@ from typing import Any, Self
 
 import click
 
-from chatdev.cli.layout import first_line, laid_out
-from chatdev.cli.packages import answered
-from chatdev.cli.progress import Progress
+from chatdev.cli.layout import LiveLine, first_line, layout_text
+from chatdev.cli.shared_options import ask_person
 from chatdev.engine.wording import counted
 from chatdev.events import (
     DeliveryApplied,
@@ -48,7 +47,7 @@ class Console:
         self._quiet = quiet
         self._replayed = replayed
         self._waiting: list[Event] | None = [] if resumed else None
-        self._progress = Progress(sys.stderr)
+        self._live_line = LiveLine(sys.stderr)
         self._passed_over = False  # the whole run was on record
         self._titles: dict[str, dict[str, str]] = {}  # of the two sides, by the place of their phase
         self._floor: str | None = None  # the turn whose reply is being streamed; others wait until they are uttered
@@ -56,23 +55,23 @@ class Console:
 
     def __enter__(self) -> Self:
         if not self._quiet:
-            self._progress.__enter__()
+            self._live_line.__enter__()
         return self
 
     def __exit__(self, *_: Any) -> None:
         if not self._quiet:
             self._leave_floor()
-            self._progress.__exit__()
+            self._live_line.__exit__()
 
     def __call__(self, event: Event) -> None:
         """Show one event; whatever a model wrote in it, it steers no terminal."""
         if self._quiet:
             return
-        self._progress.follow(event)
-        with self._progress.aside():
+        self._live_line.follow(event)
+        with self._live_line.aside():
             for shown in self._now(event):
                 self._show(sanitize_event(shown))
-            self._progress.hidden = self._floor is not None
+            self._live_line.hidden = self._floor is not None
 
     def _now(self, event: Event) -> list[Event]:
         """What is to be shown now that `event` has come."""
@@ -91,13 +90,13 @@ class Console:
 
     async def ask(self, distribution: str) -> bool:
         """Ask whether a package may be installed; meanwhile the last line belongs to the question."""
-        with self._progress.aside():
+        with self._live_line.aside():
             self._leave_floor()
-            self._progress.hidden = True
+            self._live_line.hidden = True
         try:
-            return await answered(distribution)
+            return await ask_person(distribution)
         finally:
-            self._progress.hidden = self._floor is not None
+            self._live_line.hidden = self._floor is not None
 
     @singledispatchmethod
     def _show(self, event: Event) -> None:
@@ -139,7 +138,7 @@ class Console:
             return
         title = {"opening": "", "report": f"for the {event.role}"}.get(event.utterance, event.role)
         self._speaker(title, event.utterance, event.speaker)
-        for line in laid_out(event.text, everything=self._verbose):
+        for line in layout_text(event.text, everything=self._verbose):
             self._say(line)
 
     @_show.register

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chatdev.cli.layout import width
-from chatdev.cli.outcome import reported
+from chatdev.cli.outcome import report_outcome
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrubbed
 from chatdev.version import __version__
@@ -27,7 +27,7 @@ _LOOKS = {"works": ("✓", "+", "green"), "absent": ("–", "-", "yellow"), "bro
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@reported
+@report_outcome
 def command(as_json: bool) -> int:
     """Say what this machine can do for a run, and how to get the rest. Nothing is changed, no model is called. Exits
     with 0 when a run is possible (it takes a sandbox, a model and a warehouse), else with 1."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatdev.cli.outcome import reported
+from chatdev.cli.outcome import report_outcome
 from chatdev.engine.wording import counted
 from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
@@ -30,7 +30,7 @@ _SHOWN = 12  # transitions; --json has all
 @click.option("--plots", "plots_folder", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
               help="Draw the tables there, too, as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
-@reported
+@report_outcome
 def command(folders: tuple[Path, ...], reviews: tuple[str, ...], tests: tuple[str, ...], plots_folder: Path | None,
             as_json: bool) -> int:
     """Show what the dialogues of runs consist of: natural language and code by phase, what reviewers named and what

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chatdev.cli.outcome import reported, show_error
+from chatdev.cli.outcome import report_outcome, show_error
 from chatdev.cli.study_options import begun, folder_of, listed, study_options
 from chatdev.engine.wording import counted, money
 from chatdev.errors import ChatDevError, ConfigError
@@ -46,7 +46,7 @@ _LISTED = 10  # runs that have no part in a pair
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
               help="Ask nothing more once they took so many tokens.")
 @click.option("--json", "as_json", is_flag=True, help="Print the standings as JSON.")
-@reported
+@report_outcome
 def command(folders: tuple[Path, ...], **given: Any) -> int:
     """Let a model or a person say whose software is better, task by task.
 

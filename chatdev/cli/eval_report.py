@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from chatdev.cli.outcome import reported
+from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import begun, folder_of, study_options
 from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.problems import explained
@@ -19,7 +19,7 @@ from chatdev.workspace.problems import explained
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Where to write. [default: standard output; html: report.html in the study's folder]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
-@reported
+@report_outcome
 def command(study: str, ledger_url: str, folder: Path | None, form: str, output: Path | None, seed: int) -> int:
     """Show what a study found so far: means with confidence intervals, differences between variants on the same
     tasks, results by area, failed jobs, and every run."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from chatdev.cli.outcome import reported
+from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import listed
 from chatdev.cli.study_running import Planned, carried_out, only, running_options, study_of
 
@@ -32,7 +32,7 @@ from chatdev.cli.study_running import Planned, carried_out, only, running_option
               help="Whether packages that programs import are installed, in the sandbox.")
 @click.option("--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`.")
 @running_options("srdd")
-@reported
+@report_outcome
 def command(study: str, ledger_url: str, folder: Path | None, **given: Any) -> int:
     """Run companies on software requirements and measure what they make.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from chatdev.cli.outcome import reported
+from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import listed
 from chatdev.cli.study_running import Planned, carried_out, only, running_options, study_of
 
@@ -27,7 +27,7 @@ from chatdev.cli.study_running import Planned, carried_out, only, running_option
 @click.option("--errata/--as-published", default=True, show_default=True,
               help="Take the mended files of three problems that nobody can solve as published.")
 @running_options("verilogeval")
-@reported
+@report_outcome
 def command(study: str, ledger_url: str, folder: Path | None, **given: Any) -> int:
     """Run companies on the problems of VerilogEval v2 and judge their modules, by our rule and by its script's.
 

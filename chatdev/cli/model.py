@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from chatdev.cli.outcome import reported
+from chatdev.cli.outcome import report_outcome
 
 _MEND = "get it with `chatdev model pull`"
 
@@ -20,7 +20,7 @@ def command() -> None:
 @command.command("pull")
 @click.option("--file", type=click.Path(path_type=Path), help="Use this GGUF file instead of fetching one.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
-@reported
+@report_outcome
 def pull(file: Path | None, quiet: bool) -> int:
     """Fetch the local model (1.1 GB, once). An interrupted download goes on where it was."""
     from chatdev.llm.local import weights
@@ -40,7 +40,7 @@ def pull(file: Path | None, quiet: bool) -> int:
 
 
 @command.command("status")
-@reported
+@report_outcome
 def status() -> int:
     """Say whether the local model is here."""
     from chatdev.llm.local import weights
@@ -51,7 +51,7 @@ def status() -> int:
 
 
 @command.command("path")
-@reported
+@report_outcome
 def path() -> int:
     """Print where the local model is or will be kept; exits with 1 while it is not there."""
     from chatdev.llm.local import weights

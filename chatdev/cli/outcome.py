@@ -11,7 +11,6 @@ from typing import ParamSpec
 
 import click
 
-from chatdev.cli.debug import debug_option, wants_debug
 from chatdev.config.environ import environ
 from chatdev.errors import ChatDevError
 from chatdev.runner.sanitize import sanitize
@@ -22,7 +21,7 @@ INTERRUPTED = 130
 BUG = 70
 
 
-def reported(command: Callable[P, int]) -> Callable[P, None]:
+def report_outcome(command: Callable[P, int]) -> Callable[P, None]:
     """Turn what a command returns or raises into an exit code and, for errors, a short text; with `--debug` also where
     it comes from."""
     @debug_option
@@ -31,20 +30,20 @@ def reported(command: Callable[P, int]) -> Callable[P, None]:
         try:
             status = command(*args, **kwargs)
         except ChatDevError as error:
-            status = _failed(error, str(error), error.exit_status)
+            status = _show_failure(error, str(error), error.exit_status)
         except KeyboardInterrupt as error:
-            status = _failed(error, "stopped", INTERRUPTED)
+            status = _show_failure(error, "stopped", INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise  # click's own business
         except Exception as error:  # noqa: BLE001 - a person gets a sentence; --debug shows everything
             text = f"{type(error).__name__}: {error}; this is an error in chatdev: `--debug` shows where"
-            status = _failed(error, text, BUG)
+            status = _show_failure(error, text, BUG)
         sys.exit(status)
 
     return run
 
 
-def _failed(error: BaseException, text: str, status: int) -> int:
+def _show_failure(error: BaseException, text: str, status: int) -> int:
     """Say what went wrong, with `--debug` also where; returns `status`."""
     show_error(text)
     if wants_debug():
@@ -57,3 +56,19 @@ def show_error(text: str) -> None:
     with suppress(ChatDevError):
         environ()
     click.echo(f"{click.style('error:', fg='red', bold=True)} {sanitize(text)}", err=True)
+
+
+_DEBUG = "chatdev.debug"
+
+
+def _note_debug(context: click.Context, _: click.Parameter, given: bool) -> None:
+    context.meta[_DEBUG] = given or context.meta.get(_DEBUG, False)
+
+
+debug_option = click.option("--debug", is_flag=True, expose_value=False, callback=_note_debug,
+                            help="Show where an error comes from (a traceback).")
+
+
+def wants_debug() -> bool:
+    """Whether the command line asks for tracebacks."""
+    return bool(click.get_current_context().meta.get(_DEBUG))

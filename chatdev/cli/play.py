@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatdev.cli.outcome import reported, show_error
-from chatdev.cli.packages import answered_now, install_option, somebody_is_there
+from chatdev.cli.outcome import report_outcome, show_error
+from chatdev.cli.shared_options import ask_person_now, can_ask_person, install_option
 from chatdev.sandbox.choose import NAMES
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--sandbox", type=click.Choice(NAMES), default="bubblewrap", show_default=True,
               help="Where it runs; `none` gives it your rights.")
 @install_option
-@reported
+@report_outcome
 def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Policy | None) -> int:
     """Start finished software in the sandbox. FOLDER is a run of the warehouse; what stands behind it, options too,
     goes to the program. It works on a copy: what it writes is gone afterwards. Of a page, its
@@ -37,7 +37,7 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Pol
     if page := page_of(folder):
         click.echo(f"open it in a browser: {page.as_uri()}")
         return 0
-    supply = Supply(install or user_settings().install or "auto", answered_now if somebody_is_there() else None)
+    supply = Supply(install or user_settings().install or "auto", ask_person_now if can_ask_person() else None)
     execution = play(folder, choose(sandbox), arguments, supply)
     if execution.exit_status is None:
         return 128 + (execution.signal or 0)

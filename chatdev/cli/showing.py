@@ -1,30 +1,35 @@
-"""How the commands that run something show it: as a console, as JSON lines, or only its end."""
+"""How the commands that run something show it: live on a console, as JSON lines, or only its end."""
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from chatdev.cli.console import Console
-from chatdev.cli.ending import show_ending
-from chatdev.cli.jsonlines import json_lines
 from chatdev.cli.outcome import INTERRUPTED
-from chatdev.cli.packages import somebody_is_there
+from chatdev.cli.shared_options import can_ask_person
+from chatdev.engine.wording import counted
 from chatdev.errors import ToolError
-
-if TYPE_CHECKING:
-    from chatdev.runner.result import Run
+from chatdev.events import Event
+from chatdev.runner.report import spent
+from chatdev.runner.result import Run
+from chatdev.runner.sanitize import sanitize
+from chatdev.runner.spending import of_the_budget
+from chatdev.secrets import scrubbed
+from chatdev.tools.software.languages import is_startable
 
 T = TypeVar("T")
 
-_OPTIONS = (
+_SHOW_OPTIONS = (
     click.option("--quiet", is_flag=True, help="Show only the end."),
     click.option("--verbose", is_flag=True, help="Show everything that is said, openings and code included."),
     click.option("--json", "as_json", is_flag=True, help="Print one event a line, as JSON."),
@@ -48,28 +53,31 @@ class Show:
         run's error."""
         with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
                      replayed=self.replayed) as console:
-            done = run(on_event=_outliving(json_lines if self.json else console),
-                       ask=console.ask if somebody_is_there() else None)
+            done = run(on_event=_survive_closed_pipe(print_json if self.json else console),
+                       ask=console.ask if can_ask_person() else None)
         if not self.json:
-            _outliving(partial(show_ending, kept=self.kept))(done)
+            _survive_closed_pipe(self._show_end)(done)
         if done.error:
             raise done.error
         return {"success": 0, "interrupted": INTERRUPTED, "unjudged": ToolError.exit_status}.get(done.status, 1)
 
+    def _show_end(self, run: Run) -> None:
+        show_ending(run, kept=self.kept)
+
 
 def show_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--quiet`, `--verbose` and `--json`; `taken` makes a `Show` of them."""
-    for option in reversed(_OPTIONS):
+    """Add `--quiet`, `--verbose` and `--json`; `pop_show` makes a `Show` of them."""
+    for option in reversed(_SHOW_OPTIONS):
         command = option(command)
     return command
 
 
-def taken(given: dict[str, Any], **more: Any) -> Show:
+def pop_show(given: dict[str, Any], **more: Any) -> Show:
     """The options of `show_options`, taken out of what was given, with `more` of `Show`."""
     return Show(given.pop("quiet"), given.pop("as_json"), given.pop("verbose"), **more)
 
 
-def _outliving(show: Callable[[T], None]) -> Callable[[T], None]:
+def _survive_closed_pipe(show: Callable[[T], None]) -> Callable[[T], None]:
     """`show`, but when the reader of our output goes away (`| head`) the rest goes nowhere: a run is not stopped by
     that, and its exit code stands."""
     def safely(what: T) -> None:
@@ -79,3 +87,44 @@ def _outliving(show: Callable[[T], None]) -> Callable[[T], None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     return safely
+
+
+_LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
+         "unjudged": ("yellow", "finished"),
+         "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted"),
+         "stopped": ("yellow", "stopped by its budget; what was made so far is kept")}
+
+
+def show_ending(run: Run, *, kept: bool = True) -> None:
+    """Print the end of a run; the text of an error is left to the one who reports errors. `kept`: its folder stays."""
+    colour, word = _LOOK[run.status]
+    reason = "" if run.error else f": {sanitize(run.reason)}"
+    click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
+    size = f"{counted(len(run.software), 'file')}, {counted(run.software.lines, 'line')}"
+    if kept:
+        _show_folder(run, size)
+    else:
+        click.echo(f"  software  {size}, not kept (--warehouse keeps it)")
+    click.echo(f"  cost      {spent(run.usage)}")
+    if budget := of_the_budget(run.limits, run.spent):
+        click.echo(f"  budget    {budget}")
+
+
+def _show_folder(run: Run, size: str) -> None:
+    folder = shlex.quote(str(run.folder))
+    click.echo(f"  software  {run.software_folder}  ({size})")
+    if is_startable(run.software):
+        click.echo(f"  start it  {_own_command()} play {folder}")
+    click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
+    if run.status in ("error", "interrupted", "stopped"):
+        click.echo(f"  go on     {_own_command()} resume {folder}")
+
+
+def _own_command() -> str:
+    """How to give the next command; a checkout's own environment is not on the path."""
+    return "chatdev" if shutil.which("chatdev") else f"{shlex.quote(sys.executable)} -m chatdev"
+
+
+def print_json(event: Event) -> None:
+    """Print an event as a JSON object with its `kind`; in ASCII, so that no text steers a terminal."""
+    click.echo(scrubbed(json.dumps({"kind": event.kind, **event.to_dict()})))

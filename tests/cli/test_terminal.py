@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from chatdev.cli.progress import Progress
+from chatdev.cli.layout import LiveLine
 from chatdev.events import ModelCalled, PhaseStarted, Uttered
 from tests.support.chat_server import Scripted
 from tests.support.session import draw, read_terminal
@@ -57,7 +57,7 @@ def test_streamed_text_is_not_wiped_by_the_progress_line(shop: Shop) -> None:
 
 def test_an_unknown_price_is_said_to_be_unknown() -> None:
     ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "w") as terminal, Progress(terminal) as progress:
+    with os.fdopen(theirs, "w") as terminal, LiveLine(terminal) as progress:
         for event in (PhaseStarted("coding#1", "coding", "about", None, "Programmer", 3),
                       Uttered("coding#1/round-2/assistant", "response", "assistant", "Programmer", "x", 2),
                       ModelCalled("coding#1/round-2/assistant", "programmer", "m", 10, 5, 1.0)):

@@ -1,4 +1,4 @@
-"""`chatdev check`."""
+"""`chatdev companies` and `chatdev check`: which companies there are, and whether one is sound."""
 
 from __future__ import annotations
 
@@ -6,8 +6,26 @@ from pathlib import Path
 
 import click
 
-from chatdev.cli.outcome import reported
+from chatdev.cli.outcome import report_outcome
 from chatdev.config.graph import chain_picture, chain_text
+from chatdev.config.load import companies
+from chatdev.runner.company import Company
+
+
+@click.command("companies")
+@report_outcome
+def list_companies() -> int:
+    """List the companies with their phases."""
+    for company in companies():
+        click.echo(f"{click.style(company.name, bold=True)}  {click.style(str(company.folder), dim=True)}")
+        if company.problem:
+            click.echo(f"  {click.style('cannot be loaded:', fg='red')} {company.problem}")
+            continue
+        click.echo(f"  {company.about}")
+        if company.source:
+            click.echo(click.style(f"  after {company.source}", dim=True))
+        click.echo(f"  phases: {' → '.join(company.phases)}\n")
+    return 0
 
 
 @click.command("check")
@@ -15,11 +33,9 @@ from chatdev.config.graph import chain_picture, chain_text
 @click.option("--graph", is_flag=True, help="Draw the chain as text.")
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png",
               help="Draw the chain into a file (needs graphviz).")
-@reported
-def command(company: str, graph: bool, picture: Path | None) -> int:
+@report_outcome
+def check_company(company: str, graph: bool, picture: Path | None) -> int:
     """Validate COMPANY, a name or a path. No model is called."""
-    from chatdev.runner.company import Company
-
     loaded = Company.load(company)
     config = loaded.config
     click.echo(f"{click.style('OK', fg='green')} {config.company}: {len(config.roles)} roles, "

@@ -1,0 +1,139 @@
+"""`chatdev run`, `resume` and `replay`: the commands that run a company or play its run again, and `--dry-run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from chatdev.cli.outcome import report_outcome
+from chatdev.cli.shared_options import budget_options, package_options, read_text_argument
+from chatdev.cli.showing import pop_show, show_options
+from chatdev.config.estimate import Load, estimate
+from chatdev.config.preview import preview
+from chatdev.config.settings import default_model, user_settings
+from chatdev.engine.wording import money
+from chatdev.errors import ConfigError
+from chatdev.runner.company import Company
+from chatdev.runner.front import replaying, resuming
+from chatdev.runner.inputs import gather
+from chatdev.runner.toolbox import described_tools
+from chatdev.sandbox.choose import NAMES
+from chatdev.version import __version__
+
+
+@click.command("run")
+@click.argument("words", metavar="[TASK]", nargs=-1)
+@click.option("--task", help="What to build; @FILE reads it from a file.")
+@click.option("--name", help="Name of the run's folder; default: the first words of the task.")
+@click.option("--org", help="Organisation, put behind the name.")
+@click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
+@click.option("--model", help="Model of every role that has none of its own: a name, `local`, or `local:FILE.gguf`.")
+@click.option("--base-url", help="An OpenAI-compatible endpoint.")
+@click.option("--path", type=click.Path(path_type=Path), help="Folder of existing software to start from.")
+@click.option("--warehouse", type=click.Path(path_type=Path), help="Where runs are written. [default: warehouse]")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
+@click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of the company's YAML.")
+@click.option("--without", multiple=True, metavar="PHASE", help="Leave a phase out.")
+@click.option("--without-roles", is_flag=True, help="Leave the role prompts out.")
+@click.option("--sandbox", type=click.Choice(NAMES), help="Where programs run. [default: bubblewrap]")
+@package_options
+@budget_options
+@click.option("--language", default="English", show_default=True, help="Language that documents are written in.")
+@click.option("--stream", is_flag=True, help="Show text as it is written.")
+@show_options
+@click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call nothing, make nothing.")
+@click.version_option(__version__, prog_name="chatdev", hidden=True)  # `run.py --version`
+@report_outcome
+def run(words: tuple[str, ...], **given: Any) -> int:
+    """Let a company build TASK. The result is a folder of the warehouse."""
+    task = _task(words, given.pop("task"))
+    inputs = dict(map(_input, given.pop("inputs")))
+    software = given.pop("path")
+    company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
+                           without_roles=given.pop("without_roles"))
+    show = pop_show(given)
+    if given.pop("dry_run"):
+        _show_dry_run(company, task, inputs, model=given["model"], base_url=given["base_url"])
+        return 0
+    return show.follow(lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given))
+
+
+def _task(words: tuple[str, ...], option: str | None) -> str:
+    if words and option:
+        raise ConfigError("the task is given twice: once as argument, once as --task; leave one out")
+    text = option or " ".join(words)
+    return read_text_argument(text, "the task")
+
+
+def _input(given: str) -> tuple[str, str | Path]:
+    name, equals, value = given.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"--input {given}: write it as NAME=VALUE or NAME=@FILE")
+    return name, Path(value[1:]) if value.startswith("@") else value
+
+
+@click.command("resume")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--task", metavar="TEXT",
+              help="A further request to a finished run, or @FILE; a new run starts from its software.")
+@click.option("--from", "since", metavar="ACTIVITY", help="In a copy of the run, go on live from this activity.")
+@click.option("--from-here", is_flag=True, help="Where the company has changed, go on live with what it is now.")
+@click.option("--as-it-was", is_flag=True, help="Go on with the company as it was when the run began.")
+@click.option("--name", help="Name of the new run's folder, with --task and --from.")
+@click.option("--warehouse", type=click.Path(path_type=Path), help="Where a new run is written. [default: beside DIR]")
+@click.option("--model", help="Another model from here on.")
+@click.option("--base-url", help="Another endpoint from here on.")
+@click.option("--sandbox", type=click.Choice(NAMES), help="Where programs run. [default: as before]")
+@package_options
+@budget_options
+@click.option("--language", help="Language that documents are written in. [default: as before]")
+@click.option("--stream", is_flag=True, help="Show text as it is written.")
+@show_options
+@report_outcome
+def resume(folder: Path, **given: Any) -> int:
+    """Go on with the run in DIR where it stopped; nothing that is paid for is paid again.
+
+    An ACTIVITY is a place of the run's journal and report, such as code_review#1 or
+    code_review#1/round-2/assistant.
+    """
+    show = pop_show(given, resumed=given["task"] is None)
+    if given["task"] is not None:
+        given["task"] = read_text_argument(given["task"], "the further task")
+    return show.follow(lambda **seen: resuming(folder, **seen, **given).run())
+
+
+@click.command("replay")
+@click.argument("path", metavar="DIR|FILE", type=click.Path(path_type=Path))
+@click.option("--speed", type=click.FloatRange(min=0, min_open=True), metavar="N",
+              help="So many times as fast as it was. [default: at once]")
+@click.option("--warehouse", type=click.Path(path_type=Path), help="Where to keep what it makes. [default: nowhere]")
+@show_options
+@report_outcome
+def replay(path: Path, **given: Any) -> int:
+    """Play a run again from its folder or journal: no model, no network, no program is run."""
+    show = pop_show(given, kept=given["warehouse"] is not None, replayed=path)
+    return show.follow(lambda **seen: replaying(path, **seen, **given).run())
+
+
+def _show_dry_run(company: Company, task: str, inputs: Mapping[str, str | Path], *, model: str | None,
+                  base_url: str | None) -> None:
+    """Print every phase's prompts, as far as they are known now, and the estimate."""
+    user = user_settings()
+    given = gather(company.config, task, inputs).visible
+    for shown in preview(company.config, given, described_tools(company.config)):
+        click.echo(click.style(f"── {shown.phase}: {shown.role} ({shown.speaker})", bold=True))
+        click.echo(f"{click.style('[system]', dim=True)}\n{shown.system}")
+        rest = "" if shown.known else " (‹…› is not known yet)"
+        click.echo(f"{click.style(f'[opening{rest}]', dim=True)}\n{shown.opening}\n")
+    guess = estimate(company.config, given, default_model(model, base_url, user=user), user.models)
+    click.echo(click.style("estimate", bold=True))
+    click.echo(f"  at least  {_format_load(guess.least)}")
+    click.echo(f"  at most   {_format_load(guess.most) if guess.most else 'known only when it runs'}")
+
+
+def _format_load(load: Load) -> str:
+    return (f"{load.calls} calls, {load.prompt_tokens} tokens in, {load.completion_tokens} out, "
+            f"{money(load.cost)}")

@@ -1,0 +1,90 @@
+"""What several commands take: budgets, packages and the question about one, and texts that are read from files."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from chatdev.errors import ConfigError
+
+_BUDGET_OPTIONS = (
+    click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
+                 help="Stop before the run has cost more than so many US dollars."),
+    click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
+                 help="Stop before it has read and written more tokens."),
+    click.option("--max-calls", type=click.IntRange(min=1), metavar="N", help="Stop after so many model calls."),
+    click.option("--max-minutes", type=click.FloatRange(min=0, min_open=True), metavar="N",
+                 help="Stop after so many minutes, in the middle of a call if need be."),
+)
+
+
+def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--max-cost`, `--max-tokens`, `--max-calls` and `--max-minutes`, named as in `RunOptions`."""
+    for option in reversed(_BUDGET_OPTIONS):
+        command = option(command)
+    return command
+
+
+_YES = ("y", "yes")
+
+install_option = click.option(
+    "--install", type=click.Choice(["auto", "ask", "never"]),
+    help="Whether packages that programs import are installed, in the sandbox. [default: auto, or as before]")
+_runtime_option = click.option(
+    "--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`; prepared once.")
+
+
+def package_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--install` and `--runtime`, named as in `RunOptions`."""
+    return install_option(_runtime_option(command))
+
+
+def can_ask_person() -> bool:
+    """Whether there is a person to ask: at a terminal that shows the question and takes the answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def question(distribution: str) -> str:
+    """What is asked about a package."""
+    return f"Install the package {distribution}, which the program imports? [y/N] "
+
+
+async def ask_person(distribution: str) -> bool:
+    """Ask at the terminal; anything but yes is no. Cancelled, it leaves what is typed for others."""
+    loop = asyncio.get_running_loop()
+    typed = asyncio.Event()
+    click.echo(question(distribution), nl=False, err=True)
+    loop.add_reader(sys.stdin.fileno(), typed.set)
+    try:
+        await typed.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    return _is_yes(sys.stdin.readline())
+
+
+def ask_person_now(distribution: str) -> bool:
+    """The same for callers without an event loop."""
+    click.echo(question(distribution), nl=False, err=True)
+    return _is_yes(sys.stdin.readline())
+
+
+def _is_yes(line: str) -> bool:
+    return line.strip().lower() in _YES
+
+
+def read_text_argument(given: str, what: str) -> str:
+    """`given`, or the content of FILE where it is `@FILE`. Raises ConfigError, which calls it `what`."""
+    if not given.startswith("@"):
+        return given
+    name = given[1:]
+    try:
+        return Path(name).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{what}: cannot read {name}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{what}: {name} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
