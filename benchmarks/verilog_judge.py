@@ -26,8 +26,7 @@ import yaml
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev.evaluation.measure import Row
 from chatdev.evaluation.verilogeval import Problem, VerilogEval, measured
-from chatdev.sandbox.base import Sandbox
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import Sandbox, find_sandbox
 from chatdev.tools.base import template
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.simulation import as_answer
@@ -125,7 +124,7 @@ def main() -> None:
     sample = parser.parse_args().problems
     problems, published = VerilogEval(DATA).problems(), VerilogEval(DATA, errata=False).problems()
     chosen = problems[::max(1, len(problems) // sample)] if sample else problems
-    results = study(chosen, {problem.name: problem for problem in published}, choose())
+    results = study(chosen, {problem.name: problem for problem in published}, find_sandbox())
     print(told(results))
     if not sample:
         write_results(RESULTS, results)

@@ -29,7 +29,7 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, writ
 from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_pyverilog import Parser, sliced
 from chatdev.evaluation.verilogeval import Problem, VerilogEval
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.verilog.bench import BenchReport
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
@@ -81,7 +81,8 @@ def rows_of(problem: Problem, most: int) -> tuple[list[Row], int]:
             break
         tried += 1
         with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
-            simulated = simulate_unexamined(mutant.text, problem.bench, problem.reference, choose("none"), Path(folder),
+            simulated = simulate_unexamined(mutant.text, problem.bench, problem.reference, find_sandbox("none"),
+                                            Path(folder),
                                             dump=True, limits=_LIMITS)
             if simulated.outcome == "mismatches" and simulated.report and simulated.waves:
                 found.append(_measured(problem, mutant, simulated.report, simulated.waves, parse))

@@ -19,8 +19,7 @@ from benchmarks.first_runs.record import Row, save, write_page
 from benchmarks.study import ROOT
 from chatdev.evaluation.trial import Check, copied
 from chatdev.journal import read_journal
-from chatdev.sandbox.base import Sandbox
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import Sandbox, find_sandbox
 from chatdev.workspace.tree import read_tree
 
 _WAREHOUSE = ROOT / "warehouse"
@@ -32,7 +31,7 @@ def main() -> int:
     options = _options()
     tasks = [t for t in yaml.safe_load(Path(__file__).with_name("tasks.yaml").read_text(encoding="utf-8"))["tasks"]
              if options.only in (None, t["name"])]
-    sandbox = choose()
+    sandbox = find_sandbox()
     if options.accept:
         return 0 if all(c.passed for t in tasks for c in _shown(try_out(t, options.accept, sandbox))) else 1
     rows = []

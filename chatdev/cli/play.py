@@ -9,7 +9,7 @@ import click
 
 from chatdev.cli.outcome import report_outcome, show_error
 from chatdev.cli.shared_options import ask_person_now, can_ask_person, install_option
-from chatdev.sandbox.choose import NAMES
+from chatdev.sandbox.base import SANDBOXES
 
 if TYPE_CHECKING:
     from chatdev.tools.software.installing.supply import Policy
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("play", context_settings={"allow_interspersed_args": False})
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--sandbox", type=click.Choice(NAMES), default="bubblewrap", show_default=True,
+@click.option("--sandbox", type=click.Choice(SANDBOXES), default="bubblewrap", show_default=True,
               help="Where it runs; `none` gives it your rights.")
 @install_option
 @report_outcome
@@ -27,7 +27,7 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Pol
     goes to the program. It works on a copy: what it writes is gone afterwards. Of a page, its
     address for a browser is shown."""
     from chatdev.config.settings import user_settings
-    from chatdev.sandbox.choose import choose
+    from chatdev.sandbox.base import find_sandbox
     from chatdev.tools.software.installing.supply import Supply
     from chatdev.tools.software.play import page_of, play
 
@@ -38,7 +38,7 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Pol
         click.echo(f"open it in a browser: {page.as_uri()}")
         return 0
     supply = Supply(install or user_settings().install or "auto", ask_person_now if can_ask_person() else None)
-    execution = play(folder, choose(sandbox), arguments, supply)
+    execution = play(folder, find_sandbox(sandbox), arguments, supply)
     if execution.exit_status is None:
         return 128 + (execution.signal or 0)
     return execution.exit_status

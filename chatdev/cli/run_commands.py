@@ -20,7 +20,7 @@ from chatdev.runner.company import Company
 from chatdev.runner.front import replaying, resuming
 from chatdev.runner.inputs import gather
 from chatdev.runner.toolbox import described_tools
-from chatdev.sandbox.choose import NAMES
+from chatdev.sandbox.base import SANDBOXES
 from chatdev.version import __version__
 
 
@@ -38,7 +38,7 @@ from chatdev.version import __version__
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of the company's YAML.")
 @click.option("--without", multiple=True, metavar="PHASE", help="Leave a phase out.")
 @click.option("--without-roles", is_flag=True, help="Leave the role prompts out.")
-@click.option("--sandbox", type=click.Choice(NAMES), help="Where programs run. [default: bubblewrap]")
+@click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
 @click.option("--language", default="English", show_default=True, help="Language that documents are written in.")
@@ -86,7 +86,7 @@ def _input(given: str) -> tuple[str, str | Path]:
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where a new run is written. [default: beside DIR]")
 @click.option("--model", help="Another model from here on.")
 @click.option("--base-url", help="Another endpoint from here on.")
-@click.option("--sandbox", type=click.Choice(NAMES), help="Where programs run. [default: as before]")
+@click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: as before]")
 @package_options
 @budget_options
 @click.option("--language", help="Language that documents are written in. [default: as before]")

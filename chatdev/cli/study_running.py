@@ -15,7 +15,7 @@ from chatdev.cli.study_options import folder_of, opened, study_options
 from chatdev.engine.wording import counted
 from chatdev.errors import BudgetExhausted, ConfigError
 from chatdev.runner.sanitize import sanitize
-from chatdev.sandbox.choose import NAMES
+from chatdev.sandbox.base import SANDBOXES
 
 if TYPE_CHECKING:
     from chatdev.batch.ledger import Ledger
@@ -29,7 +29,7 @@ _VARIANTS = (
     click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of every company's YAML."),
     click.option("--model", "models", multiple=True, help="Model of all companies; several are compared."),
     click.option("--base-url", help="An OpenAI-compatible endpoint."),
-    click.option("--sandbox", type=click.Choice(NAMES), help="Where programs run. [default: bubblewrap]"),
+    click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]"),
 )
 _LIMITS = (
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",

@@ -27,7 +27,7 @@ from chatdev.llm.reach import unreachable
 from chatdev.llm.registry import LOCAL, Models
 from chatdev.paths import settings_file
 from chatdev.sandbox import bubblewrap, cgroup, docker
-from chatdev.sandbox.seccomp import refused_calls
+from chatdev.sandbox.seccomp import system_call_filter
 from chatdev.tools.software.installing.index import Index
 from chatdev.tools.software.installing.sources import Fetcher, sources
 from chatdev.tools.software.interpreter import interpreter
@@ -118,9 +118,9 @@ def _check_bubblewrap() -> ProbeResult:
     if missing := [name for name in bubblewrap.NEEDED if not shutil.which(name)]:
         return absence(f"{' and '.join(missing)} not found: no program runs without it but by --sandbox none",
                       packages=sorted({bubblewrap.NEEDED[name] for name in missing}))
-    if reason := bubblewrap.available():
+    if reason := bubblewrap.why_not():
         return fault(reason)
-    user = "as an unused user, by root's right" if bubblewrap.as_root() else "in a user namespace"
+    user = "as an unused user, by root's right" if bubblewrap.is_root() else "in a user namespace"
     return success(f"{_version_of('bwrap', '--version')}, programs run {user}")
 
 
@@ -128,7 +128,7 @@ def _check_docker() -> ProbeResult:
     """Whether docker works here, for those who cannot have bubblewrap."""
     if not shutil.which("docker"):
         return absence("docker not found; only for --sandbox docker", packages=["docker.io"])
-    if reason := docker.available():
+    if reason := docker.why_not():
         return absence(reason)
     return success(f"{_version_of('docker', '--version')}, for --sandbox docker")
 
@@ -142,7 +142,7 @@ def _check_memory_limit() -> ProbeResult:
 
 def _check_system_calls() -> ProbeResult:
     """Whether the kernel's rare calls are refused."""
-    if refused_calls():
+    if system_call_filter():
         return success("the rare ones are refused (seccomp)")
     return absence("not filtered: the numbers of this kind of processor are not known")
 

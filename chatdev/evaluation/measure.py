@@ -15,7 +15,7 @@ from chatdev.evaluation.finished import FinishedRun
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Check
 from chatdev.runner.sanitize import sanitize
-from chatdev.sandbox.base import Binding, Job, Limits, Sandbox
+from chatdev.sandbox.base import Binding, Job, ProcessLimits, Sandbox
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.registry import registry
 from chatdev.tools.software.installing.supply import Supply
@@ -114,7 +114,7 @@ def _paper_executability(run: FinishedRun, bench: Bench) -> float | None:
 def _paper_start(run: FinishedRun, folder: Path, bench: Bench) -> Job | None:
     if syntax_errors(run.software):
         bare = interpreter()
-        return Job([str(bare.executable), "main.py"], folder, Limits(seconds=_PAPER_SECONDS), bindings=[
+        return Job([str(bare.executable), "main.py"], folder, ProcessLimits(seconds=_PAPER_SECONDS), bindings=[
             Binding(bare.prefix)])
     program = prepare_program(run.software, run.folder / "run", bench.sandbox, bench.supply)
     return None if missing_for_windows(program) else program.job(folder, _PAPER_SECONDS + program.needs_display)

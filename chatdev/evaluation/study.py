@@ -24,7 +24,7 @@ from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import Recorded
 from chatdev.runner.result import Run
 from chatdev.runner.session import opened
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.software.installing.supply import Policy, Supply
 from chatdev.tools.software.modules import runtime
 from chatdev.workspace.problems import explained
@@ -164,7 +164,7 @@ class Study:
                 warehouse.rmdir()
 
     async def _measured(self, task: Task, folder: Path, embedder: Any) -> Row:
-        sandbox = choose(self.sandbox or "bubblewrap")
+        sandbox = find_sandbox(self.sandbox or "bubblewrap")
         bench = Bench(sandbox, embedder, Supply(self.conditions.install, None, self.conditions.runtime))
         try:
             return await asyncio.to_thread(self.data.verdict, task, folder, bench)

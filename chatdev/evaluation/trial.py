@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.sandbox.base import Binding, Execution, Job, Limits, Sandbox
+from chatdev.sandbox.base import Binding, Execution, Job, ProcessLimits, Sandbox
 from chatdev.tools.base import throwaway_copy
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
@@ -49,7 +49,7 @@ class Program:
     def run(self, argv: Sequence[str], *, stdin: str | None = None, bindings: Sequence[Binding] = (),
             seconds: float = 10.0) -> Execution:
         """Run any command beside the program."""
-        return self.sandbox.run(Job(argv, self.folder, Limits(seconds=seconds), stdin=stdin,
+        return self.sandbox.run(Job(argv, self.folder, ProcessLimits(seconds=seconds), stdin=stdin,
                                     bindings=[*self.shown, *bindings]))
 
 

@@ -16,8 +16,7 @@ from chatdev.runner.execute import Execution
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import JOURNAL
 from chatdev.runner.result import Run
-from chatdev.sandbox.base import Sandbox
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import Sandbox, find_sandbox
 from chatdev.workspace.run_folder import RunFolder
 
 
@@ -32,7 +31,7 @@ class Means:
 
     def sandbox(self, name: str | None) -> Sandbox:
         """The sandbox called `name`, or the user's. Raises SandboxError when it does not work here."""
-        sandbox = choose(name or self.user.sandbox or "bubblewrap")
+        sandbox = find_sandbox(name or self.user.sandbox or "bubblewrap")
         self.closing.callback(sandbox.stop_all)
         return sandbox
 

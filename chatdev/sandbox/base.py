@@ -1,19 +1,33 @@
-"""The seam between tools and the place where untrusted programs run."""
+"""The seam between tools and the place where untrusted programs run: a job, its limits, how it ended, and the sandbox
+that runs it."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
+from chatdev.errors import ConfigError, SandboxError
+
 BOX = "/box"
 """Where a confined program sees the folder of its job."""
+HOME = "/home/user"
+"""Its home, in memory."""
+SCRATCH = {"/dev/shm": 64 << 20, "/tmp": 256 << 20, HOME: 64 << 20}
+"""Folders in memory, and how many bytes of it each may take."""
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
+"""What programs need of /etc."""
+Exceeded = Literal["memory", "disk", "output"]
+"""Which of `Limits.memory`, `disk` and `written` ended a program."""
+SANDBOXES = ("bubblewrap", "docker", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """What one program may use. Sizes in bytes, times in seconds.
 
     The kernel refuses more than `address_space`, `file_size`, `processes` and `open_files`; a program that goes over
@@ -40,10 +54,6 @@ class Binding:
     target: str | None = None
 
 
-Exceeded = Literal["memory", "disk", "output"]
-"""Which of `Limits.memory`, `disk` and `written` ended a program."""
-
-
 @dataclass(frozen=True, slots=True)
 class Execution:
     """How a program ended. `exit_status` is None when a signal ended it, also one of ours: `timed_out` says that its
@@ -65,7 +75,7 @@ class Job:
 
     argv: Sequence[str]
     folder: Path
-    limits: Limits = Limits()
+    limits: ProcessLimits = ProcessLimits()
     env: Mapping[str, str] = field(default_factory=dict)
     bindings: Sequence[Binding] = ()
     stdin: str | None = None  # None: /dev/null
@@ -87,9 +97,61 @@ class Sandbox(Protocol):
         ...
 
 
-def with_signal(execution: Execution) -> Execution:
+def signal_from_status(execution: Execution) -> Execution:
     """bwrap and docker turn death by signal n into exit status 128 + n; turn it back."""
     number = (execution.exit_status or 0) - 128
     if number in set(signal.Signals):
         return replace(execution, exit_status=None, signal=number)
     return execution
+
+
+def variables_of(job: Job, home: str) -> dict[str, str]:
+    """The environment variables of a job, none of them ours: a fixed minimum, the terminal's kind for interactive jobs,
+    and `job.env`."""
+    variables = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home, "USER": "user", "LANG": "C.UTF-8", "TERM": "dumb",
+        "TMPDIR": "/tmp", "XDG_CACHE_HOME": f"{home}/.cache", "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    if job.interactive:
+        size = shutil.get_terminal_size()
+        variables |= {"TERM": os.environ.get("TERM", "dumb"), "COLUMNS": str(size.columns), "LINES": str(size.lines)}
+    return variables | dict(job.env)
+
+
+def prlimit_command(limits: ProcessLimits, *, count_processes: bool) -> list[str]:
+    """The start of a command line that lowers the kernel's limits for what follows it.
+
+    `count_processes` only where the user id is the program's own: the kernel counts all processes of a user.
+    """
+    space = limits.memory if limits.address_space is None else limits.address_space
+    options = [f"--as={space}", f"--fsize={limits.file_size}", f"--nofile={limits.open_files}", "--core=0"]
+    if limits.cpu is not None:
+        options.append(f"--cpu={limits.cpu}:{limits.cpu + 1}")  # the first is told apart from a plain kill
+    if count_processes:
+        options.append(f"--nproc={limits.processes}")
+    return ["prlimit", *options, "--"]
+
+
+def find_sandbox(name: str = "bubblewrap") -> Sandbox:
+    """The sandbox called `name`. Raises SandboxError, with what to do, when it does not work on this machine, and
+    ConfigError when there is none of this name. Its module is imported now: a run needs one of the three."""
+    if name not in SANDBOXES:
+        raise ConfigError(f"there is no sandbox {name!r}; there are: {', '.join(SANDBOXES)}")
+    if name == "none":
+        from chatdev.sandbox.unconfined import Unconfined
+
+        return Unconfined()
+    if name == "docker":
+        from chatdev.sandbox import docker
+
+        return _make(docker.Docker, docker.why_not(), other="bubblewrap")
+    from chatdev.sandbox import bubblewrap
+
+    return _make(bubblewrap.Bubblewrap, bubblewrap.why_not(), other="docker")
+
+
+def _make(make: Callable[[], Sandbox], reason: str | None, *, other: str) -> Sandbox:
+    if reason:
+        raise SandboxError(f"no sandbox for the programs that models write: {reason}; or take another one (--sandbox "
+                           f"{other}), or accept that they run with your rights: --sandbox none")
+    return make()

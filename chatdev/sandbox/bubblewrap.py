@@ -1,4 +1,8 @@
-"""Untrusted programs in bubblewrap: no network, no secrets, nothing of the host but /usr, read-only."""
+"""Untrusted programs in bubblewrap: no network, no secrets, nothing of the host but /usr, read-only.
+
+`Bubblewrap` runs a job, `why_not` says whether it can here, and `command_line` says what a program sees, as whom it
+runs, and what it may not do.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,38 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import cgroup
-from chatdev.sandbox.base import Execution, Job, Limits, with_signal
+from chatdev.sandbox.base import (
+    BOX,
+    HOME,
+    SCRATCH,
+    SETTINGS,
+    Binding,
+    Execution,
+    Job,
+    ProcessLimits,
+    prlimit_command,
+    signal_from_status,
+    variables_of,
+)
 from chatdev.sandbox.cgroup import Group
-from chatdev.sandbox.children import Children
-from chatdev.sandbox.confinement import command_line
-from chatdev.sandbox.owner import SPARE_USERS, hand_over, spare_user
-from chatdev.sandbox.seccomp import refused_calls
-from chatdev.sandbox.terminal import run_interactively
+from chatdev.sandbox.children import Children, run_interactively
+from chatdev.sandbox.job_folder import SPARE_USERS, hand_over, spare_user
+from chatdev.sandbox.seccomp import system_call_filter
 
 NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
 """The programs it takes, each with its Debian package."""
 _ONE_TOO_MANY = ("prlimit", "--nproc=1", "--", "sh", "-c", "(:)")  # a second process, which the kernel should refuse
+_NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl")
+_NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
+               "--hostname", "sandbox")
+_SYSTEM = ("--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
+           "--symlink", "usr/lib64", "/lib64", "--symlink", "usr/sbin", "/sbin",
+           "--perms", "0755", "--dir", "/etc",  # or bwrap makes it unreadable to others
+           "--proc", "/proc", "--dev", "/dev")
 
 
 class Bubblewrap:
@@ -44,7 +65,7 @@ class Bubblewrap:
 
     def run(self, job: Job) -> Execution:
         """Run `job`; `exit_status` is None when a signal ended it. Raises SandboxError when bwrap cannot start."""
-        user = spare_user() if as_root() else None  # apart, so that their processes count apart
+        user = spare_user() if is_root() else None  # apart, so that their processes count apart
         if user is not None:
             hand_over(job.folder, user)
         with _filter() as (options, descriptors):
@@ -64,7 +85,7 @@ class Bubblewrap:
             started = b"exit-code" in _read_now(reader)
         if not started and execution.signal is None:  # a program may kill bwrap, and itself with it: its own group
             raise SandboxError(f"bubblewrap could not start {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
-        return with_signal(execution)
+        return signal_from_status(execution)
 
     def stop_all(self) -> None:
         """Kill whatever is still running, and run nothing any more; safe from any thread."""
@@ -72,12 +93,12 @@ class Bubblewrap:
 
 
 @functools.cache
-def available() -> str | None:
-    """None when bubblewrap works here, else the reason with its mend; found by running it, once."""
+def why_not() -> str | None:
+    """None when bubblewrap works here, else the reason and what to do; found by running it, once."""
     if missing := [program for program in NEEDED if not shutil.which(program)]:
         packages = " ".join(sorted({NEEDED[program] for program in missing}))
         return f"{' and '.join(missing)} not found; install it: apt-get install {packages}"
-    if as_root():
+    if is_root():
         return None
     reason = _probe(user=None)
     if reason is None and _probe(user=None, argv=_ONE_TOO_MANY) is not None:
@@ -94,7 +115,7 @@ def available() -> str | None:
 
 
 @functools.cache
-def as_root() -> bool:
+def is_root() -> bool:
     """Whether we are root with the right to make namespaces (root in a container may not have it)."""
     return os.geteuid() == 0 and _probe(user=SPARE_USERS[0]) is None
 
@@ -112,7 +133,7 @@ def _probe(user: int | None, argv: Sequence[str] = ("true",)) -> str | None:
 
 
 @contextlib.contextmanager
-def _group(limits: Limits) -> Iterator[Group | None]:
+def _group(limits: ProcessLimits) -> Iterator[Group | None]:
     """A control group for the program, where we may make one."""
     parent = cgroup.parent()
     if parent is None:
@@ -125,7 +146,7 @@ def _group(limits: Limits) -> Iterator[Group | None]:
 @contextlib.contextmanager
 def _filter() -> Iterator[tuple[Sequence[str], Sequence[int]]]:
     """Options and descriptors by which bwrap gets the filter of system calls; none where there is no filter."""
-    calls = refused_calls()
+    calls = system_call_filter()
     if calls is None:
         yield (), ()
         return
@@ -155,3 +176,53 @@ def _read_now(reader: int) -> bytes:
         return os.read(reader, 1 << 16)
     except BlockingIOError:
         return b""
+
+
+def command_line(job: Job, user: int | None, *options: str) -> list[str]:
+    """The whole command line. Binds under /tmp must follow its tmpfs; --setenv must follow --clearenv; only the
+    program's own user may enter its folder, so `env` does."""
+    variables = variables_of(job, HOME) | {"PWD": BOX}
+    bwrap = shutil.which("bwrap") or "bwrap"
+    return [
+        bwrap, *_NAMESPACES, *options, *_identity(user), *(() if job.network else ("--unshare-net",)),
+        *_SYSTEM, *_bind_if_there(SETTINGS), *_bind_if_there(_NETWORK if job.network else ()), "--remount-ro", "/dev",
+        *_scratch(), *_bind_options(job.bindings), "--bind", str(job.folder.resolve()), BOX,
+        "--remount-ro", "/", "--chdir", "/",
+        "--clearenv", *(word for name, value in variables.items() for word in ("--setenv", name, value)),
+        "--", *_drop(user), "env", f"--chdir={BOX}", *prlimit_command(job.limits, count_processes=True), *job.argv,
+    ]
+
+
+def _identity(user: int | None) -> Sequence[str]:
+    if user is None:
+        return ("--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL")
+    return ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")  # for setpriv, which ends them
+
+
+def _drop(user: int | None) -> Sequence[str]:
+    if user is None:
+        return ()
+    return ("setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--no-new-privs", "--inh-caps=-all")
+
+
+def _bind_if_there(paths: Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        yield from ("--ro-bind-try", path, path)
+
+
+def _scratch() -> Iterator[str]:
+    for folder, size in SCRATCH.items():
+        yield from ("--perms", "1777", "--size", str(size), "--tmpfs", folder)
+
+
+def _bind_options(bindings: Sequence[Binding]) -> Iterator[str]:
+    """Read-only binds; the folders above them are made first, or bwrap makes them unreadable to others."""
+    for binding in bindings:
+        source = str(binding.source.absolute())
+        target = binding.target or source
+        if target.startswith("/usr/"):
+            continue  # already there
+        for parent in reversed(PurePosixPath(target).parents):
+            if str(parent) not in ("/", "/tmp", "/home", HOME):
+                yield from ("--perms", "0755", "--dir", str(parent))
+        yield from ("--ro-bind", source, target)

@@ -1,6 +1,6 @@
 """Control groups (cgroup v2): the kernel holds the memory limit of a whole process tree, where we may make a group.
 
-That is so for root and, on most desktops, for everybody; otherwise `watch.py` has to do. See cgroups(7) and the
+That is so for root and, on most desktops, for everybody; otherwise `watch.py` does it. See cgroups(7) and the
 kernel's cgroup-v2 document for the files used here.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.sandbox.base import Limits
+from chatdev.sandbox.base import ProcessLimits
 
 _ENTER = 'echo $$ > "$0" && exec "$@"'
 _ATTEMPTS, _PAUSE = 50, 0.02  # until the kernel has cleared away what was killed in a group
@@ -41,7 +41,7 @@ class Group:
 
 
 @contextlib.contextmanager
-def group(parent: Path, limits: Limits) -> Iterator[Group]:
+def group(parent: Path, limits: ProcessLimits) -> Iterator[Group]:
     """A new group in `parent`, held to `limits.memory` and `limits.processes`; whoever is left in it at the end is
     killed. Raises OSError when it cannot be made."""
     made = Group(parent / f"chatdev-{secrets.token_hex(6)}")
@@ -62,7 +62,7 @@ def parent() -> Path | None:
     """The group in which we may make others, or None; found out by making one and running something in it."""
     for candidate in candidates():
         try:
-            with group(candidate, Limits()) as made:
+            with group(candidate, ProcessLimits()) as made:
                 done = subprocess.run([*made.enter, "true"], capture_output=True, check=False, timeout=10,
                                       stdin=subprocess.DEVNULL)
         except (OSError, subprocess.TimeoutExpired):
@@ -80,8 +80,13 @@ def candidates(process: Path = Path("/proc/self")) -> list[Path]:
         return []
     root, top = mounts[0][3], Path(mounts[0][4])
     own = top / os.path.relpath(paths[0], root)
-    return [folder for folder in (own, own.parent) if folder.is_relative_to(top) and ".." not in folder.parts
-            and "memory" in " ".join(_lines(folder / "cgroup.subtree_control")).split()]
+    inside = [folder for folder in (own, own.parent) if folder.is_relative_to(top) and ".." not in folder.parts]
+    return [folder for folder in inside if _limits_memory(folder)]
+
+
+def _limits_memory(group: Path) -> bool:
+    """Whether groups in this one may have a memory limit."""
+    return "memory" in " ".join(_lines(group / "cgroup.subtree_control")).split()
 
 
 def _clear(path: Path) -> None:

@@ -1,24 +1,30 @@
-"""Running one child process to its end or its limit, and killing whatever is left of it."""
+"""Child processes: run to their end or their limit with their output captured, or at the user's own terminal; whatever
+is left of them is killed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import pty
+import selectors
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from chatdev.errors import SandboxError
-from chatdev.sandbox.base import Execution, Job
-from chatdev.sandbox.streams import Streams
+from chatdev.sandbox.base import Exceeded, Execution, Job
 from chatdev.sandbox.watch import Watch
+from chatdev.secrets import scrubbed_bytes, scrubbed_ends
 
 _DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
+_POLL = 0.05  # seconds between looks at a child that still holds its pipes
+_NAP = 0.005  # seconds between looks at a child that closed them
 
 
 class Children:
@@ -42,7 +48,7 @@ class Children:
             streams.drain(_DRAIN)
         if stopped:
             raise SandboxError(f"{job.argv[0]} was stopped before it ended")
-        exceeded = watch.left_behind() if reason is None or reason == "time" else reason
+        exceeded = watch.limit_exceeded_at_the_end() if reason is None or reason == "time" else reason
         killed, status = reason is not None or exceeded is not None, child.returncode
         return Execution(
             exit_status=None if killed or status < 0 else status,
@@ -111,3 +117,128 @@ def _kill_group(child: subprocess.Popen[bytes]) -> None:
     """Kill the child's whole process group, also when its leader has already ended."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
+
+
+class Streams:
+    """Both output streams of a child, read as they come so that it never blocks on a full pipe."""
+
+    def __init__(self, child: subprocess.Popen[bytes], limit: int) -> None:
+        self.stdout, self.stderr = Capture(limit), Capture(limit)
+        self._selector = selectors.DefaultSelector()
+        for pipe, capture in ((child.stdout, self.stdout), (child.stderr, self.stderr)):
+            if pipe:
+                os.set_blocking(pipe.fileno(), False)
+                self._selector.register(pipe, selectors.EVENT_READ, capture)
+
+    def read(self, child: subprocess.Popen[bytes], deadline: float, watch: Watch) -> Exceeded | Literal["time"] | None:
+        """Read until the child has ended: None. Otherwise why it must be ended: `deadline` (monotonic), or a limit."""
+        while not _has_ended(child):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return "time"
+            if exceeded := watch.exceeded_limit(self.stdout.total + self.stderr.total):
+                return exceeded
+            if self._selector.get_map():
+                self._read_once(min(_POLL, left))
+            else:
+                time.sleep(min(_NAP, left))
+        return None
+
+    def drain(self, seconds: float) -> None:
+        """Take what the ended child left in the pipes; descendants that still hold them are waited for `seconds`."""
+        deadline = time.monotonic() + seconds
+        while self._selector.get_map() and (left := deadline - time.monotonic()) > 0:
+            self._read_once(left)
+        self._selector.close()
+
+    def _read_once(self, timeout: float) -> None:
+        for key, _ in self._selector.select(timeout):
+            try:
+                data = os.read(key.fd, 1 << 16)
+            except BlockingIOError:
+                continue
+            if data:
+                key.data.feed(data)
+            else:
+                self._selector.unregister(key.fileobj)
+
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether the child ended; it is not reaped yet."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+class Capture:
+    """Bytes of one stream: at most `limit` kept, half from the head and half from the tail."""
+
+    def __init__(self, limit: int) -> None:
+        self._head_limit = limit - limit // 2
+        self._tail_limit = limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._left_out = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the stream."""
+        room = self._head_limit - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        excess = len(self._tail) - self._tail_limit
+        if excess > 0:
+            del self._tail[:excess]
+            self._left_out += excess
+
+    @property
+    def total(self) -> int:
+        """How many bytes came, kept or not."""
+        return len(self._head) + len(self._tail) + self._left_out
+
+    @property
+    def truncated(self) -> bool:
+        """Whether bytes were left out."""
+        return self._left_out > 0
+
+    def text(self) -> str:
+        """What was kept, as UTF-8 with replacements and without secrets; a line in the middle says how much is
+        missing."""
+        if not self._left_out:
+            kept = scrubbed_bytes(bytes(self._head + self._tail))
+        else:
+            head, tail = scrubbed_ends(bytes(self._head), bytes(self._tail))
+            kept = head + f"\n[… {self._left_out} bytes left out …]\n".encode() + tail
+        return kept.decode("utf-8", errors="replace")
+
+
+def run_interactively(command: Sequence[str], *, env: Mapping[str, str], cwd: Path | None = None,
+                      pass_fds: Sequence[int] = ()) -> Execution:
+    """Run `command` with the user's standard streams until it ends; nothing is captured and no time limit holds.
+
+    At a terminal the program gets a pseudo-terminal of its own: it can neither push characters into the user's
+    shell (TIOCSTI) nor change its settings, and Ctrl-C reaches the program, not us.
+    """
+    started = time.monotonic()
+    try:
+        run = _run_at_terminal if sys.stdin.isatty() else _run_on_streams
+        status = run(command, env, cwd, pass_fds)
+    except OSError as error:
+        raise SandboxError(f"cannot start {command[0]}: {error}") from error
+    return Execution(exit_status=status if status >= 0 else None, signal=-status if status < 0 else None,
+                     stdout="", stderr="", seconds=time.monotonic() - started)
+
+
+def _run_at_terminal(command: Sequence[str], env: Mapping[str, str], cwd: Path | None, pass_fds: Sequence[int]) -> int:
+    for descriptor in pass_fds:
+        os.set_inheritable(descriptor, True)
+    directory = [f"--chdir={cwd}"] if cwd else []
+    variables = [f"{name}={value}" for name, value in env.items()]
+    return os.waitstatus_to_exitcode(pty.spawn(["/usr/bin/env", "-i", *directory, *variables, *command]))
+
+
+def _run_on_streams(command: Sequence[str], env: Mapping[str, str], cwd: Path | None, pass_fds: Sequence[int]) -> int:
+    child = subprocess.Popen(command, env=dict(env), cwd=cwd, start_new_session=True, pass_fds=pass_fds)
+    try:
+        return child.wait()
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()

@@ -25,12 +25,21 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import SandboxError
-from chatdev.sandbox.base import BOX, Binding, Execution, Job, Limits, with_signal
-from chatdev.sandbox.children import Children
-from chatdev.sandbox.confinement import HOME, SCRATCH, SETTINGS
-from chatdev.sandbox.environment import environment, limited
-from chatdev.sandbox.owner import hand_over, spare_user
-from chatdev.sandbox.terminal import run_interactively
+from chatdev.sandbox.base import (
+    BOX,
+    HOME,
+    SCRATCH,
+    SETTINGS,
+    Binding,
+    Execution,
+    Job,
+    ProcessLimits,
+    prlimit_command,
+    signal_from_status,
+    variables_of,
+)
+from chatdev.sandbox.children import Children, run_interactively
+from chatdev.sandbox.job_folder import hand_over, spare_user
 
 IMAGE = "chatdev-sandbox:1"
 _FOLDERS = ("usr", "etc", "proc", "dev", "sys", "tmp", "home", HOME.lstrip("/"), BOX.lstrip("/"))
@@ -69,8 +78,8 @@ class Docker:
             self._running.add(name)
         try:
             if job.interactive:
-                return run_interactively(command, env=_environment())
-            return self._judged(self._children.run(command, job, env=_environment()), job, name)
+                return run_interactively(command, env=docker_environment())
+            return self._correct(self._children.run(command, job, env=docker_environment()), job, name)
         finally:
             self._remove(name)
 
@@ -82,7 +91,7 @@ class Docker:
         for name in names:
             self._remove(name)
 
-    def _judged(self, execution: Execution, job: Job, name: str) -> Execution:
+    def _correct(self, execution: Execution, job: Job, name: str) -> Execution:
         """What docker says of the end, in place of what its command line does: that one has errors of its own."""
         state = _state(name)
         if state.get("Status") not in ("running", "exited"):
@@ -94,7 +103,7 @@ class Docker:
             raise SandboxError(f"docker lost hold of {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
         if state["OOMKilled"]:
             return replace(execution, exit_status=None, signal=int(signal.SIGKILL), exceeded="memory")
-        return with_signal(replace(execution, exit_status=state["ExitCode"]))
+        return signal_from_status(replace(execution, exit_status=state["ExitCode"]))
 
     def _remove(self, name: str) -> None:
         _docker("rm", "--force", "--volumes", name)
@@ -104,7 +113,7 @@ class Docker:
 
 def command_line(job: Job, name: str, user: int) -> list[str]:
     """The whole command line; the container is not removed by itself, so that its end can be asked for."""
-    variables = environment(job, HOME)
+    variables = variables_of(job, HOME)
     terminal = ["--interactive", *(["--tty"] if sys.stdin.isatty() else [])] if job.interactive else []
     ending = () if job.interactive else ("timeout", "--signal=KILL", str(job.limits.seconds + _GRACE))
     return [
@@ -115,13 +124,13 @@ def command_line(job: Job, name: str, user: int) -> list[str]:
         *(["--interactive"] if job.stdin is not None else terminal),
         *(f"--tmpfs={folder}:rw,nosuid,nodev,exec,mode=1777,size={size}" for folder, size in SCRATCH.items()),
         *_mounts(job), *(f"--env={key}={value}" for key, value in variables.items()),
-        IMAGE, *_CHILD, *ending, *limited(job.limits, count_processes=False), *job.argv,
+        IMAGE, *_CHILD, *ending, *prlimit_command(job.limits, count_processes=False), *job.argv,
     ]
 
 
 @functools.cache
-def available() -> str | None:
-    """None when docker works here, else the reason with its mend; found by asking it, once."""
+def why_not() -> str | None:
+    """None when docker works here, else the reason and what to do; found by asking it, once."""
     if not sys.platform.startswith("linux"):
         return "the docker sandbox shows programs this machine's /usr, which must be that of a Linux system"
     if not shutil.which("docker"):
@@ -139,7 +148,7 @@ def _probe() -> str | None:
     one, or without root's rights."""
     try:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            done = Docker().run(Job(["touch", "probe"], Path(folder), Limits(seconds=_SECONDS)))
+            done = Docker().run(Job(["touch", "probe"], Path(folder), ProcessLimits(seconds=_SECONDS)))
     except SandboxError as error:
         return str(error)
     if done.exit_status == 0:
@@ -194,12 +203,13 @@ def _docker(*arguments: str, content: bytes | None = None) -> subprocess.Complet
     given: Mapping[str, Any] = {"stdin": subprocess.DEVNULL} if content is None else {"input": content}
     try:
         done = subprocess.run(["docker", *arguments], capture_output=True, timeout=_SECONDS, check=False,
-                              env=_environment(), **given)
+                              env=docker_environment(), **given)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(arguments, 1, "", f"docker {arguments[0]}: {error}")
     return subprocess.CompletedProcess(arguments, done.returncode, done.stdout.decode(errors="replace"),
                                        done.stderr.decode(errors="replace"))
 
 
-def _environment() -> dict[str, str]:
+def docker_environment() -> dict[str, str]:
+    """What the docker command gets of our environment: no keys."""
     return {name: value for name, value in os.environ.items() if name in _OURS or name.startswith("DOCKER_")}

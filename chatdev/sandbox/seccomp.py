@@ -34,7 +34,7 @@ _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
 
 
-def refused_calls(machine: str | None = None) -> bytes | None:
+def system_call_filter(machine: str | None = None) -> bytes | None:
     """The filter for `machine` (this one by default), or None for a kind of machine whose numbers are not known."""
     known = _ARCHITECTURES.get(machine or platform.machine())
     if known is None:

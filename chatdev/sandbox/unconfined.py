@@ -7,10 +7,8 @@ import tempfile
 from pathlib import Path
 
 from chatdev.errors import SandboxError
-from chatdev.sandbox.base import Execution, Job
-from chatdev.sandbox.children import Children
-from chatdev.sandbox.environment import environment, limited
-from chatdev.sandbox.terminal import run_interactively
+from chatdev.sandbox.base import Execution, Job, prlimit_command, variables_of
+from chatdev.sandbox.children import Children, run_interactively
 
 
 class Unconfined:
@@ -30,8 +28,8 @@ class Unconfined:
         if moved := [str(binding.source) for binding in job.bindings if binding.target]:
             raise SandboxError(f"without a sandbox a program sees {', '.join(moved)} only where they are")
         with tempfile.TemporaryDirectory(prefix="home-", ignore_cleanup_errors=True) as home:
-            variables = environment(job, home)
-            limits = limited(job.limits, count_processes=False) if shutil.which("prlimit") else []
+            variables = variables_of(job, home)
+            limits = prlimit_command(job.limits, count_processes=False) if shutil.which("prlimit") else []
             command = [*limits, *job.argv]
             folder = Path(job.folder).resolve()
             if job.interactive:

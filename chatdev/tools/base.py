@@ -15,7 +15,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Sandbox
-from chatdev.sandbox.folder import remove
+from chatdev.sandbox.job_folder import remove_folder
 from chatdev.workspace.problems import explained
 from chatdev.workspace.tree import write_tree
 
@@ -94,7 +94,7 @@ def throwaway_copy(scratch: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
         write_tree(folder, files)
         yield folder
     finally:
-        remove(folder)
+        remove_folder(folder)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ import pytest
 
 from chatdev.evaluation.cases import Case, tried, written
 from chatdev.evaluation.trial import Program, copied
-from chatdev.sandbox.bubblewrap import Bubblewrap, available
+from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
 
 pytestmark = pytest.mark.tool
 
@@ -30,7 +30,7 @@ else:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    if reason := available():
+    if reason := why_not():
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("software")
     (folder / "main.py").write_text(PROGRAM)

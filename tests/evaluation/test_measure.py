@@ -13,7 +13,7 @@ from chatdev.evaluation.embedding.base import Vector
 from chatdev.evaluation.embedding.lexical import Lexical
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS, Bench, measure
 from chatdev.evaluation.tasks import Task
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.software.installing.supply import Supply
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer
@@ -36,7 +36,7 @@ Measured = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def bench() -> Bench:
-    return Bench(choose(), Lexical(), Supply("never"))
+    return Bench(find_sandbox(), Lexical(), Supply("never"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from chatdev.evaluation.trial import Check, copied, main_file
 from chatdev.sandbox.base import Sandbox
-from chatdev.sandbox.bubblewrap import Bubblewrap, available
+from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
 
 _PROGRAMS = Path(__file__).with_name("programs")
 _FOUND_BAD = {
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.tool
 
 @pytest.fixture(scope="module")
 def sandbox() -> Sandbox:
-    if reason := available():
+    if reason := why_not():
         pytest.skip(reason)
     return Bubblewrap()
 

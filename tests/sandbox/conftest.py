@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from chatdev.sandbox.base import Execution, Job, Limits, Sandbox
-from chatdev.sandbox.choose import choose
-from chatdev.sandbox.docker import available
+from chatdev.sandbox.base import Execution, Job, ProcessLimits, Sandbox, find_sandbox
+from chatdev.sandbox.docker import why_not
 from tests.support.docker_service import CannotStart, docker_service
 
 PYTHON = "/usr/bin/python3"
@@ -28,18 +27,18 @@ def docker() -> Iterator[Sandbox]:
         with pytest.MonkeyPatch.context() as patch, docker_service() as host:
             if host:
                 patch.setenv("DOCKER_HOST", host)
-            available.cache_clear()
-            yield choose("docker")
+            why_not.cache_clear()
+            yield find_sandbox("docker")
     except CannotStart as reason:
         pytest.skip(str(reason))
     finally:
-        available.cache_clear()
+        why_not.cache_clear()
 
 
 @pytest.fixture
 def bubblewrap() -> Sandbox:
     """Fails with the way to install it where it does not work."""
-    return choose("bubblewrap")
+    return find_sandbox("bubblewrap")
 
 
 @pytest.fixture
@@ -53,8 +52,8 @@ def runner(sandbox: Sandbox, folder: Path) -> RunPython:
     (folder / "software").mkdir(exist_ok=True)
 
     def run(source: str, **options: Any) -> Execution:
-        limits = {name: options.pop(name) for name in list(options) if name in Limits.__slots__}
-        return sandbox.run(Job([PYTHON, "-c", source], folder / "software", Limits(**limits), **options))
+        limits = {name: options.pop(name) for name in list(options) if name in ProcessLimits.__slots__}
+        return sandbox.run(Job([PYTHON, "-c", source], folder / "software", ProcessLimits(**limits), **options))
 
     return run
 

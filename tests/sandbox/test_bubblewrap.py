@@ -15,20 +15,19 @@ import pytest
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import bubblewrap as bwrap
-from chatdev.sandbox.base import Binding, Job, Limits, Sandbox
-from chatdev.sandbox.choose import choose
-from chatdev.sandbox.confinement import command_line
+from chatdev.sandbox.base import Binding, Job, ProcessLimits, Sandbox, find_sandbox
+from chatdev.sandbox.bubblewrap import command_line
 from tests.sandbox.conftest import PYTHON, RunPython, processes_with
 
 pytestmark = pytest.mark.tool
 
 
 def test_it_works_here() -> None:
-    assert bwrap.available() is None
+    assert bwrap.why_not() is None
 
 
 def test_root_who_may_not_become_somebody_else_is_refused_a_sandbox_that_does_not_hold() -> None:
-    source = "from chatdev.sandbox.bubblewrap import available; print(available())"
+    source = "from chatdev.sandbox.bubblewrap import why_not; print(why_not())"
     done = subprocess.run(["bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL",
                            "--dev-bind", "/", "/", sys.executable, "-c", source],
                           capture_output=True, text=True, check=True)
@@ -184,7 +183,7 @@ def test_stop_all_ends_a_program_that_another_thread_waits_for(bubblewrap: Sandb
 
     def run() -> None:
         try:
-            bubblewrap.run(Job(["sleep", "96.5432"], tmp_path, Limits(seconds=30)))
+            bubblewrap.run(Job(["sleep", "96.5432"], tmp_path, ProcessLimits(seconds=30)))
         except SandboxError as error:
             raised.append(error)
 
@@ -202,10 +201,10 @@ def test_stop_all_ends_a_program_that_another_thread_waits_for(bubblewrap: Sandb
 def test_a_stop_while_a_program_is_just_starting_leaves_nothing_behind(tmp_path: Path) -> None:
     def run(sandbox: Sandbox) -> None:
         with pytest.raises(SandboxError, match="stopped"):
-            sandbox.run(Job(["sleep", "94.3210"], tmp_path, Limits(seconds=30)))
+            sandbox.run(Job(["sleep", "94.3210"], tmp_path, ProcessLimits(seconds=30)))
 
     for milliseconds in range(20):
-        sandbox = choose("bubblewrap")
+        sandbox = find_sandbox("bubblewrap")
         thread = threading.Thread(target=run, args=(sandbox,))
         thread.start()
         time.sleep(milliseconds / 1000)

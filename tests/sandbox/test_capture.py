@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.sandbox.capture import Capture
+from chatdev.sandbox.children import Capture
 from chatdev.secrets import keep
 
 

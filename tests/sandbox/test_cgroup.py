@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.base import Limits
+from chatdev.sandbox.base import ProcessLimits
 from chatdev.sandbox.cgroup import candidates, group
 
 
@@ -48,7 +48,7 @@ def test_the_first_version_of_groups_is_of_no_use(hierarchy: Path) -> None:
 
 
 def test_a_program_enters_a_group_with_its_limits_and_the_group_goes(tmp_path: Path) -> None:
-    with group(tmp_path, Limits(memory=1000, processes=10)) as made:
+    with group(tmp_path, ProcessLimits(memory=1000, processes=10)) as made:
         assert made.path.parent == tmp_path
         assert (made.path / "memory.max").read_text() == "1000"
         done = subprocess.run([*made.enter, "sh", "-c", "echo $$"], capture_output=True, text=True, check=True)
@@ -61,7 +61,7 @@ def test_a_program_enters_a_group_with_its_limits_and_the_group_goes(tmp_path: P
 
 
 def test_what_the_kernel_ended_for_memory_is_told(tmp_path: Path) -> None:
-    with group(tmp_path, Limits()) as made:
+    with group(tmp_path, ProcessLimits()) as made:
         assert not made.out_of_memory
         (made.path / "memory.events").write_text("low 0\nmax 12\noom 1\noom_kill 2\n")
         assert made.out_of_memory

@@ -13,8 +13,7 @@ import pytest
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import docker as module
-from chatdev.sandbox.base import Binding, Job, Limits, Sandbox
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import Binding, Job, ProcessLimits, Sandbox, find_sandbox
 from tests.sandbox.conftest import PYTHON, RunPython, runner
 
 pytestmark = [pytest.mark.tool, pytest.mark.xdist_group("docker")]
@@ -80,7 +79,7 @@ def test_stop_all_removes_what_another_thread_waits_for(docker: Sandbox, tmp_pat
 
     def wait() -> None:
         try:
-            sandbox.run(Job(["sleep", "60"], tmp_path, Limits(seconds=60)))
+            sandbox.run(Job(["sleep", "60"], tmp_path, ProcessLimits(seconds=60)))
         except SandboxError as error:
             problems.append(str(error))
 
@@ -103,35 +102,35 @@ def test_a_program_of_the_machine_is_judged_in_it(docker: Sandbox, tmp_path: Pat
 
 def test_a_service_that_does_not_answer_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
-    module.available.cache_clear()
+    module.why_not.cache_clear()
     with pytest.raises(SandboxError, match="systemctl start docker.*--sandbox bubblewrap"):
-        choose("docker")
-    module.available.cache_clear()
+        find_sandbox("docker")
+    module.why_not.cache_clear()
 
 
 def test_a_machine_without_docker_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    module.available.cache_clear()
+    module.why_not.cache_clear()
     with pytest.raises(SandboxError, match=r"apt-get install docker\.io"):
-        choose("docker")
-    module.available.cache_clear()
+        find_sandbox("docker")
+    module.why_not.cache_clear()
 
 
 def test_keys_do_not_reach_docker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-docker-at-all")
-    assert not set(module._environment()) & {"OPENAI_API_KEY"}
+    assert not set(module.docker_environment()) & {"OPENAI_API_KEY"}
     assert os.environ["OPENAI_API_KEY"]
 
 
 def test_a_container_that_did_not_begin_in_time_is_no_program_that_runs_on(docker: Sandbox, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="could not start sleep: it took too long"):
-        docker.run(Job(["sleep", "60"], tmp_path, Limits(seconds=0.001)))
+        docker.run(Job(["sleep", "60"], tmp_path, ProcessLimits(seconds=0.001)))
     assert containers() == ""
 
 
 def test_a_container_ends_by_itself_when_nobody_is_left_to_remove_it(docker: Sandbox, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    job = Job(["sleep", "60"], tmp_path, Limits(seconds=1 - module._GRACE))
+    job = Job(["sleep", "60"], tmp_path, ProcessLimits(seconds=1 - module._GRACE))
     done = subprocess.run(module.command_line(job, "chatdev-left-alone", 65000), capture_output=True, check=False,
                           timeout=30)
     subprocess.run(["docker", "rm", "chatdev-left-alone"], capture_output=True, check=True)
@@ -140,7 +139,7 @@ def test_a_container_ends_by_itself_when_nobody_is_left_to_remove_it(docker: San
 
 def test_a_service_that_cannot_show_our_files_is_refused(docker: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 65001)  # as where docker knows our user by another number
-    module.available.cache_clear()
+    module.why_not.cache_clear()
     with pytest.raises(SandboxError, match="cannot use files of ours.*Permission denied.*as root"):
-        choose("docker")
-    module.available.cache_clear()
+        find_sandbox("docker")
+    module.why_not.cache_clear()

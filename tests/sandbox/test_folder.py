@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.folder import remove, used
+from chatdev.sandbox.job_folder import disk_usage, remove_folder
 from tests.sandbox.conftest import NOBODY, as_user
 
 _LIMIT = 1 << 30
@@ -35,7 +35,7 @@ def test_a_folder_of_unreadable_and_unwritable_folders_is_removed(folder: Path) 
         (folder / "a" / "b").chmod(0)
         (folder / "a").chmod(0o500)
         folder.chmod(0)
-        remove(folder)
+        remove_folder(folder)
 
     as_user(leave)
     assert not folder.exists()
@@ -53,7 +53,7 @@ def test_removing_leaves_alone_what_links_lead_to(folder: Path, tmp_path: Path) 
         (folder / "closed" / "link").symlink_to(target)
         (folder / "closed" / "link2").symlink_to(target / "file")
         (folder / "closed").chmod(0o500)
-        remove(folder)
+        remove_folder(folder)
 
     as_user(leave)
     assert not folder.exists()
@@ -63,7 +63,7 @@ def test_removing_leaves_alone_what_links_lead_to(folder: Path, tmp_path: Path) 
 
 def test_a_folder_deeper_than_python_follows_is_removed(folder: Path) -> None:
     _dig(folder, 3000)
-    remove(folder)
+    remove_folder(folder)
     assert not folder.exists()
 
 
@@ -71,7 +71,7 @@ def test_what_is_used_is_counted_in_blocks_and_links_are_not_followed(folder: Pa
     (folder / "a").mkdir()
     (folder / "a" / "file").write_bytes(b"x" * 100_000)
     (folder / "link").symlink_to("/usr")
-    assert 100_000 <= used(folder, _LIMIT) <= 100_000 + 5 * 4096
+    assert 100_000 <= disk_usage(folder, _LIMIT) <= 100_000 + 5 * 4096
 
 
 def test_an_unreadable_folder_hides_nothing_and_stays_unreadable(folder: Path) -> None:
@@ -79,7 +79,7 @@ def test_an_unreadable_folder_hides_nothing_and_stays_unreadable(folder: Path) -
         (folder / "closed").mkdir()
         (folder / "closed" / "file").write_bytes(b"x" * 100_000)
         (folder / "closed").chmod(0)
-        assert used(folder, _LIMIT) > 100_000
+        assert disk_usage(folder, _LIMIT) > 100_000
         assert (folder / "closed").stat().st_mode & 0o777 == 0
 
     as_user(hide)
@@ -87,9 +87,9 @@ def test_an_unreadable_folder_hides_nothing_and_stays_unreadable(folder: Path) -
 
 def test_counting_stops_at_the_limit_and_in_the_depth(folder: Path) -> None:
     (folder / "file").write_bytes(b"x" * 100_000)
-    assert used(folder, 50_000) > 50_000
+    assert disk_usage(folder, 50_000) > 50_000
     _dig(folder, 100)
-    assert used(folder, _LIMIT) > _LIMIT
+    assert disk_usage(folder, _LIMIT) > _LIMIT
 
 
 def _dig(folder: Path, depth: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.processes import nameless_files
+from chatdev.sandbox.watch import size_of_nameless_files
 from tests.sandbox.conftest import PYTHON, as_user
 
 pytestmark = pytest.mark.tool
@@ -35,7 +35,7 @@ def test_a_process_that_hides_its_files_has_too_many(preparation: str, counts: b
                               stdout=subprocess.PIPE) as child:
             assert child.stdout
             child.stdout.readline()
-            found = nameless_files([child.pid], Path(tempfile.gettempdir()).stat().st_dev, _LIMIT)
+            found = size_of_nameless_files([child.pid], Path(tempfile.gettempdir()).stat().st_dev, _LIMIT)
             child.kill()
         assert (found > _LIMIT) == counts
 
@@ -46,6 +46,6 @@ def test_a_process_that_has_ended_hides_nothing() -> None:
     def look() -> None:
         with subprocess.Popen(["/bin/true"], cwd="/") as child:
             os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-            assert nameless_files([child.pid], 0, _LIMIT) == 0
+            assert size_of_nameless_files([child.pid], 0, _LIMIT) == 0
 
     as_user(look)

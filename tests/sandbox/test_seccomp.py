@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from chatdev.sandbox.seccomp import refused_calls
+from chatdev.sandbox.seccomp import system_call_filter
 from tests.sandbox.conftest import RunPython
 
 pytestmark = pytest.mark.tool
@@ -38,7 +38,7 @@ def test_a_clone_into_a_namespace_of_its_own_is_refused_and_others_are_not(run_p
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_no_jump_leaves_the_filter(machine: str) -> None:
-    program = list(struct.iter_unpack("=HBBI", refused_calls(machine) or b""))
+    program = list(struct.iter_unpack("=HBBI", system_call_filter(machine) or b""))
     assert len(program) > 40
     for place, (code, if_true, if_false, _) in enumerate(program):
         if code & 7 == 5:
@@ -46,4 +46,4 @@ def test_no_jump_leaves_the_filter(machine: str) -> None:
 
 
 def test_a_kind_of_machine_that_is_not_known_has_no_filter() -> None:
-    assert refused_calls("pdp11") is None
+    assert system_call_filter("pdp11") is None

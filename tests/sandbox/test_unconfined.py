@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError, SandboxError
-from chatdev.sandbox.base import Binding, Job
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import Binding, Job, find_sandbox
 from chatdev.sandbox.unconfined import Unconfined
 from tests.sandbox.conftest import RunPython, processes_with, runner
 
@@ -59,18 +58,18 @@ def test_moved_bindings_are_refused(tmp_path: Path) -> None:
 
 
 def test_none_is_chosen_by_name_only_and_unknown_names_are_refused() -> None:
-    assert choose("none").name == "none"
+    assert find_sandbox("none").name == "none"
     with pytest.raises(ConfigError, match="'jail'.*bubblewrap, docker, none"):
-        choose("jail")
+        find_sandbox("jail")
 
 
 def test_a_machine_without_bubblewrap_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from chatdev.sandbox.bubblewrap import available
+    from chatdev.sandbox.bubblewrap import why_not
 
-    available.cache_clear()
+    why_not.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))
     try:
         with pytest.raises(SandboxError, match="bwrap.*apt-get install bubblewrap.*--sandbox none"):
-            choose("bubblewrap")
+            find_sandbox("bubblewrap")
     finally:
-        available.cache_clear()
+        why_not.cache_clear()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from chatdev.sandbox.base import Binding, Job, Limits
+from chatdev.sandbox.base import Binding, Job, ProcessLimits
 from chatdev.tools.software.languages import Language, matches
 from chatdev.tools.software.session import Session
 from chatdev.workspace.entry import Entry
@@ -74,7 +74,7 @@ class Project:
         return replace(job, argv=_in_shell(_TYPING, argv, typed))
 
     def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> Job:
-        limits = Limits(seconds=seconds, address_space=self.language.memory << 30, open_files=_OPEN_FILES)
+        limits = ProcessLimits(seconds=seconds, address_space=self.language.memory << 30, open_files=_OPEN_FILES)
         shown = [path for pattern in self.language.shows for path in Path("/").glob(pattern.lstrip("/"))]
         program = self.programs.get(argv[0]) or argv[0]
         return Job([program, *argv[1:]], folder, limits, env=self.language.env, bindings=[*map(Binding, shown)])

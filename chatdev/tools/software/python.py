@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import BOX, Job, Limits, Sandbox
+from chatdev.sandbox.base import BOX, Job, ProcessLimits, Sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing.supply import Supply
@@ -147,7 +147,7 @@ class Program:
         argv = [str(self.modules.python), *self.entry.argv, *arguments]
         if self.needs_display:
             argv = ["/bin/sh", "-c", _DISPLAY.read_text(encoding="utf-8"), "sh", *argv]
-        return Job(argv, folder, Limits(seconds=seconds), env={"PYTHONUNBUFFERED": "1", **_HEADLESS},
+        return Job(argv, folder, ProcessLimits(seconds=seconds), env={"PYTHONUNBUFFERED": "1", **_HEADLESS},
                    bindings=self.modules.bindings)
 
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Literal
 
 from chatdev.errors import MissingProgram
-from chatdev.sandbox.base import Execution, Job, Limits, Sandbox
+from chatdev.sandbox.base import Execution, Job, ProcessLimits, Sandbox
 from chatdev.tools.verilog import knowledge
 from chatdev.workspace.tree import write_tree
 
 ANSWER, BENCH, REFERENCE = "top.sv", "bench.sv", "reference.sv"
 """What the files are called while they are compiled; the compiler's messages name them."""
 WAVES = "wave.vcd"
-COMPILING = Limits(cpu=20, seconds=300, memory=1 << 30, file_size=64 << 20, disk=128 << 20, written=4 << 20)
-SIMULATING = Limits(cpu=30, seconds=600, memory=1 << 30, file_size=256 << 20, disk=320 << 20, written=8 << 20)
+COMPILING = ProcessLimits(cpu=20, seconds=300, memory=1 << 30, file_size=64 << 20, disk=128 << 20, written=4 << 20)
+SIMULATING = ProcessLimits(cpu=30, seconds=600, memory=1 << 30, file_size=256 << 20, disk=320 << 20, written=8 << 20)
 """The time is that of the processor, so that a verdict does not depend on what else the machine does. VerilogEval's
 script gives 30 seconds; its longest problem takes 5."""
 
@@ -93,7 +93,8 @@ def compile_files(files: Mapping[str, str], top: str, sandbox: Sandbox, folder: 
     return read_compiler(sandbox.run(Job(argv, folder, COMPILING)))
 
 
-def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool, limits: Limits = SIMULATING) -> Ran:
+def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool,
+                limits: ProcessLimits = SIMULATING) -> Ran:
     """Simulate what was compiled in the folder `compiled`; in `folder`, which holds nothing else, so that there is no
     source to read. Without `dump` the bench's waveforms are not written."""
     folder.mkdir()

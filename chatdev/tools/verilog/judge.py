@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.sandbox.base import Limits, Sandbox
+from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.verilog.answer import Refused, answer_of
@@ -42,7 +42,7 @@ def judge(context: ToolContext) -> Verdict:
 
 
 def judged(answer: str, bench: str, reference: str, sandbox: Sandbox, folder: Path, *,
-           limits: Limits = SIMULATING) -> tuple[Simulated, dict[str, Any]]:
+           limits: ProcessLimits = SIMULATING) -> tuple[Simulated, dict[str, Any]]:
     """The answer's simulation with the outcome that the reference's own run leaves it, and the facts that the outcome's
     sentence wants. `folder` is empty and the call's own. Raises as `simulate`."""
     found = simulated(answer, bench, reference, sandbox, _made(folder / "answer"), limits=limits)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from chatdev.sandbox.base import Limits, Sandbox
+from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.base import template
 from chatdev.tools.verilog import knowledge, slang
 from chatdev.tools.verilog.answer import TOP, broken_rules, modules
@@ -65,7 +65,7 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, *, hidden: str = "") ->
 
 
 def simulate(answer: str, bench: str, reference: str | None, sandbox: Sandbox, folder: Path, *,
-             dump: bool = False, limits: Limits = SIMULATING) -> Simulated:
+             dump: bool = False, limits: ProcessLimits = SIMULATING) -> Simulated:
     """Examine the answer and simulate it with the bench; `folder` is empty and the call's own, and `waves` lies in it.
 
     Raises MissingProgram, SandboxError and WorkspaceError; all that the answer or the bench does wrong is an outcome.
@@ -81,7 +81,7 @@ def simulate(answer: str, bench: str, reference: str | None, sandbox: Sandbox, f
 
 
 def simulate_unexamined(answer: str, bench: str, reference: str | None, sandbox: Sandbox, folder: Path, *,
-                        dump: bool = False, limits: Limits = SIMULATING) -> Simulated:
+                        dump: bool = False, limits: ProcessLimits = SIMULATING) -> Simulated:
     """As `simulate`, with an answer that keeps all rules, or with one that breaks them: VerilogEval's own procedure."""
     files = {ANSWER: answer + _RESET, BENCH: dump_everything(bench) if dump else bench}
     if reference:

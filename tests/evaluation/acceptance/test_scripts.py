@@ -13,7 +13,7 @@ from chatdev.evaluation.tasks import load_tasks
 from chatdev.evaluation.trial import copied
 from chatdev.paths import bundled
 from chatdev.sandbox.base import Sandbox
-from chatdev.sandbox.bubblewrap import Bubblewrap, available
+from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
 from tests.evaluation.acceptance.mutants import MUTANTS
 
 SCRIPTS = bundled("srdd") / "acceptance"
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.tool
 
 @pytest.fixture(scope="module")
 def sandbox() -> Sandbox:
-    if reason := available():
+    if reason := why_not():
         pytest.skip(reason)
     return Bubblewrap()
 

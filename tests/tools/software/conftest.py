@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 
@@ -26,7 +26,7 @@ def judge(request: pytest.FixtureRequest, run_folder: Path, tmp_path: Path) -> J
     def run(files: str | dict[str, str], **options: str) -> Verdict:
         texts = {"main.py": files} if isinstance(files, str) else files
         software = {path: text.encode() for path, text in texts.items()}
-        context = ToolContext(software, {}, {}, choose(request.param), run_folder, tmp_path, options)
+        context = ToolContext(software, {}, {}, find_sandbox(request.param), run_folder, tmp_path, options)
         verdict = registry()["software.run"].call(context, {})
         assert isinstance(verdict, Verdict)
         assert list(tmp_path.iterdir()) == []

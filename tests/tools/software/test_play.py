@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from chatdev.cli.app import command_line
 from chatdev.errors import ToolError
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.software.play import play
 
 pytestmark = pytest.mark.tool
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.tool
 _PLAY = """
 import sys
 from pathlib import Path
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import choose
 from chatdev.tools.software.play import play
 done = play(Path(sys.argv[1]), choose("bubblewrap"), sys.argv[2:])
 print("status", done.exit_status)
@@ -47,7 +47,7 @@ def test_what_cannot_be_started_is_told(tmp_path: Path, files: dict[str, str], t
     for name, source in files.items():
         (tmp_path / name).write_text(source)
     with pytest.raises(ToolError, match=text):
-        play(tmp_path, choose("bubblewrap"))
+        play(tmp_path, find_sandbox("bubblewrap"))
 
 
 @pytest.mark.parametrize("files", [
@@ -76,12 +76,12 @@ def test_what_cannot_be_started_in_other_languages_is_told(tmp_path: Path, files
     for name, source in files.items():
         (tmp_path / name).write_text(source)
     with pytest.raises(ToolError, match=text):
-        play(tmp_path, choose("bubblewrap"))
+        play(tmp_path, find_sandbox("bubblewrap"))
 
 
 def test_a_missing_toolchain_is_told_with_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "main.go").write_text("package main\nfunc main() {}")
-    sandbox = choose("bubblewrap")
+    sandbox = find_sandbox("bubblewrap")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="Go software needs go: apt-get install golang-go"):
         play(tmp_path, sandbox)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError, MissingProgram, ToolError
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.software.interpreter import Interpreter
@@ -43,7 +43,8 @@ def run(tmp_path: Path) -> Run:
     def judge(source: str, name: str = "run", *, prepared: str | None = "top", install: str = "auto") -> Verdict:
         scratch = tmp_path / f"scratch-{name}"
         scratch.mkdir(exist_ok=True)
-        context = ToolContext({"main.py": source.encode()}, {}, {}, choose("bubblewrap"), tmp_path / name, scratch,
+        sandbox = find_sandbox("bubblewrap")
+        context = ToolContext({"main.py": source.encode()}, {}, {}, sandbox, tmp_path / name, scratch,
                               {"install": install, "runtime": prepared})
         verdict = registry()["software.run"].call(context, {})
         assert isinstance(verdict, Verdict)
@@ -106,7 +107,7 @@ def test_where_it_was_removed_the_packages_are_installed_for_the_run(index: Pack
 def test_an_index_that_lacks_a_part_is_told_and_leaves_nothing_half(index: PackageIndex) -> None:
     del index.files["pandas-1.0-py3-none-any.whl"]
     with pytest.raises(ToolError, match="No matching distribution found for pandas; mend that"):
-        runtime("top").make(choose("bubblewrap"))
+        runtime("top").make(find_sandbox("bubblewrap"))
     assert not runtime("top").ready
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.software.session import MOST_SESSIONS, Session, examples, sessions
@@ -50,7 +50,8 @@ def used(software: str | dict[str, str], plan: list[str] | None, folder: Path, *
     values = {"examples": list(promised)} if plan is None else {"commands": plan, "examples": list(promised)}
     scratch = folder / "scratch"
     scratch.mkdir(parents=True)
-    verdict = registry()["software.use"].call(ToolContext(files, values, {"task": task}, choose(), folder, scratch), {})
+    context = ToolContext(files, values, {"task": task}, find_sandbox(), folder, scratch)
+    verdict = registry()["software.use"].call(context, {})
     assert isinstance(verdict, Verdict)
     assert list(scratch.iterdir()) == []
     return verdict

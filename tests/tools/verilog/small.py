@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 
@@ -68,7 +68,7 @@ class Desk:
         data = answer.encode("utf-8") if isinstance(answer, str) else answer
         software = {} if data is None else {"top.sv": data}
         inputs = {"bench": bench, "reference": reference, "task": task}
-        context = ToolContext(software, {}, inputs, choose(), self.folder, self.folder)
+        context = ToolContext(software, {}, inputs, find_sandbox(), self.folder, self.folder)
         verdict = registry()[f"verilog.{tool}"].call(context, arguments)
         assert isinstance(verdict, Verdict)
         assert list(self.folder.iterdir()) == []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import ToolArgumentsError
 from chatdev.tools.registry import registry
@@ -23,7 +23,7 @@ def survivors(samples: Samples) -> list[str]:
 
 
 def said(tmp_path: Path, **arguments: object) -> str:
-    context = ToolContext({}, {}, {}, choose("none"), tmp_path, tmp_path)
+    context = ToolContext({}, {}, {}, find_sandbox("none"), tmp_path, tmp_path)
     report = registry()["verilog.identify"].call(context, arguments)
     assert isinstance(report, str)
     return report

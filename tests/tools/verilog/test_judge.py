@@ -7,7 +7,7 @@ import pytest
 from benchmarks.verilog_judge import cheats, mistakes, stub, study, told
 from benchmarks.verilog_judge import filled as cheat
 from chatdev.evaluation.verilogeval import Problem
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from tests.tools.verilog.small import BENCH, REFERENCE, RIGHT, Desk, told_nothing_of
 
 pytestmark = pytest.mark.tool
@@ -57,7 +57,7 @@ def test_without_an_answer_it_does_not_pass(desk: Desk) -> None:
 
 
 def test_the_study_finds_no_mistake_in_a_sound_judge() -> None:
-    results = study([PROBLEM], {PROBLEM.name: PROBLEM}, choose())
+    results = study([PROBLEM], {PROBLEM.name: PROBLEM}, find_sandbox())
     assert mistakes(results) == []
     assert results["references"]["solved"] == 1
     assert "| is the reference itself | 1 | 1 | 1 |" in told(results)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from tests.tools.verilog.small import BENCH, REFERENCE, RIGHT
@@ -31,7 +31,7 @@ def used(name: str, folder: Path, answer: str, own: str | None = None, **inputs:
     software = {"top.sv": answer.encode()} | ({"bench/tb.sv": own.encode()} if own is not None else {})
     for place in ("run", "scratch"):
         (folder / place).mkdir()
-    context = ToolContext(software, {}, {"bench": None, "reference": None, **inputs}, choose(), folder / "run",
+    context = ToolContext(software, {}, {"bench": None, "reference": None, **inputs}, find_sandbox(), folder / "run",
                           folder / "scratch")
     return registry()[name].call(context, {})
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from chatdev.sandbox.base import Binding, Execution, Job, Limits, Sandbox
-from chatdev.sandbox.folder import remove, take_back
+from chatdev.sandbox.base import Binding, Execution, Job, ProcessLimits, Sandbox
+from chatdev.sandbox.job_folder import remove_folder, take_back
 from chatdev.secrets import scrubbed
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing import pip_script
@@ -20,7 +20,7 @@ from chatdev.tools.software.installing.sources import Fetcher, pip_folder, sourc
 from chatdev.tools.software.interpreter import Interpreter
 from chatdev.workspace.problems import explained
 
-_LIMITS = Limits(file_size=2 << 30, disk=8 << 30, open_files=1024)
+_LIMITS = ProcessLimits(file_size=2 << 30, disk=8 << 30, open_files=1024)
 _PIP = ("--isolated", "--quiet", "--no-input", "--no-color", "--disable-pip-version-check", "--no-cache-dir",
         "--retries=1", "--timeout=30", "--only-binary=:all:", "--no-warn-script-location", "--target=target")
 _GATEWAY = re.compile(r"http://127\.0\.0\.1:\d+/[\w-]+/")
@@ -51,7 +51,7 @@ def _workplace(parent: Path) -> Iterator[Path]:
         try:
             yield work
         finally:
-            remove(work)
+            remove_folder(work)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.software.installing.install import install
 from chatdev.tools.software.interpreter import interpreter
 from tests.support.wheels import PackageIndex, set_pip
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 def installed(folder: Path) -> Install:
     """Install the named packages into `folder`: why that failed, or None."""
     def run(*names: str, seconds: float = 60.0, sandbox: str = "bubblewrap") -> str | None:
-        reason = install(names, folder, interpreter(), choose(sandbox), seconds)
+        reason = install(names, folder, interpreter(), find_sandbox(sandbox), seconds)
         assert folder.exists() == (reason is None)
         assert not [path for path in folder.parent.iterdir() if path.name != "1"]
         return reason

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import SandboxError, ToolError
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.software.installing.install import install
 from chatdev.tools.software.interpreter import interpreter
 from tests.support.wheels import PackageIndex, set_pip
@@ -107,7 +107,7 @@ def test_a_slow_index_is_not_waited_for_longer_than_there_is_time(index: Package
 def test_an_installation_is_stopped_with_its_sandbox(index: PackageIndex, folder: Path) -> None:
     index.add("made_up_m")
     index.delay = 30.0
-    sandbox = choose("bubblewrap")
+    sandbox = find_sandbox("bubblewrap")
 
     def stop() -> None:
         while not index.asked:

@@ -1,21 +1,42 @@
-"""The folder of a program that may have done anything to it: how much it holds, and how to be rid of it."""
+"""The folder of a job: handed over to the user that its program runs as, measured, taken back and removed, whatever the
+program did to it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import random
 import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from chatdev.errors import SandboxError
+
+SPARE_USERS = range(65000, 65534)
+"""Reserved in Debian's policy, so nobody's; inside the 65536 ids of a container."""
 _DEEPEST = 64  # levels; what hides deeper counts as too much
 _LEAST = 4096  # bytes of an entry, so that empty files count, too
 _BLOCK = 512  # bytes, the unit of st_blocks
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def used(folder: Path, limit: int) -> int:
+def spare_user() -> int:
+    """The user that a program of root's runs as: any of `SPARE_USERS`, so that the processes of two programs count
+    apart."""
+    return random.choice(SPARE_USERS)
+
+
+def hand_over(folder: Path, user: int) -> None:
+    """Give the throwaway copy to the user the program will run as. (By chown, since an earlier program may have left
+    folders in it that are deeper than Python follows.)"""
+    done = subprocess.run(["chown", "-hR", f"{user}:{user}", "--", str(folder)], capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise SandboxError(f"cannot hand {folder} over to the program: {done.stderr.decode(errors='replace').strip()}")
+
+
+def disk_usage(folder: Path, limit: int) -> int:
     """Bytes that everything below `folder` takes on the disk; any number above `limit` once it is more.
 
     Links are not followed, and a folder that may not be read is read all the same where it is ours.
@@ -25,12 +46,12 @@ def used(folder: Path, limit: int) -> int:
     except OSError:
         return 0
     try:
-        return _used(descriptor, limit, 0)
+        return _usage(descriptor, limit, 0)
     finally:
         os.close(descriptor)
 
 
-def remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Remove `folder` with all that is in it: unreadable folders, any depth, links (not what they lead to).
 
     shutil.rmtree gives up on folders that may not be written and on very deep ones, and what cleans up behind
@@ -50,7 +71,7 @@ def take_back(folder: Path) -> None:
                        check=False, stdin=subprocess.DEVNULL)
 
 
-def _used(folder: int, limit: int, depth: int) -> int:
+def _usage(folder: int, limit: int, depth: int) -> int:
     if depth > _DEEPEST:
         return limit + 1
     total = 0
@@ -60,24 +81,24 @@ def _used(folder: int, limit: int, depth: int) -> int:
                 found = entry.stat(follow_symlinks=False)
                 total += max(_LEAST, found.st_blocks * _BLOCK)
                 if stat.S_ISDIR(found.st_mode):
-                    total += _used_below(folder, entry.name, limit - total, depth)
+                    total += _usage_below(folder, entry.name, limit - total, depth)
             if total > limit:
                 break
     return total
 
 
-def _used_below(folder: int, name: str, limit: int, depth: int) -> int:
-    with _opened(folder, name) as below:
-        return _used(below, limit, depth + 1)
+def _usage_below(folder: int, name: str, limit: int, depth: int) -> int:
+    with _open_folder(folder, name) as below:
+        return _usage(below, limit, depth + 1)
 
 
 @contextlib.contextmanager
-def _opened(folder: int, name: str) -> Iterator[int]:
+def _open_folder(folder: int, name: str) -> Iterator[int]:
     """A descriptor of the folder `name` in `folder`, which is readable meanwhile if it is ours."""
     try:
         descriptor = os.open(name, _FOLDER, dir_fd=folder)
     except PermissionError:
-        with _readable(folder, name) as itself:
+        with _open_unreadable(folder, name) as itself:
             yield itself
         return
     try:
@@ -87,7 +108,7 @@ def _opened(folder: int, name: str) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _readable(folder: int, name: str) -> Iterator[int]:
+def _open_unreadable(folder: int, name: str) -> Iterator[int]:
     """The same for an unreadable folder. By way of a descriptor, because the program may swap the folder for a link to
     something of the user's just then."""
     path_only = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
