@@ -8,16 +8,22 @@ import yaml
 
 from chatdev.runner.company import Company
 from tests.engine.escape.counts import COUNTS
+from tests.support.chat_server import ChatServer
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
 
-def test_the_company_in_the_guide_loads(tmp_path: Path) -> None:
+def company_of_the_guide(folder: Path, name: str) -> Path:
+    """The folder of the company that the guide shows under this name."""
     guide = (DOCS / "writing-a-company.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
-    (tmp_path / "company.yaml").write_text(example, encoding="utf-8")
-    company = Company.load(tmp_path)
+    (example,) = [text for text in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL) if f"company: {name}\n" in text]
+    (folder / "company.yaml").write_text(example, encoding="utf-8")
+    return folder
+
+
+def test_the_company_in_the_guide_loads(tmp_path: Path) -> None:
+    company = Company.load(company_of_the_guide(tmp_path, "naming"))
     assert list(company.config.phases) == ["propose", "page"]
     assert not company.warnings
 
@@ -61,3 +67,12 @@ def test_the_page_of_reliability_counts_the_hostile_programs_and_replies() -> No
                         "planted": "plant files"}.items():
         assert f"{kinds[kind]} {words}" in section
     assert f"{sum(COUNTS.values())} hostile replies" in section
+
+
+def test_the_company_of_the_guide_without_software_succeeds(tmp_path: Path, chat_server: ChatServer) -> None:
+    chat_server.script("<SOLUTION>\nSleep on it.")
+    company = Company.load(company_of_the_guide(tmp_path, "slogans"))
+    assert not company.warnings
+    done = company.run("A lamp.", model="scripted-model", base_url=chat_server.url, sandbox="none",
+                       warehouse=tmp_path / "warehouse")
+    assert (done.status, done.values["slogan"]) == ("success", "Sleep on it."), done.reason

@@ -18,6 +18,7 @@ _TOOLS = {
     "software.packages": "chatdev.tools.software.static:packages",
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.run:use",
+    "value.check": "chatdev.tools.value.check:check",
     "verilog.check": "chatdev.tools.verilog.check:check",
     "verilog.draw": "chatdev.tools.verilog.draw:draw",
     "verilog.identify": "chatdev.tools.verilog.elements:identify",
