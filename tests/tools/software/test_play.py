@@ -19,9 +19,9 @@ pytestmark = pytest.mark.tool
 _PLAY = """
 import sys
 from pathlib import Path
-from chatdev.sandbox.base import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.software.play import play
-done = play(Path(sys.argv[1]), choose("bubblewrap"), sys.argv[2:])
+done = play(Path(sys.argv[1]), find_sandbox("bubblewrap"), sys.argv[2:])
 print("status", done.exit_status)
 """
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.choose import choose
+from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.value.check import check
 
 
 def judge(least_words: Any = None, **values: Any) -> Verdict:
-    nowhere = Path("/nowhere")
-    verdict = check.call(ToolContext({}, values, {"least_words": least_words}, choose("none"), nowhere, nowhere), {})
+    inputs = {"least_words": least_words}
+    verdict = check.call(ToolContext({}, values, inputs, find_sandbox("none"), Path(), Path()), {})
     assert isinstance(verdict, Verdict)
     return verdict
 
@@ -60,7 +60,7 @@ def test_a_value_that_is_missing_or_too_little_fails(values: dict[str, Any], rep
 
 def test_a_number_of_words_in_long_term_memory_counts_before_the_input() -> None:
     values, inputs = {"text": "one two", "least_words": 3}, {"least_words": "1"}
-    context = ToolContext({}, values, inputs, choose("none"), Path(), Path())
+    context = ToolContext({}, values, inputs, find_sandbox("none"), Path(), Path())
     assert not check.call(context, {}).passed
 
 
