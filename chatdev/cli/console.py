@@ -11,7 +11,7 @@ import click
 
 from chatdev.cli.layout import LiveLine, first_line, layout_text
 from chatdev.cli.shared_options import ask_person
-from chatdev.engine.wording import counted
+from chatdev.engine.amounts import count_noun
 from chatdev.events import (
     DeliveryApplied,
     DeliveryRefused,
@@ -114,7 +114,7 @@ class Console:
 
     @_show.register
     def _(self, event: RunResumed) -> None:
-        text = f"goes on after {counted(event.calls, 'call')} on record"
+        text = f"goes on after {count_noun(event.calls, 'call')} on record"
         self._say(click.style(text, fg="blue"))
 
     @_show.register
@@ -126,7 +126,7 @@ class Console:
 
     @_show.register
     def _(self, event: PhaseFinished) -> None:
-        text = f"   {event.ending} after {counted(event.rounds, 'round')}, {counted(event.calls, 'call')}"
+        text = f"   {event.ending} after {count_noun(event.rounds, 'round')}, {count_noun(event.calls, 'call')}"
         self._say(click.style(text, fg="red" if event.ending == "failed" else "blue"))
 
     @_show.register

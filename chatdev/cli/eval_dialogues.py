@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.engine.wording import counted
+from chatdev.engine.amounts import count_noun
 from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.problems import explained
@@ -59,7 +59,7 @@ def _runs(folder: Path) -> list[Path]:
 
 
 def _lines(found: Dialogues, reviews: Sequence[str], tests: Sequence[str]) -> Iterator[str]:
-    yield f"{counted(found.runs, 'run')}. What was said, in characters:"
+    yield f"{count_noun(found.runs, 'run')}. What was said, in characters:"
     for phase, said in found.speech.items():
         share = "" if said.share_of_language is None else f"{said.share_of_language:7.1%} natural language"
         yield f"  {phase:<28} {said.language:>9} + {said.code:>9} code {share}"
@@ -72,7 +72,8 @@ def _kinds(title: str, kinds: Kinds, option: str) -> Iterator[str]:
     if not total:
         yield f"\n{title}: nothing ({option} PHASE looks at another phase)"
         return
-    yield f"\n{title}: {counted(total, 'observation')} in {counted(len(kinds.sequences), 'execution')} of the phase"
+    executions = count_noun(len(kinds.sequences), "execution")
+    yield f"\n{title}: {count_noun(total, 'observation')} in {executions} of the phase"
     for kind, count in kinds.counts.most_common():
         yield f"  {kind:<28} {count:>5} {count / total:6.1%}"
     if kinds.transitions:

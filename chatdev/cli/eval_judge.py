@@ -13,7 +13,7 @@ import click
 
 from chatdev.cli.outcome import report_outcome, show_error
 from chatdev.cli.study_options import begun, folder_of, listed, study_options
-from chatdev.engine.wording import counted, money
+from chatdev.engine.amounts import count_noun, money
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.runner.sanitize import sanitize
 
@@ -80,7 +80,7 @@ def _tell(made: Sequence[Judgement], record: Record, *, as_json: bool) -> None:
         show(standing)
     for judge in dict.fromkeys(judgement.judge for judgement in made if judgement.judge != HUMAN):
         spent = record.spent(judge)
-        click.echo(sanitize(f"\n{judge} has taken {counted(spent.tokens, 'token')}, {money(spent.cost)}, in all"))
+        click.echo(sanitize(f"\n{judge} has taken {count_noun(spent.tokens, 'token')}, {money(spent.cost)}, in all"))
 
 
 def rates(standing: Standing) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def rates(standing: Standing) -> dict[str, Any]:
 def show(standing: Standing) -> None:
     """Print a standing as a small table."""
     click.echo(sanitize(f"\n{standing.one} and {standing.other}, judged by {standing.judge}: "
-                        f"{counted(standing.decided, 'pair')}"))
+                        f"{count_noun(standing.decided, 'pair')}"))
     names = (f"{standing.one} wins", f"{standing.other} wins", "ties")
     wide = max(map(len, names))
     for name, count in zip(names, (standing.wins, standing.losses, standing.ties), strict=True):

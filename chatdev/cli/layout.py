@@ -15,7 +15,7 @@ from typing import Any, Self, TextIO
 
 import click
 
-from chatdev.engine.wording import counted, money
+from chatdev.engine.amounts import count_noun, money
 from chatdev.events import Event, ModelCalled, PhaseStarted, Uttered
 from chatdev.runner.result import RunUsage
 
@@ -77,7 +77,7 @@ def _dim(line: str) -> str:
 
 
 def _more(count: int) -> str:
-    return _dim(f"… {counted(count, 'more line')}")
+    return _dim(f"… {count_noun(count, 'more line')}")
 
 
 _CLEAR = "\r\x1b[K"
@@ -148,7 +148,7 @@ class LiveLine:
         minutes, seconds = divmod(int(time.monotonic() - self._started), 60)
         where = [self._phase or "starting", *([f"round {self._round}"] if self._round else [])]
         tokens = usage.prompt_tokens + usage.completion_tokens
-        return " · ".join([*where, counted(usage.calls, "call"), f"{tokens} tokens", money(usage.cost),
+        return " · ".join([*where, count_noun(usage.calls, "call"), f"{tokens} tokens", money(usage.cost),
                            f"{minutes}:{seconds:02}"])
 
     def _write(self, text: str) -> None:

@@ -17,13 +17,12 @@ import click
 from chatdev.cli.console import Console
 from chatdev.cli.outcome import INTERRUPTED
 from chatdev.cli.shared_options import can_ask_person
-from chatdev.engine.wording import counted
+from chatdev.engine.amounts import count_noun, describe_spending
 from chatdev.errors import ToolError
 from chatdev.events import Event
 from chatdev.runner.report import spent
 from chatdev.runner.result import Run
 from chatdev.runner.sanitize import sanitize
-from chatdev.runner.spending import of_the_budget
 from chatdev.secrets import scrubbed
 from chatdev.tools.software.languages import is_startable
 
@@ -100,13 +99,13 @@ def show_ending(run: Run, *, kept: bool = True) -> None:
     colour, word = _LOOK[run.status]
     reason = "" if run.error else f": {sanitize(run.reason)}"
     click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
-    size = f"{counted(len(run.software), 'file')}, {counted(run.software.lines, 'line')}"
+    size = f"{count_noun(len(run.software), 'file')}, {count_noun(run.software.lines, 'line')}"
     if kept:
         _show_folder(run, size)
     else:
         click.echo(f"  software  {size}, not kept (--warehouse keeps it)")
     click.echo(f"  cost      {spent(run.usage)}")
-    if budget := of_the_budget(run.limits, run.spent):
+    if budget := describe_spending(run.limits, run.spent):
         click.echo(f"  budget    {budget}")
 
 

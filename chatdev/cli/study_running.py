@@ -12,7 +12,7 @@ import click
 from chatdev.cli.outcome import show_error
 from chatdev.cli.study_engine import engine_options, refuse_contradictions, worked
 from chatdev.cli.study_options import folder_of, opened, study_options
-from chatdev.engine.wording import counted
+from chatdev.engine.amounts import count_noun
 from chatdev.errors import BudgetExhausted, ConfigError
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import SANDBOXES
@@ -94,11 +94,11 @@ def carried_out(study: str, ledger_url: str, folder: Path | None, given: dict[st
         planned = plan(runs, given)
         planned.study.check(planned.tasks, planned.variants, Allowance(given["max_cost"]))
         jobs = list(planned.study.jobs(planned.tasks, planned.variants))
-        click.echo(f"{counted(len(jobs), 'job')}: {counted(len(planned.tasks), 'task')} × "
+        click.echo(f"{count_noun(len(jobs), 'job')}: {count_noun(len(planned.tasks), 'task')} × "
                    f"{', '.join(v.name for v in planned.variants)}")
         new = planned.study.enter(ledger, jobs)
         again = ledger.retry_failed() if given["retry_failed"] else 0
-        click.echo(f"study {study}: {counted(new, 'new job')}, {ledger.counts()['done']} done, {again} tried again")
+        click.echo(f"study {study}: {count_noun(new, 'new job')}, {ledger.counts()['done']} done, {again} tried again")
         return _work(ledger, planned, given)
     finally:
         ledger.close()

@@ -1,4 +1,4 @@
-"""The single road to the outside: every model call and every tool call is an activity (design §5)."""
+"""The one way to the outside: every model call and every tool call is an activity (design §5)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from chatdev.engine.record import Record
+from chatdev.engine.results import ActivityResult, result_from_json, result_to_json
 from chatdev.journal import Journal
 from chatdev.secrets import scrubbed_values
-
-Result = dict[str, Any]
 
 HALTS: ContextVar[tuple[Halt, ...]] = ContextVar("halts", default=())
 """Flags of the parallel steps around the running code; a raised one stops it before its next activity."""
@@ -39,7 +38,7 @@ def digest(value: Any) -> str:
 class Performed(NamedTuple):
     """What an activity gave, and whether the journal already had it."""
 
-    result: Result
+    result: ActivityResult
     replayed: bool
 
 
@@ -52,7 +51,8 @@ class Activities:
         self._record = record or Record({})
         self._before_live = before_live
 
-    async def perform(self, place: str, request: Mapping[str, Any], call: Callable[[], Awaitable[Result]]) -> Performed:
+    async def perform(self, place: str, request: Mapping[str, Any],
+                      call: Callable[[], Awaitable[ActivityResult]]) -> Performed:
         """The result of the activity at `place`: from the record when it finished there before, else by `call`, which
         is then journaled and on the disk before this returns. `before_live` is called before every `call`. Raises
         RunChanged and RecordEnds as `Record.find` does.
@@ -66,7 +66,7 @@ class Activities:
         if known is not None:
             return Performed(known, replayed=True)
         self._before_live()
-        result = scrubbed_values(await call())
+        result = scrubbed_values(result_to_json(await call()))
         self.journal.append("Activity", place, {"digest": fingerprint, "request": request, "result": result})
         await self.journal.sync()
-        return Performed(result, replayed=False)
+        return Performed(result_from_json(result), replayed=False)

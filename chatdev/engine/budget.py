@@ -7,11 +7,11 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile
-from chatdev.engine.wording import counted, money
+from chatdev.engine.amounts import Spending, count_noun, money
 from chatdev.llm.base import Message, Request
 from chatdev.llm.tokens import count
 
@@ -20,21 +20,7 @@ MESSAGE_TOKENS = 4  # what a message takes beside its text
 IMAGE_TOKENS = 1000  # of one picture, a round figure for a screenshot
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """Model calls, tokens in and out, US dollars (None: a price is unknown) and seconds."""
-
-    calls: int = 0
-    tokens: int = 0
-    cost: float | None = 0.0
-    seconds: float = 0.0
-
-    def __add__(self, other: Spending) -> Spending:
-        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
-        return Spending(self.calls + other.calls, self.tokens + other.tokens, cost, self.seconds + other.seconds)
-
-
-class Reached(Exception):
+class LimitReached(Exception):
     """The next call does not fit; `limit` is the field of the budget that is in the way."""
 
     def __init__(self, text: str, limit: str) -> None:
@@ -43,15 +29,15 @@ class Reached(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class Bill:
+class Reservation:
     """One reservation; `paid` is what the call really took, as soon as that is known."""
 
     estimate: Spending
-    paid: Spending = Spending()
+    paid: Spending = field(default_factory=Spending)
 
 
 class Budget:
-    """Limits, and what was spent of them. Every live call is made within `reserved`.
+    """Limits, and what was spent of them. Every live call is made within `reserve`.
 
     `spent` is what was spent before: of a resumed run everything until then, its seconds included.
     """
@@ -59,8 +45,8 @@ class Budget:
     def __init__(self, limits: Limits | None = None, spent: Spending | None = None) -> None:
         self.limits = limits or Limits()
         self._paid = spent or Spending()
-        self._bills: list[Bill] = []
-        self._settled = asyncio.Event()
+        self._reservations: list[Reservation] = []
+        self._changed = asyncio.Event()
         self._started = time.monotonic()
 
     @property
@@ -78,36 +64,36 @@ class Budget:
         self._paid += spending
 
     @asynccontextmanager
-    async def reserved(self, estimate: Spending) -> AsyncIterator[Bill]:
-        """Room for one call. Raises Reached when there is none, and ends the call when the minutes are up.
+    async def reserve(self, estimate: Spending) -> AsyncIterator[Reservation]:
+        """Room for one call. Raises LimitReached when there is none, and ends the call when the minutes are up.
 
         A call that would only fit if others under way took less than they reserved waits until that is known.
         """
-        bill = Bill(estimate)
+        reservation = Reservation(estimate)
         try:
             async with asyncio.timeout(self._seconds_left()) as clock:
                 await self._admit(estimate)
-                self._bills.append(bill)
-                yield bill
+                self._reservations.append(reservation)
+                yield reservation
         except TimeoutError:
             if not clock.expired():
                 raise
             raise self._reached("minutes", estimate) from None
         finally:
-            if bill in self._bills:
-                self._bills.remove(bill)
-                self._paid += bill.paid
-                self._settled.set()
+            if reservation in self._reservations:
+                self._reservations.remove(reservation)
+                self._paid += reservation.paid
+                self._changed.set()
 
     async def _admit(self, estimate: Spending) -> None:
         while True:
             wanted = self.spent + estimate
             if limit := self._exceeded(wanted):
                 raise self._reached(limit, estimate)
-            if not self._exceeded(sum((bill.estimate for bill in self._bills), wanted)):
+            if not self._exceeded(sum((reservation.estimate for reservation in self._reservations), wanted)):
                 return
-            self._settled.clear()
-            await self._settled.wait()
+            self._changed.clear()
+            await self._changed.wait()
 
     def _exceeded(self, total: Spending) -> str:
         """The first limit that so much would break; empty when it fits."""
@@ -123,10 +109,10 @@ class Budget:
     def _seconds_left(self) -> float | None:
         return None if self.limits.minutes is None else self.limits.minutes * 60 - self.spent.seconds
 
-    def _reached(self, limit: str, estimate: Spending) -> Reached:
+    def _reached(self, limit: str, estimate: Spending) -> LimitReached:
         limits = self.limits
         texts = {
-            "calls": f"the budget of {counted(limits.calls or 0, 'call')} is used up",
+            "calls": f"the budget of {count_noun(limits.calls or 0, 'call')} is used up",
             "tokens": f"the next call, estimated at {estimate.tokens} tokens, does not fit the budget of "
                       f"{limits.tokens} tokens",
             "cost": f"the next call, estimated at {money(estimate.cost)}, does not fit the budget of "
@@ -134,11 +120,11 @@ class Budget:
             "minutes": f"the budget of {limits.minutes:g} minutes is used up" if limits.minutes else "",
         }
         spent = self.spent
-        return Reached(f"{texts[limit]} (spent so far: {counted(spent.calls, 'call')}, {spent.tokens} tokens, "
+        return LimitReached(f"{texts[limit]} (spent so far: {count_noun(spent.calls, 'call')}, {spent.tokens} tokens, "
                        f"{money(spent.cost)}, {spent.seconds:.0f} s)", limit)
 
 
-def estimated(request: Request, profile: ModelProfile) -> Spending:
+def estimate_spending(request: Request, profile: ModelProfile) -> Spending:
     """What a call takes at most, as far as can be known before it: its messages and tools by our own count, and a
     reply of `max_tokens`, or of REPLY_TOKENS where there is no such limit."""
     model = request.sampling.model

@@ -24,9 +24,9 @@ from chatdev.config.walk import names_written_only_in
 from chatdev.engine.context import RunContext
 from chatdev.engine.foreach import order_items, outcome_of
 from chatdev.engine.parallel import run_branches
-from chatdev.engine.phase import run_phase
+from chatdev.engine.phase import PhaseRun
 from chatdev.engine.state import State
-from chatdev.engine.tool_use import call_tool
+from chatdev.engine.tool_use import ToolRequest, call_tool
 from chatdev.errors import PhaseFailed
 from chatdev.events import Noted, StepFinished, StepSkipped, StepStarted
 from chatdev.place import Place
@@ -78,8 +78,7 @@ class Chain:
 
     def value(self, expression: str, state: State) -> Any:
         """The value of an expression now; a missing name counts as false."""
-        names = {**self.context.inputs, **state.names(), "inputs": self.context.inputs}
-        return compile_expression(expression).evaluate(names)
+        return compile_expression(expression).evaluate(self.context.names(state))
 
     def unset(self, steps: Sequence[Step], state: State) -> None:
         """Forget what an earlier pass, item or run of a loop's body left under the names that only it writes."""
@@ -98,13 +97,13 @@ class Chain:
 
 
 async def _run_phase(chain: Chain, step: PhaseStep, state: State, place: Place) -> str:
-    await run_phase(chain.context, state, step.phase, place)
+    await PhaseRun(chain.context, state, step.phase, place).run()
     return ""
 
 
 async def _run_tool(chain: Chain, step: ToolStep, state: State, place: Place) -> str:
     reads = None if step.reads is None else tuple(step.reads)
-    state.values[step.writes] = await call_tool(chain.context, state, step.tool, place, reads=reads)
+    state.values[step.writes] = await call_tool(chain.context, state, place, ToolRequest(step.tool, reads=reads))
     return ""
 
 
@@ -169,7 +168,7 @@ async def _run_process(chain: Chain, step: ProcessStep, state: State, place: Pla
         raise PhaseFailed(f"{place}: the process names unknown phases {unknown}; known are {known}")
     scope = Scope(place)
     for name in phases:
-        await run_phase(chain.context, state, name, scope.enter(name))
+        await PhaseRun(chain.context, state, name, scope.enter(name)).run()
     return f"{len(phases)} phases"
 
 

@@ -11,7 +11,7 @@ from chatdev.config.prompts import render
 from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget
-from chatdev.engine.state import Files
+from chatdev.engine.state import Files, State
 from chatdev.events import Event
 from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 
@@ -45,25 +45,46 @@ class Toolbox(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class RunInputs:
+    """What the user handed in and agents may see: values by name, and images. Hidden inputs are not among them; they
+    reach tools through the toolbox only."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    images: Mapping[str, Image] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What is set for a whole run."""
+
+    name: str
+    """By which requests name it (`X-ChatDev-Run`)."""
+    language: str = "English"
+    """Of the documents that the agents write."""
+    stream: bool = False
+    """Whether replies are emitted as they arrive."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunContext:
-    """Everything a phase needs beside the state."""
+    """Everything that the steps of a run share beside the state that they change."""
 
     company: CompanyConfig
-    run_name: str
-    inputs: Mapping[str, Any]
-    """Visible inputs by name; hidden ones reach tools through the toolbox only."""
-    images: Mapping[str, Image]
+    settings: RunSettings
+    inputs: RunInputs
     activities: Activities
     toolbox: Toolbox
     role_model: Callable[[str, str], RoleModel]
-    """The role_model of (phase, role)."""
-    emit: Emit
-    documents_language: str = "English"
-    stream: bool = False
-    budget: Budget = field(default_factory=Budget)
+    """The model of (phase, role)."""
+    budget: Budget
     """What the whole run may spend, over all its sessions."""
+    emit: Emit
 
     def say(self, entry: str, **values: Any) -> str:
         """One of the protocol's texts, rendered."""
         template = getattr(self.company.protocol, entry)
         return render(template, values, f"protocol.{entry}")
+
+    def names(self, state: State) -> dict[str, Any]:
+        """Everything that an expression or an opening may name: the inputs and the long-term memory."""
+        return {**self.inputs.values, **state.names(), "inputs": self.inputs.values}

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chatdev.config.phases import Phase
-from chatdev.engine.activity import digest
 from chatdev.engine.context import RunContext
 from chatdev.engine.state import Files, State
-from chatdev.engine.tool_use import call_tool, fingerprint
+from chatdev.engine.target import Target, target_of
+from chatdev.engine.tool_use import ToolRequest, call_tool, fingerprint
 from chatdev.events import DeliveryApplied, DeliveryRefused
-from chatdev.replies import FilesDelivery, Unreadable, objections, parse_solution
-
-Verdict = Mapping[str, Any]
+from chatdev.place import Place
+from chatdev.replies import Unreadable, parse_solution
+from chatdev.tools.base import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,137 +27,109 @@ class Received:
 
 @dataclass(slots=True)
 class Deliveries:
-    """Receives the responses of one phase; holds the value as it stands and the newest verdicts."""
+    """Receives the responses of one phase: parses them, has them judged, and lets the target accept them."""
 
     context: RunContext
     phase: Phase
     state: State
-    place: str
-    value: Any = None
-    """The last delivery kept; before it, the value at entry."""
-    made: int = 0
-    refused: int = 0
-    verdict: Verdict | None = None
+    place: Place
+    target: Target = field(init=False)
+    made: int = field(init=False, default=0)
+    refused: int = field(init=False, default=0)
+    verdict: Verdict | None = field(init=False, default=None)
     """Newest verdict of `feedback`."""
-    guard: Verdict | None = None
-    versions: list[tuple[float, Files]] = field(default_factory=list)
-    _judged: dict[tuple[str, str], Verdict] = field(default_factory=dict)
+    guard: Verdict | None = field(init=False, default=None)
+    _versions: list[tuple[float, Files]] = field(init=False, default_factory=list)
+    _judged: dict[tuple[str, str], Verdict] = field(init=False, default_factory=dict)
 
-    async def open(self) -> None:
-        """Judge the state at entry."""
-        self.value = self.state.values.get(self.phase.writes)
-        there = self.state.software if self.phase.writes == "software" else self.phase.writes in self.state.values
+    def __post_init__(self) -> None:
+        self.target = target_of(self.phase, self.state)
+
+    async def judge_entry(self) -> None:
+        """Judge what is there before the phase. Where nothing is there yet, the verdict is for the opening only."""
+        there = self.target.is_present
         if self.phase.feedback:
-            self.verdict = await self._judge(self.phase.feedback, f"{self.place}/feedback-0", judges=bool(there))
-            if self.state.software:
-                self._remember()
+            self.verdict = await self._judge(self.phase.feedback, self.place.at("feedback", 0), judges=there)
+            self._remember_version()
         if self.phase.guard:
-            self.guard = await self._judge(self.phase.guard, f"{self.place}/guard-0", judges=bool(there))
+            self.guard = await self._judge(self.phase.guard, self.place.at("guard", 0), judges=there)
 
     @property
     def passed(self) -> bool:
         """Whether the feedback passes."""
-        return bool(self.verdict and self.verdict["passed"])
+        return bool(self.verdict and self.verdict.passed)
 
     @property
-    def owed(self) -> bool:
-        """Whether there is neither a delivery nor a value from before the phase that could stand."""
-        if self.made:
-            return False
-        if self.phase.writes == "software":
-            return not (self.refused and self.state.software)
-        return True
+    def is_owed(self) -> bool:
+        """Whether there is neither a delivery nor a version from before the phase that a refused one could not beat."""
+        return not (self.made or (self.target.keeps_versions and self.refused and self.target.is_present))
 
-    @property
-    def version(self) -> str:
-        """A fingerprint of the value as it stands."""
-        return fingerprint(self.state.software) if self.phase.writes == "software" else digest(self.value)
-
-    async def receive(self, body: str, place: str) -> Received:
+    async def receive(self, body: str, place: Place) -> Received:
         """Parse a response; keep it as a delivery, or say why not."""
         try:
-            parsed = parse_solution(self.phase.solution, body, self.state.software)
+            delivery = parse_solution(self.phase.solution, body, self.state.software)
         except Unreadable as problem:
             return Received("unreadable", str(problem))
-        if isinstance(parsed, FilesDelivery):
-            return await self._receive_files(parsed, place)
-        if self.phase.guard:
-            state = replace(self.state, values={**self.state.values, self.phase.writes: parsed})
-            guard = await self._judge(self.phase.guard, f"{place}/guard", state)
-            if worse := self._worse(None, guard):
-                return self._refuse(worse, place)
-            self.guard = guard
-        unchanged = self.made > 0 and parsed == self.value
-        self.value, self.made = parsed, self.made + 1
-        self.context.emit(DeliveryApplied(place, (self.phase.writes,), (), unchanged))
-        if self.phase.feedback:
-            self.state.values[self.phase.writes] = parsed
-            self.verdict = await self._judge(self.phase.feedback, f"{place}/feedback")
-        return Received("kept", unchanged=unchanged)
-
-    async def _receive_files(self, delivery: FilesDelivery, place: str) -> Received:
-        before = self.state.software
-        if reasons := objections(before, delivery.software, whole=delivery.whole):
+        if reasons := self.target.objections(delivery):
             return self._refuse("\n".join(reasons), place)
-        verdicts = await self._judge_delivery(delivery.software, place)
-        if worse := self._worse(*verdicts):
-            return self._refuse(worse, place)
-        self.verdict, self.guard = verdicts
+        feedback, guard = await self._judge_preview(delivery, place)
+        if reason := self._reason_worse(feedback, guard):
+            return self._refuse(reason, place)
+        self.verdict, self.guard = feedback or self.verdict, guard or self.guard
+        change = await self.target.accept(delivery, place)
         self.made += 1
-        if not delivery.unchanged:
-            await self.state.deliver(delivery.software, f"{place}: {_list(delivery)}")
-        self._remember()
-        self.context.emit(DeliveryApplied(place, delivery.written, delivery.deleted, delivery.unchanged))
-        return Received("kept", unchanged=delivery.unchanged)
+        self._remember_version()
+        self.context.emit(DeliveryApplied(place, change.written, change.deleted, change.unchanged))
+        if self.phase.feedback and not self.target.keeps_versions:
+            self.verdict = await self._judge(self.phase.feedback, place.at("feedback"))
+        return Received("kept", unchanged=change.unchanged)
 
-    async def _judge_delivery(self, software: Files, place: str) -> tuple[Verdict | None, Verdict | None]:
-        feedback, guard, state = self.phase.feedback, self.phase.guard, replace(self.state, software=software)
-        return (await self._judge(feedback, f"{place}/feedback", state) if feedback else None,
-                await self._judge(guard, f"{place}/guard", state) if guard else None)
+    def substitute(self, value: Any) -> None:
+        """Let a value stand that nobody delivered."""
+        self.target.substitute(value)
+        self.made = 1
+        self.context.emit(DeliveryApplied(self.place, (self.phase.writes,)))
 
-    def _worse(self, feedback: Verdict | None, guard: Verdict | None) -> str:
+    async def close(self, ending: str) -> None:
+        """At the end of a phase: where its feedback never passed the best version stands (the newest of equals)."""
+        if not self.passed and self._versions:
+            best = max(score for score, _ in self._versions)
+            software = [files for score, files in self._versions if score == best][-1]
+            if software != self.state.software:
+                reason = f"{self.place}: back to the best version by {self.phase.feedback}"
+                await self.state.deliver(software, reason)
+        await self.target.close(ending, self.place)
+
+    async def _judge_preview(self, delivery: Any, place: Place) -> tuple[Verdict | None, Verdict | None]:
+        """The verdicts of feedback and guard on a delivery before it is accepted. Feedback on a value comes after."""
+        state, phase = self.target.preview(delivery), self.phase
+        early = phase.feedback if self.target.keeps_versions else None
+        feedback = await self._judge(early, place.at("feedback"), state) if early else None
+        guard = await self._judge(phase.guard, place.at("guard"), state) if phase.guard else None
+        return feedback, guard
+
+    def _reason_worse(self, feedback: Verdict | None, guard: Verdict | None) -> str:
         """The report of a verdict that passed before and does not now, or of a guard's that was better before; by
         feedback the best version stands at the end in any case."""
         for old, new in ((self.verdict, feedback), (self.guard, guard)):
-            if old and new and old["passed"] and not new["passed"]:
-                return str(new["report"])
-        if self.guard and guard and _score(guard) < _score(self.guard):
-            return str(guard["report"])
-        return ""
+            if old and new and old.passed and not new.passed:
+                return new.report
+        return guard.report if self.guard and guard and guard.score < self.guard.score else ""
 
-    def _refuse(self, reason: str, place: str) -> Received:
+    def _refuse(self, reason: str, place: Place) -> Received:
         self.refused += 1
         self.context.emit(DeliveryRefused(place, reason))
         return Received("refused", reason)
 
-    async def _judge(self, tool: str, place: str, state: State | None = None, *, judges: bool = True) -> Verdict:
-        """A tool's verdict on the state, or on one with a delivery that is not kept before it is judged; one and the
-        same software is judged once in a phase. Where nothing is there yet (`judges` is false), the verdict is for
-        the opening only and is not shown as one."""
+    async def _judge(self, tool: str, place: Place, state: State | None = None, *, judges: bool = True) -> Verdict:
+        """A tool's verdict on the state; a version is judged once in a phase."""
         state = state or self.state
         key = (tool, fingerprint(state.software))
-        if self.phase.writes != "software" or key not in self._judged:
-            self._judged[key] = await call_tool(self.context, state, tool, place, judges=judges)
+        if not self.target.keeps_versions or key not in self._judged:
+            value = await call_tool(self.context, state, place, ToolRequest(tool, judges=judges))
+            self._judged[key] = Verdict.from_value(value)
         return self._judged[key]
 
-    def _remember(self) -> None:
-        if self.verdict:
-            self.versions.append((_score(self.verdict), self.state.software))
-
-    async def settle(self) -> None:
-        """At the end of a phase whose feedback never passed, the best version stands (the newest of equals)."""
-        if self.passed or not self.versions:
-            return
-        best = max(self.versions, key=lambda version: version[0])[0]
-        software = [files for score, files in self.versions if score == best][-1]
-        if software != self.state.software:
-            await self.state.deliver(software, f"{self.place}: back to the best version by {self.phase.feedback}")
-
-
-def _score(verdict: Verdict) -> float:
-    return float(verdict.get("score", verdict["passed"]))
-
-
-def _list(delivery: FilesDelivery) -> str:
-    """The commit subject's list of files."""
-    return ", ".join([*delivery.written, *(f"-{path}" for path in delivery.deleted)])[:200]
+    def _remember_version(self) -> None:
+        if self.verdict and self.target.keeps_versions and self.target.is_present:
+            self._versions.append((self.verdict.score, self.state.software))

@@ -10,12 +10,13 @@ from chatdev.engine.context import RunContext
 from chatdev.engine.state import Draft, State, join
 from chatdev.errors import PhaseFailed, ToolError
 from chatdev.events import Noted
+from chatdev.place import Place
 
 _BEARABLE = (PhaseFailed, ToolError)
 """What an optional branch may fail of; a model that cannot be reached is never passed over (design §3, success)."""
 
 
-async def run_branches(context: RunContext, state: State, place: str, optional: Sequence[bool],
+async def run_branches(context: RunContext, state: State, place: Place, optional: Sequence[bool],
                        branch: Callable[[int, State], Awaitable[None]]) -> None:
     """Run one branch per entry of `optional`, then join them in order.
 
@@ -39,7 +40,7 @@ async def run_branches(context: RunContext, state: State, place: str, optional: 
                                    return_exceptions=True)
     finished: list[tuple[str, State, Draft]] = []
     for number, result in enumerate(results):
-        label = f"{place}/branch-{number + 1}"
+        label = place.at("branch", number + 1)
         if isinstance(result, _BEARABLE) and optional[number]:
             context.emit(Noted(label, f"optional branch failed: {result}", "warning"))
         elif result is None:

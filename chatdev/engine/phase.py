@@ -3,96 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chatdev.config.inception import form_text, readable, system_prompt
 from chatdev.config.phases import OnNoSolution, Phase
 from chatdev.config.prompts import render
-from chatdev.engine.agent import Agent
 from chatdev.engine.budget import Budget
-from chatdev.engine.call import Calls
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.context import RunContext
 from chatdev.engine.delivery import Deliveries
-from chatdev.engine.dialogue import Dialogue
+from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
+from chatdev.engine.model_calls import Agent, ModelCalls
 from chatdev.engine.state import State
+from chatdev.engine.stop import SAME_AGAIN, Course
 from chatdev.engine.stuck import Stuck
 from chatdev.engine.tool_use import ToolUse
 from chatdev.engine.turn import Turns
 from chatdev.errors import PhaseFailed
-from chatdev.events import DeliveryApplied, PhaseFinished, PhaseStarted, Speaker, Uttered
-from chatdev.replies import example_part, read_marker
+from chatdev.events import PhaseFinished, PhaseStarted, Speaker, Uttered
+from chatdev.place import Place
+from chatdev.replies import read_marker
 
 REFLECTIONS = 2  # at most so many attempts to draw the conclusion that the pair did not (design §3)
 
 
-async def run_phase(context: RunContext, state: State, name: str, place: str) -> None:
-    """Run the phase `name`; its solution is in `state` afterwards. Raises PhaseFailed when it owes one and has none."""
-    room = PhaseRun(context, state, name, context.company.phases[name], place)
-    await room.run()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PhaseRun:
-    """Where one pair meets for one execution of a phase."""
+    """One execution of the phase `name`: it owns the deliveries with their target, and the budget."""
 
     context: RunContext
     state: State
     name: str
-    phase: Phase
-    place: str
+    place: Place
+    phase: Phase = field(init=False)
+    deliveries: Deliveries = field(init=False)
+    calls: ModelCalls = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.phase = self.context.company.phases[self.name]
+        self.deliveries = Deliveries(self.context, self.phase, self.state, self.place)
+        self.calls = ModelCalls(self.context, self.name, Budget(self.phase.budget))
 
     async def run(self) -> None:
-        """The whole phase."""
-        phase, deliveries = self.phase, Deliveries(self.context, self.phase, self.state, self.place)
+        """The whole phase; its solution is in the state afterwards. Raises PhaseFailed when it owes one and has
+        none."""
         self._emit_started()
-        versions = self.state.software
-        await deliveries.open()
-        if deliveries.passed:
-            self._emit_finished("feedback", 0, 0)
+        await self.deliveries.judge_entry()
+        if self.deliveries.passed:
+            self._emit_finished("feedback")
             return
-        dialogue = self._dialogue(deliveries)
+        dialogue = self._open_dialogue()
         ending: str = await dialogue.run()
-        if deliveries.owed and not self._accepted_as_it_was(ending):
+        if self.deliveries.is_owed and not (ending == "consensus" and self.deliveries.target.is_present):
             ending = await self._conclude(dialogue)
-        await deliveries.settle()
-        if phase.writes != "software" and deliveries.made:
-            self.state.values[phase.writes] = deliveries.value
-        if self.state.software != versions:
-            await self.state.history.commit(self.state.software, f"{self.place}: {ending}")
-        self._emit_finished(ending, dialogue.round, dialogue.turns.calls.made)
+        await self.deliveries.close(ending)
+        self._emit_finished(ending, dialogue.course.round, self.calls.made)
 
-    def _accepted_as_it_was(self, ending: str) -> bool:
-        """Whether the pair agreed on the value from before the phase (a reviewer with nothing to say)."""
-        there = self.state.software if self.phase.writes == "software" else self.phase.writes in self.state.values
-        return ending == "consensus" and bool(there)
-
-    def _dialogue(self, deliveries: Deliveries) -> Dialogue:
+    def _open_dialogue(self) -> Dialogue:
         phase, context = self.phase, self.context
-        values = self._readable(deliveries)
+        values = self._visible_values()
         opening = render(phase.opening, values, f"phases.{self.name}.opening")
-        images = tuple(image for key, image in context.images.items() if key in readable(phase.reads))
-        assistant = self._agent("assistant", phase.assistant, values)
-        instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
-        profile = assistant.role_model.profile
-        stuck = Stuck(phase.stuck)
-        turns = Turns(context, ShortTermMemory(opening, images), phase.memory.window or profile.window,
-                      ToolUse(context, self.state, phase.tool_calls, stuck),
-                      Calls(context, self.name, Budget(phase.budget)))
+        images = tuple(image for key, image in context.inputs.images.items() if key in readable(phase.reads))
+        brief = self._brief(values)
         context.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
-        rounds = min(phase.rounds, profile.rounds or phase.rounds)
-        if not instructor and not phase.feedback:
-            rounds = 1
-        return Dialogue(context, phase, self.place, assistant, instructor, turns, deliveries, rounds,
-                        min(phase.questions, profile.questions or phase.questions),
-                        form_text(context.company, phase, has_software=bool(self.state.software),
-                                  example=example_part(self.state.software)), stuck)
+        course = self._course(brief)
+        tool_use = ToolUse(context, self.state, phase.tool_calls, course.stuck)
+        window = phase.memory.window or brief.assistant.role_model.profile.window
+        turns = Turns(context, ShortTermMemory(opening, images), self.calls, tool_use, window=window)
+        return Dialogue(context, brief, turns, deliveries=self.deliveries, course=course)
 
-    def _readable(self, deliveries: Deliveries) -> Mapping[str, Any]:
+    def _visible_values(self) -> Mapping[str, Any]:
         """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""
-        known = {**self.context.inputs, **self.state.names(), "inputs": self.context.inputs}
+        known = self.context.names(self.state)
         values = {}
         for read in self.phase.reads:
             name = read.rstrip("?")
@@ -100,9 +84,27 @@ class PhaseRun:
                 raise PhaseFailed(f"{self.place} reads {name!r}, which no step before it has written in this run; "
                                   f"write {name!r} first, or read it as {name + '?'!r}")
             values[name] = known.get(name)
-        if deliveries.verdict:
-            values["feedback"] = deliveries.verdict
+        if self.deliveries.verdict:
+            values["feedback"] = self.deliveries.verdict.to_dict()
         return values
+
+    def _brief(self, values: Mapping[str, Any]) -> Brief:
+        phase = self.phase
+        assistant = self._agent("assistant", phase.assistant, values)
+        instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
+        form = form_text(self.context.company, phase, has_software=bool(self.state.software),
+                         example=self.deliveries.target.example)
+        questions = min(phase.questions, assistant.role_model.profile.questions or phase.questions)
+        return Brief(phase, self.place, assistant, instructor, form_text=form, questions=questions)
+
+    def _course(self, brief: Brief) -> Course:
+        phase = self.phase
+        rounds = min(phase.rounds, brief.assistant.role_model.profile.rounds or phase.rounds)
+        if not brief.instructor and not phase.feedback:
+            rounds = 1
+        return Course(rounds, Stuck(phase.stuck), is_judged=phase.feedback is not None,
+                      is_alone=brief.instructor is None,
+                      same_again=1 if phase.solution.form == "choice" else SAME_AGAIN)
 
     def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
         context, phase = self.context, self.phase
@@ -112,64 +114,63 @@ class PhaseRun:
             names = phase.tools
         tools = tuple(context.toolbox.spec(name) for name in names)
         system = system_prompt(
-            context.company, self.name, speaker, values={**context.inputs, **values},
+            context.company, self.name, speaker, values={**context.inputs.values, **values},
             tools=[(tool.name, tool.description, tool.parameters) for tool in tools],
             native_tools=role_model.profile.native_tools, has_software=bool(self.state.software),
-            example=example_part(self.state.software) if phase.writes == "software" else "",
-            documents_language=context.documents_language)
+            example=self.deliveries.target.example, documents_language=context.settings.language)
         return Agent(speaker, role, spec.title, system, role_model, tools)
 
     async def _conclude(self, dialogue: Dialogue) -> str:
         """The ending of a phase that still owes its solution."""
         if self.phase.on_no_solution == "observed":
-            observed = dict.fromkeys(dialogue.turns.tool_use.observed)
-            return self._stands("\n\n".join(observed), dialogue.deliveries, "observed")
+            self.deliveries.substitute("\n\n".join(dict.fromkeys(dialogue.turns.tool_use.observed)))
+            return "observed"
         return await self._reflect(dialogue)
 
     async def _reflect(self, dialogue: Dialogue) -> str:
         """Draw the conclusion from the dialogue, else do as `on_no_solution` says. Returns the phase's ending."""
-        agent, memory = dialogue.assistant, dialogue.turns.memory
-        names: dict[Speaker, str] = {"assistant": agent.title}
-        if dialogue.instructor:
-            names["instructor"] = dialogue.instructor.title
-        question = self.context.say("reflection", dialogue=memory.transcript(names), form_text=dialogue.form_text,
-                                   phase={"name": self.name, "about": self.phase.about})
-        dialogue.turns.memory = ShortTermMemory(question, memory.images)
-        dialogue.turns.calls.budget = Budget()  # a phase that has spent its own still owes its solution
+        brief, course = dialogue.brief, dialogue.course
+        agent, turns = brief.assistant, self._reflecting_turns(dialogue)
         constraint = constraint_for(self.phase.solution, agent.role_model.profile, concludes=False,
                                     paths=self.state.software)
         for n in range(1, REFLECTIONS + 1):
-            place = f"{self.place}/reflection-{n}"
-            utterance = await dialogue.turns.take(agent, place, constraint)
-            self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, dialogue.round))
+            place = self.place.at("reflection", n)
+            utterance = await turns.take(agent, place, constraint, repeats=course.repeats)
+            self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, course.round))
             marked = read_marker(utterance.text)
-            received = await dialogue.deliveries.receive(marked.body if marked.kind else utterance.text, place)
+            received = await self.deliveries.receive(marked.body if marked.kind else utterance.text, place)
             if received.outcome == "kept":
                 return "reflection"
-        return self._without_solution(dialogue.deliveries)
+        return self._end_without_solution()
 
-    def _without_solution(self, deliveries: Deliveries) -> str:
+    def _reflecting_turns(self, dialogue: Dialogue) -> Turns:
+        """Turns over a memory of their own; a phase that has spent its budget still owes its solution."""
+        brief, memory = dialogue.brief, dialogue.turns.memory
+        names: dict[Speaker, str] = {"assistant": brief.assistant.title}
+        if brief.instructor:
+            names["instructor"] = brief.instructor.title
+        question = self.context.say("reflection", dialogue=memory.transcript(names), form_text=brief.form_text,
+                                    phase={"name": self.name, "about": self.phase.about})
+        self.calls = ModelCalls(self.context, self.name, Budget(), made=self.calls.made)
+        return replace(dialogue.turns, memory=ShortTermMemory(question, memory.images), calls=self.calls)
+
+    def _end_without_solution(self) -> str:
         choice = self.phase.on_no_solution
         if isinstance(choice, OnNoSolution):
-            return self._stands(choice.value, deliveries, "value")
+            self.deliveries.substitute(choice.value)
+            return "value"
         if choice == "keep":
             return "kept"
-        self._emit_finished("failed", 0, 0)
+        self._emit_finished("failed")
         raise PhaseFailed(f"{self.place} ended without a solution in the form {self.phase.solution.form!r}; look at "
                           "its dialogue in the report, raise `rounds` or `retries`, set `on_no_solution`, or take a "
                           "stronger model")
-
-    def _stands(self, value: Any, deliveries: Deliveries, ending: str) -> str:
-        """Take a value that nobody delivered; returns the ending."""
-        deliveries.value, deliveries.made = value, 1
-        self.context.emit(DeliveryApplied(self.place, (self.phase.writes,)))
-        return ending
 
     def _emit_started(self) -> None:
         roles, phase = self.context.company.roles, self.phase
         instructor = roles[phase.instructor].title if phase.instructor else None
         self.context.emit(PhaseStarted(self.place, self.name, phase.about, instructor, roles[phase.assistant].title,
-                                      phase.rounds))
+                                       phase.rounds))
 
-    def _emit_finished(self, ending: str, rounds: int, calls: int) -> None:
+    def _emit_finished(self, ending: str, rounds: int = 0, calls: int = 0) -> None:
         self.context.emit(PhaseFinished(self.place, self.name, ending, rounds, calls))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from chatdev.engine.results import ActivityResult
 from chatdev.errors import RecordEnds, RunChanged
+from chatdev.place import Place
 
 Differing = Literal["refuse", "perform", "ignore"]
 """What a request that differs from the recorded one means: an error, a new call, or nothing (the place decides)."""
-
-_BRANCH = re.compile(r"branch-[0-9]+")
 
 _OF_THE_MODEL = ("sampling", "constraint")
 """What of a request depends on the model that is asked."""
@@ -25,7 +24,7 @@ class Finished:
 
     digest: str
     request: Mapping[str, Any]
-    result: dict[str, Any]
+    result: ActivityResult
 
 
 class Record:
@@ -50,7 +49,7 @@ class Record:
         self.differences = 0
         """Those among them that were not as recorded."""
 
-    async def find(self, place: str, digest: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    async def find(self, place: str, digest: str, request: Mapping[str, Any]) -> ActivityResult | None:
         """The result on record, or None when the activity must be performed. Raises RunChanged when it differs and
         that is refused, RecordEnds when there is none in a replay."""
         known = self._finished.get(place)
@@ -66,7 +65,7 @@ class Record:
             self.differences += 1
         self.found += 1
         if self._speed:
-            await asyncio.sleep(known.result.get("seconds", 0) / self._speed)
+            await asyncio.sleep(getattr(known.result, "seconds", 0.0) / self._speed)
         return known.result
 
     def end(self) -> None:
@@ -81,20 +80,12 @@ class Record:
         return self._any_model and _without_model(before) == _without_model(now)
 
     def _refuse_unknown(self, place: str, request: Mapping[str, Any]) -> None:
-        later = next((left for left in self._left if not _in_other_branches(left, place)), None)
+        later = next((left for left in self._left if not Place(place).in_other_branch(left)), None)
         if self._changed and later and self._differing == "refuse":
             raise RunChanged(place, {}, request, f"{place} was not in the run before, and {later} was: the company has "
                                                  "changed")
         if self._complete:
             raise RecordEnds(f"the record ends here: nothing is written of {place}")
-
-
-def _in_other_branches(place: str, other: str) -> bool:
-    """Whether two activities are in different branches of a parallel step, so that either may come first."""
-    for part, another in zip(place.split("/"), other.split("/"), strict=False):
-        if part != another:
-            return bool(_BRANCH.fullmatch(part) and _BRANCH.fullmatch(another))
-    return False
 
 
 def _without_model(request: Mapping[str, Any]) -> dict[str, Any]:

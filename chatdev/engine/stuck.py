@@ -48,7 +48,7 @@ class Stuck:
     _loop: str = ""
     """What looped since the round began."""
 
-    def instructed(self, text: str) -> None:
+    def see_instruction(self, text: str) -> None:
         """The instructor has spoken."""
         self._instruction, self._loop = _plain(text), ""
         if len(self._rounds) < 2:
@@ -56,30 +56,30 @@ class Stuck:
         before, last = self._rounds[-2:]
         nothing_new = last.response == before.response and not last.delivered
         if nothing_new and self._instruction == last.instruction:
-            self._found("the instructor repeats its instruction, and the answer to it was the one before it")
+            self._stop("the instructor repeats its instruction, and the answer to it was the one before it")
 
-    def answered(self, text: str, *, delivered: bool) -> None:
+    def see_response(self, text: str, *, delivered: bool) -> None:
         """The round is over with this response."""
         now = Exchange(self._instruction, _plain(text), delivered)
         last = self._rounds[-1] if self._rounds else None
         self._rounds.append(now)
         loop, self._loop = self._loop, ""
         if loop and not delivered:
-            self._found(loop)
+            self._stop(loop)
         if delivered or last is None or (last.instruction, last.response) != (now.instruction, now.response):
             return
         both = now.instruction is not None
-        self._found("both sides repeat what they said in the round before" if both
+        self._stop("both sides repeat what they said in the round before" if both
                     else "the assistant repeats an answer that cannot be used")
 
-    def stands(self, version: str) -> None:
+    def see_version(self, version: str) -> None:
         """The solution as it stands now, by its fingerprint."""
         versions = self._versions
         if versions and versions[-1] == version:
             return
         versions.append(version)
         if len(versions) >= 4 and versions[-4:-2] == versions[-2:]:
-            self._found("the solution goes back and forth between two versions")
+            self._stop("the solution goes back and forth between two versions")
 
     def begin_turn(self) -> None:
         """A speaker begins a turn."""
@@ -87,7 +87,7 @@ class Stuck:
         self._heard, self._times = ("", ""), 0
         self.looping = False
 
-    def calls(self, call: ToolCall) -> bool:
+    def see_call(self, call: ToolCall) -> bool:
         """A tool is to be called; True when that is a loop."""
         key = (call.name, _arguments(call))
         self._calls[key] += 1
@@ -97,7 +97,7 @@ class Stuck:
                           "it")
         return self.looping
 
-    def hears(self, tool: str, result: str) -> int:
+    def see_result(self, tool: str, result: str) -> int:
         """A tool has said something; how often in a row it has said it, whatever it was asked."""
         heard = (tool, result)
         self._times = self._times + 1 if heard == self._heard else 1
@@ -107,7 +107,7 @@ class Stuck:
             self._loop = f"{tool} said the same {SAME_CALLS} times in a row, and no delivery came of it"
         return self._times
 
-    def _found(self, reason: str) -> None:
+    def _stop(self, reason: str) -> None:
         if self.on and not self.reason:
             self.reason = reason
 

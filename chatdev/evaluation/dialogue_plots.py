@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chatdev.engine.wording import counted
+from chatdev.engine.amounts import count_noun
 from chatdev.evaluation.dialogue_tables import Dialogues, Kinds
 from chatdev.evaluation.drawing import INK, drawing
 
@@ -41,7 +41,7 @@ def _speech(dialogues: Dialogues) -> str:
         panel.set_xlim(0, 1)
         panel.set_xticks([0, 0.5, 1], ["0", "50%", "100%"])
         panel.tick_params(axis="y", length=0)
-        panel.set_title(f"Characters said in {counted(dialogues.runs, 'run')}, and the share of natural language")
+        panel.set_title(f"Characters said in {count_noun(dialogues.runs, 'run')}, and the share of natural language")
         figure.legend(loc="outside lower center", ncols=2, frameon=False)
         return svg()
 

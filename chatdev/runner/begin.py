@@ -12,7 +12,7 @@ from chatdev.config.environ import keep_dotenvs
 from chatdev.config.phases import Limits
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import default_model
-from chatdev.engine.budget import Spending
+from chatdev.engine.amounts import Spending
 from chatdev.engine.record import Record
 from chatdev.errors import ConfigError
 from chatdev.journal import Journal

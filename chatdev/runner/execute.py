@@ -13,9 +13,10 @@ from chatdev.config.expressions import compile_expression
 from chatdev.config.phases import Limits
 from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import Activities
-from chatdev.engine.budget import Budget, Spending
+from chatdev.engine.amounts import Spending
+from chatdev.engine.budget import Budget
 from chatdev.engine.chain import Chain, Scope
-from chatdev.engine.context import RoleModel, RunContext, Toolbox
+from chatdev.engine.context import RoleModel, RunContext, RunInputs, RunSettings, Toolbox
 from chatdev.engine.record import Record
 from chatdev.engine.state import State
 from chatdev.errors import BudgetExhausted, ChatDevError, RecordEnds, RunChanged, WorkspaceError
@@ -129,9 +130,10 @@ class Execution:
         self._judge()
 
     def _office(self) -> RunContext:
-        return RunContext(self.company, self.folder.path.name, self.inputs.visible, self.inputs.images,
-                      Activities(self.journal, self.record, self._go_live), self.toolbox, self.role_model, self._emit,
-                      self.language, self.stream, self._budget)
+        return RunContext(
+            self.company, RunSettings(self.folder.path.name, self.language, self.stream),
+            RunInputs(self.inputs.visible, self.inputs.images), Activities(self.journal, self.record, self._go_live),
+            self.toolbox, self.role_model, self._budget, self._emit)
 
     def _go_live(self) -> None:
         """Called before every live activity; the first one ends the way through the record."""

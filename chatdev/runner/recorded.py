@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.engine.record import Finished
+from chatdev.engine.results import ContextOverflowed, ToolFailed, result_from_json, result_to_json
 from chatdev.errors import ConfigError, JournalError
 from chatdev.journal import Journal, read_journal
+from chatdev.place import Place
 from chatdev.runner.order import Order
 
 JOURNAL = "journal.jsonl"
@@ -63,7 +65,7 @@ class Recorded:
         """The finished activities without the failed ones that ended a session: those are tried again."""
         ends = {record["place"] for record in self.records if record["kind"] == "RunFinished"}
         return {place: done for place, done in self.finished.items()
-                if place not in ends or not {"error", "overflow"} & done.result.keys()}
+                if place not in ends or not isinstance(done.result, ToolFailed | ContextOverflowed)}
 
     @property
     def models_vary(self) -> bool:
@@ -74,7 +76,7 @@ class Recorded:
         """The activities that had finished when the one at `place` (or the first below it) did. Raises ConfigError
         when there is none."""
         names = list(self.finished)
-        inside = [n for n in names if n == place or n.startswith((f"{place}/", f"{place}#"))]
+        inside = [name for name in names if Place(place).holds(name)]
         if not inside:
             near = get_close_matches(place, names, n=3, cutoff=0.3)
             raise ConfigError(f"there is no activity {place!r} in {self.path}; near it are: {', '.join(near or names)}")
@@ -86,8 +88,8 @@ class Recorded:
         for digest, message in self.messages.items():
             journal.message(digest, message)
         for place, done in finished.items():
-            journal.append("Activity", place, {"digest": done.digest, "request": done.request, "result": done.result,
-                                               "copied": True})
+            journal.append("Activity", place, {"digest": done.digest, "request": done.request,
+                                               "result": result_to_json(done.result), "copied": True})
 
 
 def _finished(records: list[Mapping[str, Any]]) -> dict[str, Finished]:
@@ -95,5 +97,6 @@ def _finished(records: list[Mapping[str, Any]]) -> dict[str, Finished]:
     found: dict[str, Finished] = {}
     for record in records:
         found.pop(record["place"], None)
-        found[record["place"]] = Finished(record["digest"], record["request"], record["result"])
+        found[record["place"]] = Finished(record["digest"], record["request"],
+                                           result_from_json(record["result"]))
     return found

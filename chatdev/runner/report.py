@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.engine.wording import counted, money
+from chatdev.engine.amounts import count_noun, describe_spending, money
 from chatdev.events import (
     DeliveryRefused,
     Event,
@@ -21,7 +21,6 @@ from chatdev.events import (
 )
 from chatdev.place import Place
 from chatdev.runner.result import Run, RunUsage
-from chatdev.runner.spending import of_the_budget
 from chatdev.tools.software.languages import is_startable
 
 _SHOWN = 600  # characters of one long-term value or report
@@ -64,7 +63,7 @@ def spent(usage: RunUsage) -> str:
     failed = f" (failed attempts: {usage.retries})" if usage.retries else ""
     estimated = " (partly estimated)" if usage.estimated else ""
     tokens = f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{estimated}"
-    return f"{counted(usage.calls, 'call')}{failed}, {tokens}, {money(usage.cost)}, {usage.seconds:.1f} s"
+    return f"{count_noun(usage.calls, 'call')}{failed}, {tokens}, {money(usage.cost)}, {usage.seconds:.1f} s"
 
 
 def _head(started: RunStarted | None, run: Run) -> str:
@@ -92,7 +91,7 @@ def _phases(events: Sequence[Event]) -> str:
 
 
 def _cost(run: Run) -> str:
-    budget = of_the_budget(run.limits, run.spent)
+    budget = describe_spending(run.limits, run.spent)
     return f"## Cost\n\n{spent(run.usage)}" + (f"\n\nOf the budget: {budget}." if budget else "")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from chatdev.config.load import dump
 from chatdev.config.prompts import render
 from chatdev.config.schema import CompanyConfig
-from chatdev.engine.budget import Spending
+from chatdev.engine.amounts import Spending
 from chatdev.engine.record import Finished, Record
 from chatdev.errors import ConfigError, JournalError
 from chatdev.journal import Journal

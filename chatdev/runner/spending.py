@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import CompanyConfig
-from chatdev.engine.budget import Spending
+from chatdev.engine.amounts import Spending
 from chatdev.engine.context import RoleModel
-from chatdev.engine.wording import money
 from chatdev.errors import ConfigError
 from chatdev.paths import settings_file
 from chatdev.runner.options import RunOptions
@@ -79,17 +78,3 @@ def _call(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spendi
     tokens: tuple[int, int] = record["prompt_tokens"], record["completion_tokens"]
     cost = record["cost"]
     return Spending(1, sum(tokens), profile_for(record["model"], profiles).cost(*tokens) if cost is None else cost)
-
-
-def of_the_budget(limits: Limits, spent: Spending) -> str:
-    """What was spent of each limit, in words; empty without limits."""
-    parts = []
-    if limits.calls is not None:
-        parts.append(f"{spent.calls} of {limits.calls} calls")
-    if limits.tokens is not None:
-        parts.append(f"{spent.tokens} of {limits.tokens} tokens")
-    if limits.cost is not None:
-        parts.append(f"{money(spent.cost)} of {money(limits.cost)}")
-    if limits.minutes is not None:
-        parts.append(f"{spent.seconds / 60:.1f} of {limits.minutes:g} minutes")
-    return ", ".join(parts)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import profile_for
-from chatdev.engine.budget import IMAGE_TOKENS, REPLY_TOKENS, Budget, Reached, Spending, estimated
+from chatdev.engine.amounts import Spending
+from chatdev.engine.budget import IMAGE_TOKENS, REPLY_TOKENS, Budget, LimitReached, estimate_spending
 from chatdev.llm.base import Image, Message, Request, Sampling, ToolSpec
 
 FREE = profile_for("local")
@@ -43,14 +44,14 @@ class Office:
 
     async def make(self, call: Call) -> None:
         try:
-            async with self.budget.reserved(Spending(1, call.estimate)) as bill:
+            async with self.budget.reserve(Spending(1, call.estimate)) as bill:
                 self.made += 1
                 self.under_way = self.at_the_last = (*self.under_way, call)
                 for _ in range(call.ticks):
                     await asyncio.sleep(0)
                 self.under_way = tuple(other for other in self.under_way if other is not call)
                 bill.paid = Spending(1, call.actual)
-        except Reached:
+        except LimitReached:
             self.refused += 1
 
     def all_at_once(self, calls: list[Call]) -> Spending:
@@ -104,9 +105,9 @@ def test_what_was_reserved_is_free_again_when_a_call_fails() -> None:
     async def fail_then_go_on() -> Spending:
         budget = Budget(Limits(calls=1))
         with pytest.raises(ConnectionError):
-            async with budget.reserved(Spending(1)):
+            async with budget.reserve(Spending(1)):
                 raise ConnectionError
-        async with budget.reserved(Spending(1)) as bill:
+        async with budget.reserve(Spending(1)) as bill:
             bill.paid = Spending(1, 12)
         return budget.spent
 
@@ -123,10 +124,10 @@ def test_what_was_reserved_is_free_again_when_a_call_fails() -> None:
 def test_what_earlier_sessions_spent_counts_and_the_reason_says_all_of_it(limits: Limits, text: str) -> None:
     async def call() -> None:
         budget = Budget(limits, Spending(3, 100, 0.25, 120))
-        async with budget.reserved(Spending(1, 20, 0.1)):
+        async with budget.reserve(Spending(1, 20, 0.1)):
             raise AssertionError("the call was let through")
 
-    with pytest.raises(Reached) as reached:
+    with pytest.raises(LimitReached) as reached:
         asyncio.run(call())
     assert str(reached.value) == f"{text} (spent so far: 3 calls, 100 tokens, $0.2500, 120 s)"
     assert getattr(limits, reached.value.limit) is not None
@@ -134,27 +135,27 @@ def test_what_earlier_sessions_spent_counts_and_the_reason_says_all_of_it(limits
 
 def test_an_unknown_cost_fits_no_budget_in_dollars() -> None:
     async def call() -> None:
-        async with Budget(Limits(cost=5)).reserved(Spending(1, 20, None)):
+        async with Budget(Limits(cost=5)).reserve(Spending(1, 20, None)):
             raise AssertionError("the call was let through")
 
-    with pytest.raises(Reached, match="cost unknown"):
+    with pytest.raises(LimitReached, match="cost unknown"):
         asyncio.run(call())
 
 
 def test_minutes_end_the_call_that_is_under_way() -> None:
     async def call() -> None:
-        async with Budget(Limits(minutes=0.1 / 60)).reserved(Spending(1)):
+        async with Budget(Limits(minutes=0.1 / 60)).reserve(Spending(1)):
             await asyncio.sleep(30)
 
     started = time.monotonic()
-    with pytest.raises(Reached, match="minutes is used up"):
+    with pytest.raises(LimitReached, match="minutes is used up"):
         asyncio.run(call())
     assert time.monotonic() - started < 5
 
 
 def test_a_timeout_of_the_call_itself_is_not_taken_for_the_budgets() -> None:
     async def call() -> None:
-        async with Budget(Limits(minutes=1)).reserved(Spending(1)):
+        async with Budget(Limits(minutes=1)).reserve(Spending(1)):
             raise TimeoutError("of somebody else")
 
     with pytest.raises(TimeoutError, match="of somebody else"):
@@ -172,19 +173,19 @@ def test_calls_of_the_journal_count_and_are_never_refused() -> None:
 @pytest.mark.parametrize(("most", "reply"), [(500, 500), (None, REPLY_TOKENS)])
 def test_an_estimate_has_the_prompt_and_the_longest_reply(most: int | None, reply: int) -> None:
     request = Request((Message("user", "hello world"),), Sampling("gpt-4o", max_tokens=most))
-    assert estimated(request, FREE) == Spending(1, 2 + 4 + reply)
+    assert estimate_spending(request, FREE) == Spending(1, 2 + 4 + reply)
 
 
 def test_pictures_and_tools_are_estimated_too() -> None:
     message, sampling = Message("user", "hello"), Sampling("gpt-4o")
-    plain = estimated(Request((message,), sampling), FREE)
-    seen = estimated(Request((Message("user", "hello", (Image(b"x"),)),), sampling), FREE)
+    plain = estimate_spending(Request((message,), sampling), FREE)
+    seen = estimate_spending(Request((Message("user", "hello", (Image(b"x"),)),), sampling), FREE)
     tool = ToolSpec("a.b", "Does something useful.", {"type": "object", "properties": {}})
     assert seen.tokens == plain.tokens + IMAGE_TOKENS
-    assert estimated(Request((message,), sampling, (tool,)), FREE).tokens > plain.tokens + 5
+    assert estimate_spending(Request((message,), sampling, (tool,)), FREE).tokens > plain.tokens + 5
 
 
 def test_the_cost_of_an_estimate_is_that_of_the_model() -> None:
     request = Request((Message("user", "hello world"),), Sampling("gpt-4o", max_tokens=1000))
-    assert estimated(request, profile_for("gpt-4o")).cost == pytest.approx((6 * 2.5 + 1000 * 10) / 1e6)
-    assert estimated(request, profile_for("who-knows")).cost is None
+    assert estimate_spending(request, profile_for("gpt-4o")).cost == pytest.approx((6 * 2.5 + 1000 * 10) / 1e6)
+    assert estimate_spending(request, profile_for("who-knows")).cost is None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.engine.continuation import goes_in_circles, joined, without_circles
+from chatdev.replies.continuation import cut_circles, goes_in_circles, join_continuation
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
 
@@ -18,7 +18,7 @@ from tests.support.chat_server import Scripted
     ("Done:\n```python\nx\n```\nand then", "```python\ny\n```", "Done:\n```python\nx\n```\nand then```python\ny\n```"),
 ])
 def test_what_the_model_repeats_or_opens_again_is_left_out(start: str, rest: str, whole: str) -> None:
-    assert joined(start, rest) == whole
+    assert join_continuation(start, rest) == whole
 
 
 SMALL = {"name": "qwen2.5-coder-1.5b-instruct"}
@@ -59,7 +59,7 @@ def test_circles_are_left_out_of_a_reply_that_never_gets_out_of_them(studio: Stu
         "write#1/round-1/assistant/again-2": CIRCLES})
     assert run.software
     assert len(studio.places) == 3
-    assert without_circles(LINE * 9) == LINE
+    assert cut_circles(LINE * 9) == LINE
     assert not goes_in_circles("Four words, said once. " * 2)
 
 

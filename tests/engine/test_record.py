@@ -10,6 +10,7 @@ import pytest
 
 from chatdev.engine.activity import HALTS, Activities, Halt, Halted, Performed, digest
 from chatdev.engine.record import Finished, Record
+from chatdev.engine.results import ActivityResult, ToolReturned
 from chatdev.errors import RecordEnds, RunChanged
 from chatdev.journal import Journal, read_journal
 
@@ -17,17 +18,21 @@ ASKED: dict[str, Any] = {"messages": ["abc"], "sampling": {"model": "m", "temper
 PLACE, LATER = "write#1/round-1/assistant", "change#1/round-1/assistant"
 
 
-def recorded(*places: str, request: Mapping[str, Any] = ASKED, **result: Any) -> dict[str, Finished]:
-    return {place: Finished(digest(request), request, {"text": place, **result}) for place in places}
+def result(text: str, seconds: float = 0.0) -> ToolReturned:
+    return ToolReturned(text, seconds)
 
 
-def find(record: Record, place: str, request: Mapping[str, Any] = ASKED) -> dict[str, Any] | None:
+def recorded(*places: str, request: Mapping[str, Any] = ASKED, seconds: float = 0.0) -> dict[str, Finished]:
+    return {place: Finished(digest(request), request, result(place, seconds)) for place in places}
+
+
+def find(record: Record, place: str, request: Mapping[str, Any] = ASKED) -> ActivityResult | None:
     return asyncio.run(record.find(place, digest(request), request))
 
 
 def test_an_activity_on_record_gives_its_result() -> None:
     record = Record(recorded(PLACE))
-    assert find(record, PLACE) == {"text": PLACE}
+    assert find(record, PLACE) == result(PLACE)
     assert (record.found, record.differences) == (1, 0)
 
 
@@ -49,18 +54,18 @@ def test_a_request_that_differs_is_refused_with_both() -> None:
 def test_a_request_that_differs_is_performed_where_that_is_accepted() -> None:
     record = Record(recorded(PLACE, LATER), "perform")
     assert find(record, PLACE, CHANGED) is None
-    assert find(record, LATER) == {"text": LATER}
+    assert find(record, LATER) == result(LATER)
 
 
 def test_a_request_that_differs_is_counted_where_the_place_decides() -> None:
     record = Record(recorded(PLACE), "ignore")
-    assert find(record, PLACE, CHANGED) == {"text": PLACE}
+    assert find(record, PLACE, CHANGED) == result(PLACE)
     assert (record.found, record.differences) == (1, 1)
 
 
 @pytest.mark.parametrize("now", [{"sampling": {"model": "n", "temperature": 0.5}}, {"constraint": {"kind": "json"}}])
 def test_what_depends_on_the_model_may_differ_when_another_one_was_chosen(now: dict[str, Any]) -> None:
-    assert find(Record(recorded(PLACE), any_model=True), PLACE, {**ASKED, **now}) == {"text": PLACE}
+    assert find(Record(recorded(PLACE), any_model=True), PLACE, {**ASKED, **now}) == result(PLACE)
     with pytest.raises(RunChanged):
         find(Record(recorded(PLACE)), PLACE, {**ASKED, **now})
     with pytest.raises(RunChanged):
@@ -115,8 +120,8 @@ def test_a_replay_takes_its_time_where_that_is_wanted() -> None:
 
 
 def perform(activities: Activities, place: str) -> Performed:
-    async def call() -> dict[str, Any]:
-        return {"text": "live"}
+    async def call() -> ActivityResult:
+        return result("live")
     return asyncio.run(activities.perform(place, ASKED, call))
 
 
@@ -124,14 +129,14 @@ def test_what_is_performed_is_journaled_and_what_is_on_record_is_not(tmp_path: P
     path, lives = tmp_path / "journal.jsonl", list[int]()
     journal = Journal(path)
     activities = Activities(journal, Record(recorded(PLACE)), lambda: lives.append(1))
-    assert perform(activities, PLACE) == ({"text": PLACE}, True)
+    assert perform(activities, PLACE) == Performed(result(PLACE), replayed=True)
     assert not lives
-    assert perform(activities, LATER) == ({"text": "live"}, False)
+    assert perform(activities, LATER) == Performed(result("live"), replayed=False)
     journal.close()
     (written,) = read_journal(path)
     assert written.pop("time")
     assert written == {"v": 1, "kind": "Activity", "place": LATER, "digest": digest(ASKED), "request": ASKED,
-                       "result": {"text": "live"}}
+                       "result": {"value": "live", "seconds": 0.0}}
     assert lives == [1]
 
 

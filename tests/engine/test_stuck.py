@@ -193,8 +193,8 @@ def test_arguments_are_compared_by_what_they_say(off: bool) -> None:
 
     stuck = Stuck(on=not off)
     spellings = ('{"a": 1, "b": 2}', '{"b":2,"a":1}', '{ "b" : 2, "a": 1 }')
-    loops = [stuck.calls(ToolCall(str(n), "look", spelling)) for n, spelling in enumerate(spellings)]
-    stuck.answered("", delivered=False)
+    loops = [stuck.see_call(ToolCall(str(n), "look", spelling)) for n, spelling in enumerate(spellings)]
+    stuck.see_response("", delivered=False)
     assert loops == [False, False, not off]
     assert bool(stuck.reason) == (not off)
 
@@ -203,9 +203,9 @@ def test_arguments_are_compared_by_what_they_say(off: bool) -> None:
 def test_a_pair_that_never_repeats_a_round_is_never_stuck(rounds: list[tuple[str, str, bool]]) -> None:
     stuck = Stuck(on=True)
     for number, (instruction, response, delivered) in enumerate(rounds):
-        stuck.instructed(f"{number} {instruction}")
-        stuck.answered(f"{number} {response}", delivered=delivered)
-        stuck.stands(f"{number} {response}")
+        stuck.see_instruction(f"{number} {instruction}")
+        stuck.see_response(f"{number} {response}", delivered=delivered)
+        stuck.see_version(f"{number} {response}")
     assert not stuck.reason
 
 
@@ -213,6 +213,6 @@ def test_a_pair_that_never_repeats_a_round_is_never_stuck(rounds: list[tuple[str
 def test_a_round_that_is_repeated_is_always_found(instruction: str, response: str) -> None:
     stuck = Stuck(on=True)
     for blank in (" ", "\n"):
-        stuck.instructed(instruction + blank)
-        stuck.answered(blank + response, delivered=False)
+        stuck.see_instruction(instruction + blank)
+        stuck.see_response(blank + response, delivered=False)
     assert stuck.reason

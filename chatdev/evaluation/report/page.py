@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from chatdev.engine.wording import counted
+from chatdev.engine.amounts import count_noun
 from chatdev.evaluation.report import plots
 from chatdev.evaluation.report.results import Results
 from chatdev.evaluation.report.statistics import LEVEL, RESAMPLES, Difference, Estimate
@@ -71,7 +71,7 @@ def _cell(one: Estimate, metric: str, runs: int, statistics: Collection[str]) ->
     if metric in statistics:
         return Cell(rounded(one.mean, metric))
     value, _, ends = interval(one).partition(" ")
-    parts = [ends.strip("[]").replace(", ", " – "), counted(one.n, "run") if one.n not in (0, runs) else ""]
+    parts = [ends.strip("[]").replace(", ", " – "), count_noun(one.n, "run") if one.n not in (0, runs) else ""]
     return Cell(value, " · ".join(filter(None, parts)))
 
 
@@ -82,7 +82,7 @@ def _areas(results: Results, metric: str) -> dict[str, list[Cell]]:
 
 
 def _heat(one: Estimate) -> Cell:
-    return Cell("–") if one.mean is None else Cell(f"{one.mean:.2f}", counted(one.n, "run"), round(one.mean, 3))
+    return Cell("–") if one.mean is None else Cell(f"{one.mean:.2f}", count_noun(one.n, "run"), round(one.mean, 3))
 
 
 def _matrix(results: Results, metric: str) -> dict[str, list[Cell]]:
@@ -100,7 +100,7 @@ def _compared(forth: Difference | None, back: Difference | None, largest: float)
     mean = one.estimate.mean * (1 if forth else -1)
     text = (f"{mean:+.3f}".replace("-", "−") if mean else "0") + (" *" if one.estimate.is_clear else "")
     kind = "more" if mean > 0 else "less" if mean < 0 else ""
-    return Cell(text, counted(one.estimate.n, "task"), round(abs(mean) / largest, 3), kind)
+    return Cell(text, count_noun(one.estimate.n, "task"), round(abs(mean) / largest, 3), kind)
 
 
 def _shown(value: Any) -> str:

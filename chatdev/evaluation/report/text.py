@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chatdev.engine.wording import counted
+from chatdev.engine.amounts import count_noun
 from chatdev.evaluation.report.results import Results
 from chatdev.evaluation.report.statistics import Estimate
 
@@ -41,7 +41,7 @@ def rounded(value: float | None, metric: str) -> str:
 
 def _head(results: Results) -> str:
     unfinished = f", {results.unfinished} not done yet" if results.unfinished else ""
-    runs = counted(len(results.rows), "run")
+    runs = count_noun(len(results.rows), "run")
     lines = [f"Study {results.study}: {runs} measured, {len(results.failed)} failed{unfinished}"]
     for label, name in (("model", "model"), ("consistency by", "embedder")):
         lines += [f"{label}: {', '.join(results.distinct(name))}"] if results.distinct(name) else []

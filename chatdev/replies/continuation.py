@@ -11,7 +11,7 @@ _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n?", re.MULTILINE)
 _REOPENED = re.compile(r"\A\s*(```+|~~~+)[^\n`]*\n")
 
 
-def joined(start: str, rest: str) -> str:
+def join_continuation(start: str, rest: str) -> str:
     """`start` + `rest`, without the fence a model opens again and without what it repeats of the cut end."""
     if _inside_fence(start):
         rest = _REOPENED.sub("", rest, count=1)
@@ -31,7 +31,7 @@ def counts_on(text: str) -> bool:
     return goes_in_circles(_NUMBER.sub("0", text))
 
 
-def without_circles(text: str) -> str:
+def cut_circles(text: str) -> str:
     """The beginning of such a reply, up to where it came round for the first time."""
     return text[:text.find(text[-_END:]) + _END]
 

@@ -1,0 +1,182 @@
+"""The model calls of one phase: journaled, within the budgets of the phase and of the run, and told as events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+from urllib.parse import quote
+
+from chatdev.engine.activity import digest
+from chatdev.engine.amounts import Spending
+from chatdev.engine.budget import Budget, LimitReached, Reservation, estimate_spending
+from chatdev.engine.context import RoleModel, RunContext
+from chatdev.engine.results import ActivityResult, ContextOverflowed, PhaseBudgetReached, Replied
+from chatdev.errors import BudgetExhausted, ContextOverflow, JournalError, ModelError
+from chatdev.events import ModelCalled, Speaker, TextStreamed
+from chatdev.llm.base import Constraint, Message, Reply, Request, ToolSpec, Usage
+from chatdev.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One side of a phase's pair."""
+
+    speaker: Speaker
+    role: str
+    title: str
+    system: str
+    role_model: RoleModel
+    tools: tuple[ToolSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent to a model: the messages, the tools it may call, and what the reply must look like."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    constraint: Constraint | None = None
+
+
+class PhaseBudgetSpent(Exception):
+    """The budget of the phase leaves no room for the next call."""
+
+
+@dataclass(slots=True)
+class ModelCalls:
+    """Makes the model calls of one execution of the phase called `phase`, and counts them."""
+
+    context: RunContext
+    phase: str
+    budget: Budget
+    """Of this execution of the phase; the run's is the context's."""
+    made: int = 0
+
+    async def ask(self, agent: Agent, place: Place, prompt: Prompt) -> Reply:
+        """The reply to the prompt. Raises PhaseBudgetSpent, BudgetExhausted, or a ModelError, ContextOverflow among
+        them."""
+        context, request = self.context, self._request(agent, place, prompt)
+        performed = await context.activities.perform(place, self._record(request),
+                                                     lambda: self._ask_live(agent, place, request))
+        match performed.result:
+            case ContextOverflowed(problem):
+                raise ContextOverflow(problem).at(place)
+            case PhaseBudgetReached(problem):
+                raise PhaseBudgetSpent(problem)
+            case Replied(reply, seconds):
+                if performed.replayed:
+                    self.budget.count(replace(_spending(reply.usage, agent.role_model), seconds=seconds))
+                self.made += 1
+                self._report(agent, place, performed.result, performed.replayed)
+                return reply
+        raise JournalError(f"{place} is a model call, and the journal holds another result for it; it is damaged")
+
+    def _request(self, agent: Agent, place: Place, prompt: Prompt) -> Request:
+        tools = prompt.tools if agent.role_model.profile.native_tools else ()
+        request = Request(prompt.messages, agent.role_model.sampling, tools, prompt.constraint,
+                          self._headers(agent, place))
+        if not self.context.settings.stream:
+            return request
+        streaming = StreamedReply(self.context, place)
+        return replace(request, on_begin=streaming.begin, on_text=streaming.add)
+
+    async def _ask_live(self, agent: Agent, place: Place, request: Request) -> ActivityResult:
+        """A call that no journal has, within the budgets of the phase and of the run. What ends or changes the phase
+        is a result like another, so that a resumed run goes the same way; what stops the run is none."""
+        model = agent.role_model
+        counts_tokens = self.context.budget.counts_tokens or self.budget.counts_tokens
+        estimate = estimate_spending(request, model.profile) if counts_tokens else Spending(calls=1)
+        started = time.monotonic()
+        try:
+            async with self.budget.reserve(estimate) as of_phase, self._reserve_of_run(estimate) as of_run:
+                try:
+                    reply = await model.model.complete(request)
+                except ModelError as failure:
+                    of_phase.paid = of_run.paid = self._count_failure(agent, place, failure)
+                    raise
+                of_phase.paid = of_run.paid = _spending(reply.usage, model)
+        except ContextOverflow as overflow:
+            return ContextOverflowed(str(overflow))
+        except LimitReached as reached:
+            return PhaseBudgetReached(str(reached))
+        return Replied(reply, round(time.monotonic() - started, 3))
+
+    def _count_failure(self, agent: Agent, place: Place, failure: ModelError) -> Spending:
+        """What a failed call is known to have cost; it counts like another, and the event keeps it."""
+        usage = Usage(failure.prompt_tokens, failure.completion_tokens)
+        if usage == Usage():
+            return Spending()
+        self._report(agent, place, Replied(Reply("", usage=usage), 0.0), replayed=False)
+        return _spending(usage, agent.role_model)
+
+    @asynccontextmanager
+    async def _reserve_of_run(self, estimate: Spending) -> AsyncIterator[Reservation]:
+        try:
+            async with self.context.budget.reserve(estimate) as reservation:
+                yield reservation
+        except LimitReached as reached:
+            raise BudgetExhausted(str(reached), reached.limit) from None
+
+    def _headers(self, agent: Agent, place: Place) -> dict[str, str]:
+        values = {"Run": self.context.settings.name, "Company": self.context.company.company, "Phase": self.phase,
+                  "Role": agent.role, "Activity": place}
+        return {f"X-ChatDev-{name}": quote(value, safe="#/ -._:") for name, value in values.items()}
+
+    def _record(self, request: Request) -> dict[str, Any]:
+        """The request as the journal keeps it: messages by hash, everything that shapes the reply, nothing secret."""
+        hashes = []
+        for message in request.messages:
+            plain = _message_to_json(message)
+            hashes.append(digest(plain))
+            self.context.activities.journal.message(hashes[-1], plain)
+        return {"messages": hashes, "sampling": asdict(request.sampling), "tools": [t.name for t in request.tools],
+                "constraint": asdict(request.constraint) if request.constraint else None}
+
+    def _report(self, agent: Agent, place: Place, replied: Replied, replayed: bool) -> None:
+        reply, model = replied.reply, agent.role_model
+        usage = reply.usage
+        self.context.emit(ModelCalled(
+            place, agent.role, reply.model or model.sampling.model, usage.prompt_tokens, usage.completion_tokens,
+            replied.seconds, reply.retries, usage.estimated,
+            model.profile.cost(usage.prompt_tokens, usage.completion_tokens), replayed))
+
+
+@dataclass(slots=True)
+class StreamedReply:
+    """Emits the pieces of the reply at `place`, and when they are void because it is written once more."""
+
+    context: RunContext
+    place: Place
+    _heard: bool = field(default=False)
+
+    def add(self, piece: str) -> None:
+        """Emit the next piece."""
+        self._heard = True
+        self.context.emit(TextStreamed(self.place, piece))
+
+    def begin(self) -> None:
+        """The reply begins."""
+        if self._heard:
+            self._heard = False
+            self.context.emit(TextStreamed(self.place, "", again=True))
+
+
+def _message_to_json(message: Message) -> dict[str, Any]:
+    """A message as JSON values; images by fingerprint."""
+    plain: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.images:
+        plain["images"] = [digest(image.data.hex()) for image in message.images]
+    if message.tool_calls:
+        plain["tool_calls"] = [asdict(call) for call in message.tool_calls]
+    if message.tool_call_id:
+        plain["tool_call_id"] = message.tool_call_id
+    return plain
+
+
+def _spending(usage: Usage, model: RoleModel) -> Spending:
+    """What a call took."""
+    cost = model.profile.cost(usage.prompt_tokens, usage.completion_tokens)
+    return Spending(1, usage.prompt_tokens + usage.completion_tokens, cost)
