@@ -11,8 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from chatdev.evaluation.judging.record import HUMAN, judgements
 from tests.engine.studio import WRITE, Studio, program
 from tests.evaluation.judging.arena import BAD, GOOD, better, verdict
 from tests.support.chat_server import ChatServer, Scripted
+from tests.support.processes import running_program
 from tests.support.session import read_terminal
 
 ALONE = {key: value for key, value in WRITE.items() if key != "instructor"}
@@ -184,8 +184,8 @@ def test_the_choice_is_that_of_the_software_that_was_shown(warehouses: Sequence[
 def test_at_a_real_terminal_both_can_be_looked_at_and_tried(warehouses: Sequence[str], here: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "chatdev", "eval", "judge", *warehouses, "--judge", "human"]
-    with subprocess.Popen(command, env={**os.environ, "TERM": "xterm", "PAGER": "cat"}, stdin=theirs, stdout=theirs,
-                          stderr=theirs) as process, ended(process):
+    with running_program(command, env={**os.environ, "TERM": "xterm", "PAGER": "cat"}, stdin=theirs, stdout=theirs,
+                         stderr=theirs) as process:
         os.close(theirs)
         said = until(ours, "> ")
         folders = re.findall(r"chatdev play (\S+)", said)
@@ -202,16 +202,6 @@ def test_at_a_real_terminal_both_can_be_looked_at_and_tried(warehouses: Sequence
     assert process.returncode == 0
     assert list(choices(here).values()) == [None]
     assert not any(Path(folder).exists() for folder in folders)
-
-
-@contextmanager
-def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Wait for the command only if all went well."""
-    try:
-        yield
-    except BaseException:
-        process.kill()
-        raise
 
 
 def press_ctrl_c(process: subprocess.Popen[bytes]) -> None:

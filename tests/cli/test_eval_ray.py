@@ -17,6 +17,7 @@ import pytest
 
 from tests.evaluation.lab import GOOD, Lab
 from tests.support.chat_server import ChatServer, Received, Scripted
+from tests.support.processes import start_program
 from tests.support.ray_machines import environment, ray_folder
 
 pytestmark = pytest.mark.tool
@@ -55,10 +56,10 @@ class Study:
         return list(csv.DictReader(io.StringIO(out)))
 
     def _start(self, argv: list[str]) -> subprocess.Popen[str]:
-        return subprocess.Popen([sys.executable, *argv], cwd=self.lab.folder, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-                                env={**os.environ, **environment(self.ray), "PYTHONPATH": str(ROOT),
-                                     "CHATDEV_RETRY_SECONDS": "0"})
+        return start_program([sys.executable, *argv], cwd=self.lab.folder, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                             env={**os.environ, **environment(self.ray), "PYTHONPATH": str(ROOT),
+                                  "CHATDEV_RETRY_SECONDS": "0"})
 
 
 @pytest.fixture

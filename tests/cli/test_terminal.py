@@ -11,6 +11,7 @@ from pathlib import Path
 from chatdev.cli.layout import LiveLine
 from chatdev.events import ModelCalled, PhaseStarted, Uttered
 from tests.support.chat_server import Scripted
+from tests.support.processes import running_program
 from tests.support.session import draw, read_terminal
 from tests.support.shop import BETTER, Shop
 
@@ -19,8 +20,8 @@ def on_a_terminal(shop: Shop, *arguments: str, **environment: str) -> str:
     """Everything that a terminal is sent by a command."""
     ours, theirs = pty.openpty()
     variables = {**os.environ, **shop.environment, "TERM": "xterm", "COLUMNS": "90", **environment}
-    with subprocess.Popen([sys.executable, "-m", "chatdev", *arguments], env=variables, stdin=subprocess.DEVNULL,
-                          stdout=theirs, stderr=theirs) as process:
+    with running_program([sys.executable, "-m", "chatdev", *arguments], env=variables, stdin=subprocess.DEVNULL,
+                         stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         output = b"".join(iter(lambda: read_terminal(ours), b"")).decode()
     os.close(ours)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import running_program
+
 pytestmark = pytest.mark.tool
 
 _START = """
@@ -25,8 +27,8 @@ print("ended", done.exit_status)
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "none"])
 def test_a_program_talks_to_the_user_at_the_terminal(sandbox: str, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    with subprocess.Popen([sys.executable, "-c", _START, sandbox, str(tmp_path)], stdin=theirs, stdout=theirs,
-                          stderr=theirs, start_new_session=True) as child:
+    with running_program([sys.executable, "-c", _START, sandbox, str(tmp_path)], stdin=theirs, stdout=theirs,
+                         stderr=theirs, start_new_session=True) as child:
         os.close(theirs)
         said = b""
         while b"name? " not in said:

@@ -15,6 +15,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from tests.support.processes import running_program
+
 COLUMNS = 100
 LONGEST = 70  # lines; of a longer session the beginning and the end are drawn
 _ENDING = 12  # lines of it that are the end
@@ -26,7 +28,7 @@ def record(arguments: Sequence[str]) -> tuple[int, str]:
     command = [sys.executable, "-m", "chatdev", *arguments]
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, env=environment) as process:
+    with running_program(command, stdin=subprocess.DEVNULL, stdout=theirs, env=environment) as process:
         os.close(theirs)
         output = b"".join(iter(lambda: read_terminal(ours), b""))
     os.close(ours)

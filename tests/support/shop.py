@@ -17,6 +17,7 @@ from chatdev.journal import read_journal
 from chatdev.workspace.snapshot import Software
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer, Route
+from tests.support.processes import start_program
 
 KEY = "sk-a-key-that-nobody-may-see"
 FIRST = "write#1/round-1/assistant"
@@ -126,9 +127,9 @@ class Shop:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Any command in a process of its own."""
-        return subprocess.Popen([sys.executable, "-m", "chatdev", *arguments], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                                env={**os.environ, **self.environment})
+        return start_program([sys.executable, "-m", "chatdev", *arguments], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                             env={**os.environ, **self.environment})
 
     def finish(self, process: subprocess.Popen[str]) -> Outcome:
         """Wait for a command that was started."""
