@@ -20,7 +20,7 @@ from benchmarks.study import ROOT
 from chatdev.evaluation.trial import Check, copied
 from chatdev.journal import read_journal
 from chatdev.sandbox.base import Sandbox, find_sandbox
-from chatdev.workspace.tree import read_tree
+from chatdev.workspace.file_tree import read_tree
 
 _WAREHOUSE = ROOT / "warehouse"
 _DOCUMENTS = {".md", ".txt", ".json"}

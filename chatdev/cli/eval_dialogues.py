@@ -13,7 +13,7 @@ from chatdev.cli.outcome import report_outcome
 from chatdev.engine.amounts import count_noun
 from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 if TYPE_CHECKING:
     from chatdev.evaluation.dialogue_tables import Dialogues, Kinds
@@ -85,7 +85,7 @@ def _kinds(title: str, kinds: Kinds, option: str) -> Iterator[str]:
 def _draw(found: Dialogues, folder: Path) -> None:
     from chatdev.evaluation.dialogue_plots import plots
 
-    with explained("write plots to", folder):
+    with explain_os_errors("write plots to", folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in plots(found):
             (folder / name).write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ import click
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import begun, folder_of, study_options
 from chatdev.runner.sanitize import sanitize
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 
 @click.command("report")
@@ -42,7 +42,7 @@ def command(study: str, ledger_url: str, folder: Path | None, form: str, output:
     if output is None:
         click.echo(sanitize(text) if form == "table" else text, nl=False)
         return 0
-    with explained("write", output):
+    with explain_os_errors("write", output):
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(text, encoding="utf-8", errors="replace")
     click.echo(f"written: {output}")

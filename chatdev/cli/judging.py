@@ -17,7 +17,7 @@ from chatdev.evaluation.judging.record import Record, Verdict
 from chatdev.evaluation.judging.shown import blind, without_prose
 from chatdev.evaluation.judging.wording import wording
 from chatdev.runner.sanitize import sanitize
-from chatdev.workspace.tree import write_tree
+from chatdev.workspace.file_tree import write_tree
 
 _VERDICTS: dict[str, Verdict] = {"1": "first", "2": "second", "t": "tie"}
 _KEYS = "1 or 2: that one is better, t: tie, l: look at the code, s: skip, q: quit"

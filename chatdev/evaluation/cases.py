@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from chatdev.errors import WorkspaceError
 from chatdev.evaluation.trial import Check, Program, crashed, said, tail
 from chatdev.sandbox.base import Execution
-from chatdev.workspace.tree import read_tree, write_file
+from chatdev.workspace.file_tree import read_tree, write_file
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from chatdev.errors import ConfigError
 from chatdev.evaluation.study import ATTEMPTS, Study
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def premises(study: Study, tasks: Sequence[Task], variants: Sequence[Variant]) -
     """The premises of a study that this process begins or goes on with. Raises WorkspaceError when its folder cannot
     be written."""
     mark = study.folder / ATTEMPTS / f"seen-{secrets.token_hex(4)}"
-    with explained("write into the study's folder", mark):
+    with explain_os_errors("write into the study's folder", mark):
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
     try:

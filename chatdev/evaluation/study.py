@@ -27,7 +27,7 @@ from chatdev.runner.session import opened
 from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.software.installing.supply import Policy, Supply
 from chatdev.tools.software.modules import runtime
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.run_folder import slug
 
 ATTEMPTS = ".attempts"
@@ -156,7 +156,7 @@ class Study:
         if run.error and run.status == "error" and not isinstance(run.error, _THE_COMPANYS_OWN):
             raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", _spent(run),
                                 final=Failure.of(run.error).final)
-        with explained("keep the run in", folder):
+        with explain_os_errors("keep the run in", folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):  # another worker, who took this one for dead, was faster
                 _rename(run.folder, folder)

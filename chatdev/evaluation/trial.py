@@ -15,7 +15,7 @@ from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.python import prepare_program
 from chatdev.tools.software.static import syntax_errors
-from chatdev.workspace.tree import read_tree
+from chatdev.workspace.file_tree import read_tree
 
 NO_PACKAGES = Supply("never")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?")

@@ -21,7 +21,7 @@ from chatdev.sandbox.base import Sandbox
 from chatdev.tools.verilog.answer import Refused, answer_of
 from chatdev.tools.verilog.judge import judged
 from chatdev.tools.verilog.simulation import simulate_unexamined
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 KINDS = ("combinational", "sequential", "fsm", "truth_table", "waveform")
 _FOLDER, _ERRATA = "dataset_spec-to-rtl", "errata"
@@ -133,7 +133,7 @@ def _texts(path: Path, errata: bool) -> dict[str, str]:
         raise ConfigError(f"there is no {path}; give the folder {_FOLDER} of VerilogEval's repository, or a "
                           ".tar.gz of it")
     found: dict[str, dict[str, str]] = {_FOLDER: {}, _ERRATA: {}}
-    with explained("read", path):
+    with explain_os_errors("read", path):
         for place, data in _archived(path) if path.is_file() else _in_folder(path):
             if place.parent.name in found:
                 found[place.parent.name][place.name] = _text(place, data)

@@ -29,10 +29,10 @@ from chatdev.runner.report import report_markdown
 from chatdev.runner.result import Run, Status
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrubbed
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
-from chatdev.workspace.software import SoftwareFolder
+from chatdev.workspace.software_folder import SoftwareFolder
 
 Listener = Callable[[Event], None]
 
@@ -145,7 +145,7 @@ class Execution:
             self._emit(RunResumed("", self.record.found if self.record else 0))
 
     def _keep_company(self) -> None:
-        with explained("write into", self.folder.run):
+        with explain_os_errors("write into", self.folder.run):
             (self.folder.run / "company.yaml").write_text(self.snapshot, encoding="utf-8")
 
     def _judge(self) -> None:
@@ -186,7 +186,7 @@ class Execution:
                                  f"write short); that is kept in its git history, commit {self._history.found}",
                              "warning"))
         try:
-            with explained("write the report", path := self.folder.run / "report.md"):
+            with explain_os_errors("write the report", path := self.folder.run / "report.md"):
                 path.write_text(sanitize(report_markdown(self._events, self.run)), encoding="utf-8", errors="replace")
         except WorkspaceError as error:
             self._unwritten(error)

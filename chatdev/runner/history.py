@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 
 from chatdev.engine.state import Files
-from chatdev.workspace.software import SoftwareFolder
+from chatdev.workspace.software_folder import SoftwareFolder
 
 _FOUND = "what was in the folder when the run was gone on with"
 

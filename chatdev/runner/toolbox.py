@@ -17,7 +17,7 @@ from chatdev.llm.base import ToolSpec
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import Registry, registry
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 
 class Facts(Mapping[str, ToolFacts]):
@@ -64,7 +64,7 @@ class RunToolbox:
         return await asyncio.to_thread(self._call, name, software, values, arguments)
 
     def _call(self, name: str, software: Files, values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
-        with explained("make a working folder in", tempfile.gettempdir()):
+        with explain_os_errors("make a working folder in", tempfile.gettempdir()):
             scratch_folder = tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True)
         with scratch_folder as scratch:
             context = ToolContext(software, values, self.inputs, self.sandbox, self.run_folder, Path(scratch),

@@ -16,8 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.job_folder import remove_folder
-from chatdev.workspace.problems import explained
-from chatdev.workspace.tree import write_tree
+from chatdev.workspace.file_tree import explain_os_errors, write_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def _field(rest: dict[Any, Any], name: str, kind: type | tuple[type, ...], wante
 @contextlib.contextmanager
 def throwaway_copy(scratch: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
     """A new folder below `scratch` that holds `files`, and is gone afterwards whatever was done in it."""
-    with explained("make a throwaway copy in", scratch):
+    with explain_os_errors("make a throwaway copy in", scratch):
         folder = Path(tempfile.mkdtemp(dir=scratch))
     try:
         write_tree(folder, files)

@@ -23,7 +23,7 @@ from dulwich.pack import SHA1Writer
 from dulwich.refs import HEADREF, DiskRefsContainer, Ref, SymrefLoop, check_ref_format
 
 from chatdev.errors import WorkspaceError
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 _AUTHOR = b"ChatDev <chatdev@localhost>"
 _FOLDERS = ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info")
@@ -42,7 +42,7 @@ _DAMAGES = (LookupError, ValueError, TypeError, AssertionError, RuntimeError, st
 """What reading bytes that are not as they should be ends in."""
 
 
-class Entry(NamedTuple):
+class FileVersion(NamedTuple):
     """A file of a version: its mode as git has it, and the id of its content."""
 
     mode: int
@@ -59,10 +59,11 @@ class Repository:
 
     @classmethod
     @contextmanager
-    def opened(cls, metadata: Path) -> Iterator[Repository]:
+    def open(cls, metadata: Path) -> Iterator[Repository]:
         """The repository, to be closed. Raises WorkspaceError for one that is damaged or cannot be written."""
         try:
-            with explained("use the git history", metadata), closing(DiskObjectStore(metadata / "objects")) as store:
+            with (explain_os_errors("use the git history", metadata),
+                  closing(DiskObjectStore(metadata / "objects")) as store):
                 yield cls(metadata, store)
         except _DAMAGES as error:
             raise WorkspaceError(f"the git history {metadata} is damaged ({type(error).__name__}: {error}); the files "
@@ -72,12 +73,12 @@ class Repository:
         """The newest commit; None before the first."""
         return self._refs.follow(HEADREF)[1]
 
-    def files(self) -> dict[bytes, Entry]:
+    def files(self) -> dict[bytes, FileVersion]:
         """The newest version, by path."""
         head = self.head()
-        return {} if head is None else {
-            entry.path: Entry(entry.mode, entry.sha) for entry in iter_tree_contents(self._store, self.tree_of(head))
-            if entry.path is not None and entry.mode is not None and entry.sha is not None}
+        entries = () if head is None else iter_tree_contents(self._store, self.tree_of(head))
+        return {entry.path: FileVersion(entry.mode, entry.sha) for entry in entries
+                if entry.path is not None and entry.mode is not None and entry.sha is not None}
 
     def messages(self) -> Iterator[str]:
         """The messages of all commits, newest first."""
@@ -91,24 +92,24 @@ class Repository:
         """The tree of a commit; before the first it is empty."""
         return Tree().id if commit is None else self._commit(commit).tree
 
-    def keep(self, content: bytes) -> ObjectID:
-        """The id of a content, which is kept."""
+    def keep(self, content: bytes, mode: int) -> FileVersion:
+        """Keep the content of a file."""
         blob = Blob.from_string(content)
         self._store.add_object(blob)
-        return blob.id
+        return FileVersion(mode, blob.id)
 
-    def tree(self, files: Mapping[bytes, Entry]) -> ObjectID:
+    def tree(self, files: Mapping[bytes, FileVersion]) -> ObjectID:
         """The id of a version's tree, which is kept."""
         return commit_tree(self._store, ((path, entry.id, entry.mode) for path, entry in files.items()))
 
-    def stage(self, files: Mapping[bytes, Entry]) -> None:
+    def stage(self, files: Mapping[bytes, FileVersion]) -> None:
         """Let `git status` compare the folder with these files."""
         index = BytesIO()
         writer = SHA1Writer(index)
         write_index(writer, [SerializedIndexEntry(path, 0, 0, 0, 0, files[path].mode, 0, 0, 0, files[path].id, 0, 0)
                              for path in sorted(files)])
         writer.write_sha()
-        replace(self._metadata / "index", index.getvalue())
+        replace_file(self._metadata / "index", index.getvalue())
 
     def commit(self, tree: ObjectID, message: str) -> ObjectID:
         """A new commit on the newest one; its id."""
@@ -136,24 +137,24 @@ class Repository:
             raise ValueError(f"HEAD leads to {name!r}")
         path = self._metadata / name.decode("utf-8", "surrogateescape")
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace(path, commit + b"\n")
+        replace_file(path, commit + b"\n")
 
 
-def make(metadata: Path) -> None:
-    """Make the repository when there is none, mend one that is half made, and clear away what somebody who was killed
+def make_repository(metadata: Path) -> None:
+    """Make the repository when there is none, repair one that is half made, and clear away what somebody who was killed
     over it left. Raises WorkspaceError."""
-    with explained("write", metadata):
+    with explain_os_errors("write", metadata):
         for folder in _FOLDERS:
             (metadata / folder).mkdir(parents=True, exist_ok=True)
         for lock in metadata.rglob(f"*{_LOCK}"):
             lock.unlink(missing_ok=True)  # nobody else works here: the run's journal is locked
         for name, content in (("HEAD", _HEAD), ("config", _CONFIG)):
             if not (metadata / name).is_file() or not (metadata / name).read_bytes().strip():
-                replace(metadata / name, content)
-        replace(metadata / "info" / "attributes", _ATTRIBUTES)
+                replace_file(metadata / name, content)
+        replace_file(metadata / "info" / "attributes", _ATTRIBUTES)
 
 
-def replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     temporary = path.with_name(f"{path.name}{_LOCK}")
     temporary.write_bytes(content)

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from chatdev.errors import WorkspaceError
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 _LONGEST_NAME = 60
 _NAMELESS = "software"
@@ -37,10 +37,10 @@ class RunFolder:
         """A new folder in `warehouse` (made when missing); runs of one name and second get `-2`, `-3`, …"""
         safe = slug(name)
         stem = f"{safe}-{now:%Y%m%d%H%M%S}"
-        with explained("make the warehouse", warehouse):
+        with explain_os_errors("make the warehouse", warehouse):
             warehouse.mkdir(parents=True, exist_ok=True)
-        with explained("make a run folder in", warehouse):
-            folder = cls(_new_folder(warehouse, stem), _note(name, safe))
+        with explain_os_errors("make a run folder in", warehouse):
+            folder = cls(_new_folder(warehouse, stem), _name_note(name, safe))
             folder.software.mkdir()
             folder.run.mkdir()
         return folder
@@ -58,15 +58,15 @@ class RunFolder:
 def slug(name: str) -> str:
     """`name` as a folder name: letters and digits of any script, `-` and `_`; never empty, at most 60 characters."""
     text = unicodedata.normalize("NFC", name)
-    words = "".join(char if _allowed(char) else " " for char in text).split()
+    words = "".join(char if _is_allowed(char) else " " for char in text).split()
     return "-".join(words)[:_LONGEST_NAME].strip("-") or _NAMELESS
 
 
-def _allowed(char: str) -> bool:
+def _is_allowed(char: str) -> bool:
     return char.isalnum() or char in "-_" or unicodedata.category(char).startswith("M")  # M: vowel signs, accents
 
 
-def _note(name: str, safe: str) -> str | None:
+def _name_note(name: str, safe: str) -> str | None:
     return None if name in (safe, "") else f"the name {name!r} is written {safe!r} in the warehouse"
 
 

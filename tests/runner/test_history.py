@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.runner.history import FolderHistory
-from chatdev.workspace.software import SoftwareFolder
+from chatdev.workspace.software_folder import SoftwareFolder
 
 OLD = {"main.py": b"old", "gone.py": b"gone", "same.py": b"same", "lib/part.py": b"old part"}
 NEW = {"main.py": b"new", "same.py": b"same", "lib/part.py": b"new part", "lib/more.py": b"more"}

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.errors import WorkspaceError
-from chatdev.workspace.history import History
-from chatdev.workspace.software import SoftwareFolder
+from chatdev.workspace.software_folder import SoftwareFolder
 
 _names = st.sampled_from(["a", "a.b", "ab", "ü.txt", "c d", "run.sh", "x" * 60])
 _paths = st.lists(_names, min_size=1, max_size=3).map("/".join)
@@ -78,7 +77,7 @@ def test_what_somebody_put_into_the_folder_is_committed_as_git_would(folder: Sof
     (folder.path / "__pycache__" / "main.pyc").write_bytes(b"\0")
     Path(os.fsdecode(bytes(folder.path) + b"/\xff.txt")).write_bytes(b"no text")
     os.mkfifo(folder.path / "pipe")
-    history = History(folder.path)
+    history = SoftwareFolder(folder.path)
     assert history.uncommitted() == ["__pycache__/main.pyc", "link", "nowhere", "start.sh", "\udcff.txt"]
     assert history.commit("found")
     assert history.uncommitted() == []
@@ -99,7 +98,7 @@ def test_later_versions_keep_what_is_no_software(folder: SoftwareFolder) -> None
 
 def test_a_repository_within_the_software_is_left_out(folder: SoftwareFolder) -> None:
     git(folder.path, "init", "--quiet", "inner")
-    assert History(folder.path).uncommitted() == []
+    assert SoftwareFolder(folder.path).uncommitted() == []
 
 
 def packed(folder: Path) -> None:
@@ -151,7 +150,7 @@ def test_what_somebody_who_was_killed_left_is_cleared_away(folder: SoftwareFolde
 _WRITER = """
 import sys
 from pathlib import Path
-from chatdev.workspace.software import SoftwareFolder
+from chatdev.workspace.software_folder import SoftwareFolder
 folder, before = SoftwareFolder(Path(sys.argv[1])), {}
 folder.start_history()
 known = len(folder.versions())

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.workspace.entry import find_entry
-from chatdev.workspace.snapshot import Software
+from chatdev.workspace.snapshot import Software, find_entry
 
 GUARD = b"if __name__ == '__main__':\n    print(1)\n"
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from chatdev.batch.attempt import Expense
 from chatdev.errors import JournalError
 from chatdev.journal import Journal, read_journal
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 Verdict = Literal["first", "second", "tie"]
 
@@ -62,7 +62,7 @@ class Record:
     """
 
     def __init__(self, path: Path) -> None:
-        with explained("make the folder of", path):
+        with explain_os_errors("make the folder of", path):
             path.parent.mkdir(parents=True, exist_ok=True)
         self._journal = Journal(path)
         try:

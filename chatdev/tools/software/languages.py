@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from pydantic import BaseModel, ConfigDict
 
 from chatdev.tools.software import knowledge
-from chatdev.workspace.entry import Entry, find_entry, is_test
+from chatdev.workspace.snapshot import EntryPoint, find_entry, is_test
 
 _TEST = re.compile(r"(?:^|[._-])(?:test|spec)s?[._-]|[a-z]Tests?\.\w+$")
 
@@ -60,17 +60,17 @@ class Language(BaseModel):
         return sorted((path for path in files if PurePosixPath(path).suffix in suffixes and not _is_test(path)),
                       key=lambda path: (path.count("/"), path))
 
-    def entry(self, files: Mapping[str, bytes]) -> Entry:
+    def entry(self, files: Mapping[str, bytes]) -> EntryPoint:
         """The source that starts the program: the declared one, else the first that bears a known name, else the only
         one that could."""
         sources = self.sources(files)
         if (path := self._declared(files)) in sources:
-            return Entry(path)
+            return EntryPoint(path)
         candidates = [path for path in sources if self.may_start(files[path])]
         for name in self.named:
             if bearers := [path for path in candidates if PurePosixPath(path).name == name]:
-                return Entry(bearers[0])
-        return Entry(candidates[0]) if len(candidates) == 1 else Entry(None, tuple(candidates))
+                return EntryPoint(bearers[0])
+        return EntryPoint(candidates[0]) if len(candidates) == 1 else EntryPoint(None, tuple(candidates))
 
     def may_start(self, source: bytes) -> bool:
         """Whether a program may start in this source."""

@@ -27,7 +27,7 @@ from chatdev.tools.software.installing.install import install
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import Interpreter, interpreter
 from chatdev.tools.software.static import third_party_names
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 _SECONDS = 300.0  # for all that one version of a program needs anew
 _TOO_FEW = 5.0  # seconds in which nothing can be installed any more
@@ -71,7 +71,7 @@ class Modules:
     def provide(self, distributions: Mapping[str, str], supply: Supply, sandbox: Sandbox) -> dict[str, str]:
         """Install the distributions for these import names, each settled once per run; import name -> reason for those
         that are not there. Raises what `install` and `Runtime.make` raise."""
-        with explained("keep modules in", self._folder), self._locked():
+        with explain_os_errors("keep modules in", self._folder), self._locked():
             if not self.python.exists():
                 self._make()
             prepared = self._prepared(supply.runtime, sandbox)
@@ -186,7 +186,7 @@ class Runtime:
         """Make it there, which takes a minute or more; False when another process is just doing so. Raises ToolError
         with the mend."""
         folder = self.folder
-        with explained("keep a runtime in", folder.parent):
+        with explain_os_errors("keep a runtime in", folder.parent):
             folder.parent.mkdir(parents=True, exist_ok=True)
             with (folder.parent / f"{folder.name}.lock").open("w") as lock:  # let go of by closing it, however we end
                 try:

@@ -13,7 +13,7 @@ from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.languages import page_entry
 from chatdev.tools.software.toolchain import toolchain_of
-from chatdev.workspace.tree import read_tree
+from chatdev.workspace.file_tree import read_tree
 
 _SCREEN = Path("/tmp/.X11-unix")
 

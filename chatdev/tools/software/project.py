@@ -12,7 +12,7 @@ from typing import Self
 from chatdev.sandbox.base import Binding, Job, ProcessLimits
 from chatdev.tools.software.languages import Language, matches
 from chatdev.tools.software.session import Session
-from chatdev.workspace.entry import Entry
+from chatdev.workspace.snapshot import EntryPoint
 
 _BUILD_SECONDS = 120.0
 _OPEN_FILES = 1024
@@ -30,7 +30,7 @@ class Project:
 
     language: Language
     files: Mapping[str, bytes]
-    entry: Entry
+    entry: EntryPoint
     programs: Mapping[str, str | None]
 
     @classmethod

@@ -29,7 +29,7 @@ from chatdev.tools.software.static import (
     undefined_names,
 )
 from chatdev.tools.software.verdict import Finding, facts_of, last_traceback, missing_module, rule_of
-from chatdev.workspace.entry import Entry, find_entry
+from chatdev.workspace.snapshot import EntryPoint, find_entry
 
 _SECONDS = 3.0  # a program that runs so long without an error has started
 _SECONDS_WHEN_SLOW = 5.0  # windows have to come up, large modules to be imported
@@ -121,7 +121,7 @@ class PythonToolchain:
 class Program:
     """A program with its modules in place; `missing` says of required modules why they could not be had."""
 
-    entry: Entry
+    entry: EntryPoint
     modules: Modules
     imported: frozenset[str]
     installed: tuple[str, ...]

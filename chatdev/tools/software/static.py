@@ -14,8 +14,8 @@ from typing import Any
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
 from chatdev.tools.software.knowledge import distributions
-from chatdev.workspace.entry import is_test
 from chatdev.workspace.python_source import check, one_at_a_time, parse
+from chatdev.workspace.snapshot import is_test
 
 
 @dataclass(frozen=True, slots=True)

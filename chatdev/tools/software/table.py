@@ -17,7 +17,7 @@ from chatdev.tools.software.project import Project
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.static import data_errors
 from chatdev.tools.software.verdict import Finding, facts_of, rule_of_ending, stable_text, verdict
-from chatdev.workspace.tree import write_tree
+from chatdev.workspace.file_tree import write_tree
 
 _COMPILER_LINES, _COMPILER_CHARACTERS = 15, 1500
 _SECONDS_FOR_WINDOWS = 3.0  # what a display and the first window take to come up, roughly

@@ -16,7 +16,7 @@ from chatdev.tools.verilog.mismatch import columns_of, scope_of, wrong_outputs
 from chatdev.tools.verilog.simulation import simulate
 from chatdev.tools.verilog.waveform.picture import diagram
 from chatdev.tools.verilog.waveform.vcd import Waves
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 _BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
 _MOST = 12  # signals besides the outputs
@@ -43,7 +43,7 @@ def draw(context: ToolContext) -> dict[str, Any]:
             return {"pictures": {}}
         title, picture = _drawn(answer, bench, found.report, Waves.open(found.waves))
     name = f"waves-{hashlib.sha256(answer.text.encode()).hexdigest()[:8]}.svg"
-    with explained("write", context.run_folder / name):
+    with explain_os_errors("write", context.run_folder / name):
         (context.run_folder / name).write_text(picture, encoding="utf-8")
     return {"pictures": {title: name}}
 

@@ -17,7 +17,7 @@ from typing import Literal
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, Job, ProcessLimits, Sandbox
 from chatdev.tools.verilog import knowledge
-from chatdev.workspace.tree import write_tree
+from chatdev.workspace.file_tree import write_tree
 
 ANSWER, BENCH, REFERENCE = "top.sv", "bench.sv", "reference.sv"
 """What the files are called while they are compiled; the compiler's messages name them."""

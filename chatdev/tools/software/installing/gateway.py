@@ -28,7 +28,7 @@ from urllib.parse import quote, unquote
 from chatdev.tools.software.installing.index import Index, Wheel
 from chatdev.tools.software.installing.sources import Fetcher, Unavailable
 from chatdev.tools.software.static import normal_name
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 _PROJECT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")  # PEP 508
 _PATIENCE = 30.0  # seconds without a request, a byte taken, or the port that was to be handed over
@@ -37,7 +37,7 @@ _PATIENCE = 30.0  # seconds without a request, a byte taken, or the port that wa
 @contextlib.contextmanager
 def open_gateway(index: Index, fetcher: Fetcher) -> Iterator[Path]:
     """The Unix socket to show to one program; whatever it asks for is answered until the context ends."""
-    with (explained("make a socket in", tempfile.gettempdir()),
+    with (explain_os_errors("make a socket in", tempfile.gettempdir()),
           tempfile.TemporaryDirectory(prefix="chatdev-") as folder, socket.socket(socket.AF_UNIX) as door):
         path = Path(folder) / "index"
         door.bind(str(path))

@@ -18,7 +18,7 @@ from chatdev.tools.software.installing.gateway import open_gateway
 from chatdev.tools.software.installing.index import Index
 from chatdev.tools.software.installing.sources import Fetcher, pip_folder, sources
 from chatdev.tools.software.interpreter import Interpreter
-from chatdev.workspace.problems import explained
+from chatdev.workspace.file_tree import explain_os_errors
 
 _LIMITS = ProcessLimits(file_size=2 << 30, disk=8 << 30, open_files=1024)
 _PIP = ("--isolated", "--quiet", "--no-input", "--no-color", "--disable-pip-version-check", "--no-cache-dir",
@@ -45,7 +45,7 @@ def install(distributions: Collection[str], folder: Path, python: Interpreter, s
 
 @contextlib.contextmanager
 def _workplace(parent: Path) -> Iterator[Path]:
-    with explained("install packages in", parent):
+    with explain_os_errors("install packages in", parent):
         parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(dir=parent, prefix=".installing-"))
         try:

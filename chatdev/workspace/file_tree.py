@@ -1,8 +1,10 @@
-"""Files below one folder that cannot be led astray: every step is opened relative to its parent, links refused."""
+"""Reading and writing the files below one folder so that no link leads elsewhere: every step is opened relative to its
+parent. What the file system refuses becomes an error that says what to do (`explain_os_errors`)."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -10,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from chatdev.errors import WorkspaceError
-from chatdev.workspace.problems import explained
 
 SKIPPED_FOLDERS = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 _LARGEST_FILE = 10 << 20  # bytes
@@ -18,12 +19,28 @@ _LARGEST_TREE = 100 << 20  # bytes
 _MOST_FILES = 10_000
 _TEMPORARY = re.compile(r"\.(?P<name>.{1,40})\.[0-9a-f]{8}", re.DOTALL)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_REMEDIES = {
+    errno.ENOSPC: "the disk is full; free some space",
+    errno.EDQUOT: "the disk quota is used up; free some space",
+    errno.EFBIG: "the file is larger than this process may write; raise the limit (ulimit -f)",
+    errno.EROFS: "the file system is read-only; choose another folder (--warehouse)",
+    errno.EACCES: "permission denied; make the folder writable or choose another one (--warehouse)",
+    errno.EPERM: "permission denied; make the folder writable or choose another one (--warehouse)",
+    errno.ENOTDIR: "a file or link is where a folder should be; move it away",
+    errno.ELOOP: "a symbolic link is in the way; links are not followed, move it away",
+    errno.EISDIR: "a folder is where a file should be; move it away",
+    errno.ENOTEMPTY: "a folder is where a file should be; move it away",
+    errno.EEXIST: "something else is in its place; move it away",
+    errno.ENOENT: "it does not exist; check the path",
+    errno.EMFILE: "too many open files; raise the limit (ulimit -n)",
+    errno.ENAMETOOLONG: "the name is too long; use a shorter one",
+}
 
 
 def write_file(root: Path, path: str, content: bytes) -> None:
     """Write `root/path` whole or not at all; raises WorkspaceError. `path` is a safe relative POSIX path."""
     *parents, name = path.split("/")
-    with explained("write", root / path), _opened(root, parents, make=True) as folder:
+    with explain_os_errors("write", root / path), _open_folder(root, parents, make=True) as folder:
         temporary = f".{name[:40]}.{secrets.token_hex(4)}"  # as _TEMPORARY has it
         try:
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
@@ -48,14 +65,14 @@ def is_left_of(path: str, content: bytes, files: Mapping[str, bytes]) -> bool:
 def remove_file(root: Path, path: str) -> None:
     """Remove `root/path` and the folders that this leaves empty; a missing file is fine."""
     *parents, name = path.split("/")
-    with explained("remove", root / path):
+    with explain_os_errors("remove", root / path):
         try:
-            with _opened(root, parents) as folder:
+            with _open_folder(root, parents) as folder:
                 os.unlink(name, dir_fd=folder)
         except FileNotFoundError:
             return
         while parents:
-            with _opened(root, parents[:-1]) as folder:
+            with _open_folder(root, parents[:-1]) as folder:
                 try:
                     os.rmdir(parents.pop(), dir_fd=folder)
                 except OSError:  # not empty: it stays, and so do those above it
@@ -69,7 +86,7 @@ def read_tree(root: Path) -> dict[str, bytes]:
     """
     files: dict[str, bytes] = {}
     total = 0
-    with explained("read", root):
+    with explain_os_errors("read", root):
         for path in sorted(_regular_files(root)):
             content = path.read_bytes() if path.stat().st_size <= _LARGEST_FILE else None
             if content is None:
@@ -82,13 +99,13 @@ def read_tree(root: Path) -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
-def everything(root: Path) -> Iterator[Path]:
+def files_and_links(root: Path) -> Iterator[Path]:
     """All files and links below `root`, whoever made them; only what belongs to a repository is left out."""
     with os.scandir(root) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name.lower() != ".git":
-                    yield from everything(Path(entry.path))
+                    yield from files_and_links(Path(entry.path))
             elif entry.is_symlink() or entry.is_file():
                 yield Path(entry.path)
 
@@ -110,7 +127,7 @@ def _regular_files(folder: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _opened(root: Path, parents: list[str], *, make: bool = False) -> Iterator[int]:
+def _open_folder(root: Path, parents: list[str], *, make: bool = False) -> Iterator[int]:
     """A descriptor of the folder `root/parents`, opened step by step so that no link is followed on the way."""
     folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
     try:
@@ -124,3 +141,13 @@ def _opened(root: Path, parents: list[str], *, make: bool = False) -> Iterator[i
         yield folder
     finally:
         os.close(folder)
+
+
+@contextlib.contextmanager
+def explain_os_errors(doing: str, path: Path | str) -> Iterator[None]:
+    """Raise WorkspaceError "cannot DOING PATH: REASON; WHAT TO DO" for any OSError of the body."""
+    try:
+        yield
+    except OSError as error:
+        remedy = _REMEDIES.get(error.errno or 0) or str(error.strerror or error)
+        raise WorkspaceError(f"cannot {doing} {path}: {remedy}") from error
