@@ -29,7 +29,7 @@ from chatdev.evaluation.verilogeval import Problem, VerilogEval, measured
 from chatdev.sandbox.base import Sandbox, find_sandbox
 from chatdev.tools.base import template
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.simulation import as_answer
+from chatdev.tools.verilog.simulation import reference_as_answer
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 PAGE = ROOT / "docs" / "verilog.md"
@@ -64,7 +64,7 @@ def study(problems: Sequence[Problem], published: Mapping[str, Problem], sandbox
             return dict(zip((problem.name for problem in listed), pool.map(one, listed), strict=True))
 
     def right(problem: Problem) -> str:
-        return as_answer(problem.reference)
+        return reference_as_answer(problem.reference)
 
     started = time.monotonic()
     references = judged(right, problems)
@@ -108,7 +108,7 @@ def _counted(rows: Mapping[str, Row]) -> dict[str, Any]:
 
 def filled(body: str, problem: Problem) -> str:
     """A template of an answer, with the ports of a problem."""
-    ports = Design.of(as_answer(problem.reference)).ports
+    ports = Design.of(reference_as_answer(problem.reference)).ports
     text: str = template(body).render(
         ports=", ".join(f"{port.direction}put [{port.width - 1}:0] {port.name}" for port in ports),
         inputs=[port.name for port in ports if port.direction == "in"],

@@ -30,15 +30,15 @@ from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_pyverilog import Parser, sliced
 from chatdev.evaluation.verilogeval import Problem, VerilogEval
 from chatdev.sandbox.base import find_sandbox
-from chatdev.tools.verilog.bench import BenchReport
+from chatdev.tools.verilog.bench import BenchReport, answer_scope, wrong_outputs
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.history import History
 from chatdev.tools.verilog.icarus import SIMULATING
-from chatdev.tools.verilog.mismatch import scope_of, wrong_outputs
-from chatdev.tools.verilog.simulation import as_answer, simulate_unexamined
-from chatdev.tools.verilog.trace import Watch, narrowest, trace
-from chatdev.tools.verilog.waveform.vcd import Waves
+from chatdev.tools.verilog.simulation import reference_as_answer, simulate_unexamined
+from chatdev.tools.verilog.tracing.drivers import narrowest_trace, trace_outputs
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.levels import Watch
+from chatdev.tools.verilog.waveform.waves import Waves
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 PAGE = ROOT / "docs" / "verilog.md"
@@ -76,7 +76,7 @@ def rows_of(problem: Problem, most: int) -> tuple[list[Row], int]:
     every call."""
     found, tried = list[Row](), 0
     parse = _parser()
-    for mutant in _in_turns(mutants(as_answer(problem.reference)), problem.name):
+    for mutant in _in_turns(mutants(reference_as_answer(problem.reference)), problem.name):
         if len(found) == most:
             break
         tried += 1
@@ -115,16 +115,16 @@ def _measured(problem: Problem, mutant: Mutant, report: BenchReport, path: Path,
         begun = time.process_time()
         waves = Waves.open(path)
         wrong = wrong_outputs(report, waves, problem.bench)
-        history = History.of(waves, scope_of(problem.bench), design.widths, wrong[0].sampled)
+        history = History.of(waves, answer_scope(problem.bench), design.widths, wrong[0].sampled)
         reading = time.process_time() - begun
         first = [Watch(part, one.sampled) for one in wrong if one.time == wrong[0].time
                  for part in one.parts or (design.part(one.output),)]
-        followed = narrowest(design, first, LEVELS, history)
+        followed = narrowest_trace(design, first, LEVELS, history)
         spent = time.process_time() - started
-        full = trace(design, [one.output for one in wrong], LEVELS)
+        full = trace_outputs(design, [one.output for one in wrong], LEVELS)
         lines["all drivers"] = [set(full.lines(level)) for level in range(1, LEVELS + 1)]
         lines["active"] = [set(followed.lines(level)) for level in range(1, LEVELS + 1)]
-        lines[_DEEPER] = [set(narrowest(design, first, DEEPER, history).lines(DEEPER))]
+        lines[_DEEPER] = [set(narrowest_trace(design, first, DEEPER, history).lines(DEEPER))]
     except DesignError:  # Icarus Verilog takes what pyslang refuses: nothing is named
         spent = time.process_time() - started
         lines["all drivers"] = lines["active"] = [set() for _ in range(LEVELS)]

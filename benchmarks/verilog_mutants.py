@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from chatdev.tools.verilog.design.elaborate import elaborated
+from chatdev.tools.verilog.design.elaborate import elaborate
 
 _SWAPS = {"&": "|", "|": "&", "^": "|", "&&": "||", "||": "&&", "+": "-", "-": "+", "==": "!=", "!=": "==", "<": "<=",
           "<=": "<", ">": ">=", ">=": ">", "<<": ">>", ">>": "<<", "~^": "^", "^~": "^"}
@@ -45,7 +45,7 @@ class _Edit:
 
 def mutants(text: str, top: str = "TopModule") -> list[Mutant]:
     """All mutants of a source, in the order of the operators and then of the places; raises DesignError."""
-    compilation, instance = elaborated(text, top)
+    compilation, instance = elaborate(text, top)
     finder = _Finder(text.encode())
     instance.body.visit(finder.visit)
     finder.declarations()

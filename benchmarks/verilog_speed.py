@@ -21,7 +21,7 @@ from benchmarks.verilog_pyverilog import Parser, sliced
 from chatdev.evaluation.verilogeval import VerilogEval
 from chatdev.tools.verilog import trace_drivers
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.simulation import as_answer
+from chatdev.tools.verilog.simulation import reference_as_answer
 
 BEGIN, END = "<!-- speed: written by python -m benchmarks.verilog_speed -->", "<!-- end of speed -->"
 RESULTS = RESULTS_FOLDER / "verilog_speed.json"
@@ -35,7 +35,7 @@ def measured() -> dict[str, Any]:
         OURS: lambda text, outputs: trace_drivers(text, outputs, levels=LEVELS).lines(),
         "pyverilog, one parser for all": lambda text, outputs: sliced(parse(text), outputs, LEVELS),
         "pyverilog, a parser for each": lambda text, outputs: sliced(Parser()(text), outputs, LEVELS)}
-    sources = [as_answer(problem.reference) for problem in VerilogEval(DATA).problems()]
+    sources = [reference_as_answer(problem.reference) for problem in VerilogEval(DATA).problems()]
     parsed = [text for text in sources if parse(text) is not None]
     return {"machine": machine(), "sources": len(sources), "parsed": len(parsed),
             "milliseconds": {name: _summary([_timed(method, text) for text in parsed])

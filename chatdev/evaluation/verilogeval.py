@@ -18,8 +18,8 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.verilogeval_official import letter_of
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Sandbox
-from chatdev.tools.verilog.answer import Refused, answer_of
-from chatdev.tools.verilog.judge import judged
+from chatdev.tools.verilog.answer import NoAnswer, read_answer
+from chatdev.tools.verilog.judge import judge_answer
 from chatdev.tools.verilog.simulation import simulate_unexamined
 from chatdev.workspace.file_tree import explain_os_errors
 
@@ -88,13 +88,13 @@ class VerilogEval:
 def measured(software: Mapping[str, bytes], problem: Problem, sandbox: Sandbox) -> Row:
     """What our judge and VerilogEval's script say of the software."""
     try:
-        answer = answer_of(software)
-    except Refused:
+        answer = read_answer(software)
+    except NoAnswer:
         return {"solved": 0.0, "official": 0.0, "compiled": 0.0, "outcome": "refused", "letter": "?",
                 "mismatches": None, "samples": None}
     hidden = problem.bench, problem.reference
     with TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
-        found, _ = judged(answer.text, *hidden, sandbox, Path(scratch))
+        found, _ = judge_answer(answer.text, *hidden, sandbox, Path(scratch))
         theirs = found
         if not found.compiled.passed:  # what we refuse may pass there
             (Path(scratch) / "official").mkdir()

@@ -19,7 +19,7 @@ from chatdev.evaluation.measures import VERILOG
 from chatdev.evaluation.verilogeval import KINDS, Problem, VerilogEval, measured
 from chatdev.evaluation.verilogeval_official import letter_of, official_pass
 from chatdev.sandbox.base import find_sandbox
-from chatdev.tools.verilog.simulation import as_answer
+from chatdev.tools.verilog.simulation import reference_as_answer
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer
 
@@ -128,7 +128,7 @@ def test_a_wrong_answer_with_an_asynchronous_reset_has_a_letter_of_its_own() -> 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_references_are_solved_and_stubs_are_not(name: str) -> None:
     problem = MENDED.problem(name)
-    right = row(as_answer(problem.reference), problem)
+    right = row(reference_as_answer(problem.reference), problem)
     assert (right["solved"], right["official"], right["compiled"], right["mismatches"]) == (1, 1, 1, 0)
     assert row(stub(problem), problem)["solved"] == (name in WEAK)
 
@@ -146,9 +146,9 @@ def test_a_cheat_may_pass_by_the_script_but_not_by_our_rule() -> None:
 ])
 def test_problems_as_published_may_be_unsolvable(name: str, outcome: str, letter: str) -> None:
     problem = PUBLISHED.problem(name)
-    found = row(as_answer(problem.reference), problem)
+    found = row(reference_as_answer(problem.reference), problem)
     assert (found["solved"], found["outcome"], found["letter"]) == (0, outcome, letter)
-    assert row(as_answer(MENDED.problem(name).reference), MENDED.problem(name))["solved"] == 1
+    assert row(reference_as_answer(MENDED.problem(name).reference), MENDED.problem(name))["solved"] == 1
 
 
 @pytest.mark.tool
@@ -157,7 +157,7 @@ def test_a_run_has_a_full_row(tmp_path: Path, chat_server: ChatServer) -> None:
     task = next(task for task in MENDED.tasks() if task.name == problem.name)
     studio = Studio(tmp_path, chat_server)
     company = studio.company({"write": {key: value for key, value in WRITE.items() if key != "instructor"}})
-    reply = program(as_answer(problem.reference), "top.sv")
+    reply = program(reference_as_answer(problem.reference), "top.sv")
     folder = studio.run(company, {"write#1/round-1/assistant": reply}).folder
     found = MENDED.verdict(task, folder, Bench(find_sandbox(), Lexical()))
     assert (found["measures"], found["kind"], found["solved"], found["outcome"]) == ("verilog", "combinational", 1,

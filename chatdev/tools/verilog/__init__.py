@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chatdev.tools.verilog.trace import Trace
+    from chatdev.tools.verilog.tracing.levels import Trace
 
 __all__ = ["trace_drivers"]
 
@@ -21,12 +21,13 @@ def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: st
     elaborated, WaveformError for a file that cannot be read, and ToolError for an output that is not there.
     """
     from chatdev.tools.verilog.design.design import Design
-    from chatdev.tools.verilog.history import History
-    from chatdev.tools.verilog.trace import Watch, trace
-    from chatdev.tools.verilog.waveform.vcd import Waves
+    from chatdev.tools.verilog.tracing.drivers import trace_outputs
+    from chatdev.tools.verilog.tracing.history import History
+    from chatdev.tools.verilog.tracing.levels import Watch
+    from chatdev.tools.verilog.waveform.waves import Waves
 
     design = Design.of(text, top)
     if waves is None or time is None:
-        return trace(design, outputs, levels)
+        return trace_outputs(design, outputs, levels)
     history = History.of(Waves.open(waves), scope, design.widths, time)
-    return trace(design, [Watch(design.part(name), time) for name in outputs], levels, history)
+    return trace_outputs(design, [Watch(design.part(name), time) for name in outputs], levels, history)

@@ -2,7 +2,7 @@
 
 Each rule answers a way by which a test bench was made to report success without a right module: reading the reference's
 signals, instantiating it, printing a report of one's own, driving the inputs of both. The rules here look at the text
-alone; `examine` adds what takes a compiler.
+alone; `lint.py` adds what takes a parser.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from chatdev.errors import ToolError
-from chatdev.tools.base import template
-from chatdev.tools.verilog import knowledge
-from chatdev.tools.verilog.icarus import Message
+from chatdev.tools.verilog.messages import Message, render_text, rules, word_list
 
 TOP = "TopModule"
 LONGEST = 200_000  # characters
@@ -35,7 +33,7 @@ class Answer(NamedTuple):
     text: str
 
 
-class Refused(ToolError):
+class NoAnswer(ToolError):
     """There is no answer to look at; `messages` says why, for agents."""
 
     def __init__(self, message: Message) -> None:
@@ -43,42 +41,41 @@ class Refused(ToolError):
         self.messages = (message,)
 
 
-def answer_of(software: Mapping[str, bytes]) -> Answer:
-    """`top.sv`, or the first of the Verilog files at top level. Raises Refused when there is none, or it is no text
+def read_answer(software: Mapping[str, bytes]) -> Answer:
+    """`top.sv`, or the first of the Verilog files at top level. Raises NoAnswer when there is none, or it is no text
     that can be read."""
     paths = sorted((path for path in software if "/" not in path and path.endswith(SUFFIXES)),
                    key=lambda path: (path.rpartition(".")[0] != "top", path))
     if not paths:
-        raise Refused(broken("no_file"))
+        raise NoAnswer(rule_message("no_file"))
     path = paths[0]
     data = software[path]
     try:
-        return readable(Answer(path, data.decode("utf-8-sig")))
+        return normalise(Answer(path, data.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
-        raise Refused(broken("not_utf8", line=data.count(b"\n", 0, error.start) + 1)) from None
+        raise NoAnswer(rule_message("not_utf8", line=data.count(b"\n", 0, error.start) + 1)) from None
 
 
-def readable(answer: Answer) -> Answer:
-    """The answer with plain line ends. Raises Refused when it is too long to be looked at."""
+def normalise(answer: Answer) -> Answer:
+    """The answer with plain line ends. Raises NoAnswer when it is too long to be looked at."""
     if len(answer.text) > LONGEST:
-        raise Refused(broken("too_long", found=len(answer.text), limit=LONGEST))
+        raise NoAnswer(rule_message("too_long", found=len(answer.text), limit=LONGEST))
     return Answer(answer.path, answer.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", " "))
 
 
-def broken(rule: str, line: int = 0, **facts: Any) -> Message:
+def rule_message(rule: str, line: int = 0, **facts: Any) -> Message:
     """The message on a rule that is broken in this line."""
-    says = template(knowledge.rules()[rule]["says"]).render(line=line, **{"found": "", **facts})
-    return Message(says.strip(), line=line)
+    return Message(render_text(rules()[rule]["says"], line=line, **{"found": "", **facts}), line=line)
 
 
 def broken_rules(text: str, hidden: str = "") -> tuple[Message, ...]:
-    """The rules that the text breaks, as far as a look at it tells; `hidden` is the text of bench and reference, whose
-    macros may not be defined anew."""
-    code = without_comments(text)
-    return (*_patterns(code), *_modules(code), *_macros(code, hidden))
+    """The rules that an answer breaks, as far as its text alone shows; `hidden` is the text of bench and reference,
+    whose macros may not be defined anew."""
+    code = blank_comments(text)
+    return (*_pattern_messages(code), *_module_messages(code), *_macro_messages(code, hidden))
 
 
-def without_comments(text: str) -> str:
+def blank_comments(text: str) -> str:
     """The text with comments and strings blanked out; lines and columns stay. What could be either counts as code."""
     def blank(found: re.Match[str]) -> str:
         kept = found[0] if not found["comment"] and found[0][0] == "\\" else None  # an escaped name
@@ -87,39 +84,39 @@ def without_comments(text: str) -> str:
     return _TOKEN.sub(blank, text)
 
 
-def _patterns(code: str) -> Iterator[Message]:
+def _pattern_messages(code: str) -> Iterator[Message]:
     """The first place of each thing that a pattern finds."""
-    for rule, row in knowledge.rules().items():
+    for rule, row in rules().items():
         found: set[str] = set()
         for match in re.finditer(row["pattern"], code, re.MULTILINE) if "pattern" in row else ():
             what = match.groupdict().get("found", "")
-            if what in found or (rule == "system_task" and what in knowledge.names("functions") | {""}):
+            if what in found or (rule == "system_task" and what in word_list("functions") | {""}):
                 continue
             found.add(what)
-            yield broken(rule, _line(code, match.start()), found=what)
+            yield rule_message(rule, _line_at(code, match.start()), found=what)
 
 
-def modules(text: str) -> list[str]:
+def module_names(text: str) -> list[str]:
     """The names of the modules that a text declares."""
-    return [found["name"] for found in _MODULE.finditer(without_comments(text))]
+    return [found["name"] for found in _MODULE.finditer(blank_comments(text))]
 
 
-def _modules(code: str) -> Iterator[Message]:
-    names = modules(code)
+def _module_messages(code: str) -> Iterator[Message]:
+    names = module_names(code)
     if TOP not in names:
-        yield broken("no_top_module", found=", ".join(names))
+        yield rule_message("no_top_module", found=", ".join(names))
     count = Counter(found[1] for found in _ENDS.finditer(code))
     opened = count["module"] + count["macromodule"]
     if opened > count["endmodule"]:
-        yield broken("unclosed_module", found=opened - count["endmodule"])
+        yield rule_message("unclosed_module", found=opened - count["endmodule"])
 
 
-def _macros(code: str, hidden: str) -> Iterator[Message]:
+def _macro_messages(code: str, hidden: str) -> Iterator[Message]:
     theirs = set(_MACRO.findall(hidden))
     for found in _DEFINE.finditer(code):
         if found[1] in theirs:
-            yield broken("bench_macro", _line(code, found.start()), found=found[1])
+            yield rule_message("bench_macro", _line_at(code, found.start()), found=found[1])
 
 
-def _line(text: str, position: int) -> int:
+def _line_at(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1

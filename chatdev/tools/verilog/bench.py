@@ -1,13 +1,22 @@
-"""Test benches as VerilogEval has them: top module `tb`, a report per output, a last line with all mismatches."""
+"""Test benches as VerilogEval has them: top module `tb`, a report per output, a last line with all mismatches.
+
+What a bench reports, and with the waveform which outputs were wrong, when, and in which bits.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import chain
 from typing import Self
 
+from chatdev.tools.verilog.answer import TOP
+from chatdev.tools.verilog.design.records import Part
 from chatdev.tools.verilog.icarus import WAVES
+from chatdev.tools.verilog.waveform.comparison import ANSWER, REFERENCE, differing_bits, group_bits
+from chatdev.tools.verilog.waveform.waves import Waves
 
 _DUMP = f'$dumpfile("{WAVES}"); $dumpvars(0, tb);'
 _DUMPVARS = re.compile(r"\$dumpvars\s*(?:\([^;]*?\)\s*)?;", re.DOTALL)
@@ -17,6 +26,10 @@ _OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
                      r"|(?P<count>\d+) mismatches\. First mismatch occurred at time (?P<time>\d+))\.", re.MULTILINE)
 _TOTAL = re.compile(r"^Mismatches: (\d+) in (\d+) samples\s*$", re.MULTILINE)
 _FINISHED = re.compile(r"^Simulation finished at (\d+)\b", re.MULTILINE)
+_INSTANCE = re.compile(rf"\b{TOP}\s*(?:#\s*\([^;]*?\)\s*)?(?P<name>\w+)\s*\(")
+_TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d+\s*[munpf]?s)")
+_TIME = re.compile(r"(?P<count>\d+)\s*(?P<unit>[munpf]?s)")
+_SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", "ms", "us", "ns", "ps", "fs"])}
 
 
 def dump_everything(bench: str) -> str:
@@ -25,12 +38,12 @@ def dump_everything(bench: str) -> str:
     is."""
     if _DUMPVARS.search(bench):
         dump = "$dumpvars(0, tb);" if _DUMPFILE.search(bench) else f"begin {_DUMP} end"
-        patched, _ = _DUMPVARS.subn(_in_place(dump), bench, count=1)
-        return _DUMPFILE.sub(_in_place(f'$dumpfile("{WAVES}");'), patched)
+        patched, _ = _DUMPVARS.subn(_replacement(dump), bench, count=1)
+        return _DUMPFILE.sub(_replacement(f'$dumpfile("{WAVES}");'), patched)
     return _HEADER.sub(lambda header: f"{header[0]} initial begin {_DUMP} end", bench, count=1)
 
 
-def _in_place(statement: str) -> Callable[[re.Match[str]], str]:
+def _replacement(statement: str) -> Callable[[re.Match[str]], str]:
     """Puts a statement in place of another, over as many lines."""
     return lambda found: statement + "\n" * found[0].count("\n")
 
@@ -72,3 +85,58 @@ class BenchReport:
     def share(self) -> float:
         """The share of matching samples; 0 when none was compared."""
         return 1 - (self.mismatches or 0) / self.samples if self.samples else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WrongOutput:
+    """An output's first mismatch. `time` is in units of the bench, `sampled` the same in those of the waveform; `parts`
+    are the wrong bits there, of the outputs that are wrong first, as far as the waveform holds both sides."""
+
+    output: str
+    count: int
+    time: int
+    sampled: int
+    parts: tuple[Part, ...]
+
+
+def wrong_outputs(report: BenchReport, waves: Waves, bench: str) -> tuple[WrongOutput, ...]:
+    """The outputs with mismatches, the one that differs first at the front."""
+    factor = _unit_factor(bench, waves)
+    found = [WrongOutput(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
+             for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
+    found.sort(key=lambda wrong: wrong.time)
+    first = [wrong for wrong in found if wrong.time == found[0].time]
+    return (*_add_wrong_bits(first, waves), *found[len(first):])
+
+
+def answer_scope(bench: str) -> str:
+    """The scope in which the waveform has the answer's signals: that of its instance in the bench."""
+    found = _INSTANCE.search(bench)
+    return f"tb.{found['name'] if found else 'top_module1'}"
+
+
+def output_columns(output: str, waves: Waves) -> list[str]:
+    """The two sides of an output, as far as the waveform has them."""
+    return [name for name in (f"tb.{output}{REFERENCE}", f"tb.{output}{ANSWER}") if name in waves.signals]
+
+
+def _add_wrong_bits(some: Sequence[WrongOutput], waves: Waves) -> Iterator[WrongOutput]:
+    """Outputs that are wrong at the same time with their wrong bits; the waveform is read once for all of them."""
+    columns = {wrong.output: output_columns(wrong.output, waves) for wrong in some}
+    values = waves.values_at(chain.from_iterable(columns.values()), some[0].sampled) if some else {}
+    for wrong in some:
+        sides = [values[column] for column in columns[wrong.output]]
+        places = group_bits(differing_bits(*sides)) if len(sides) == 2 else []
+        yield replace(wrong, parts=tuple(Part(wrong.output, place[-1], len(place)) for place in places))
+
+
+def _unit_factor(bench: str, waves: Waves) -> Fraction:
+    """How many units of the waveform one of the bench is; 1 where neither names any."""
+    named = _TIMESCALE.search(bench)
+    unit, precision = _seconds(named["unit"] if named else ""), _seconds(waves.timescale)
+    return unit / precision if unit and precision else Fraction(1)
+
+
+def _seconds(text: str) -> Fraction | None:
+    found = _TIME.search(text)
+    return int(found["count"]) * _SECONDS[found["unit"]] if found else None

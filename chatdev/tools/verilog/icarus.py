@@ -12,11 +12,10 @@ import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, Job, ProcessLimits, Sandbox
-from chatdev.tools.verilog import knowledge
+from chatdev.tools.verilog.messages import Message, outcomes
 from chatdev.workspace.file_tree import write_tree
 
 ANSWER, BENCH, REFERENCE = "top.sv", "bench.sv", "reference.sv"
@@ -36,17 +35,7 @@ _NOISE = re.compile(r"\d+ error\(s\) during elaboration\.|I give up\.|\*\*\*.*|\
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """What a tool says of a line; `file` is "" and `line` 0 where it names none."""
-
-    text: str
-    file: str = ""
-    line: int = 0
-    severity: Literal["error", "warning"] = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class CompileResult:
     """How compiling ended: the name of one of `outcomes.yaml`, and what was said."""
 
     outcome: str
@@ -70,7 +59,7 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class SimulatorRun:
     """How a simulation ended: `finished`, or an outcome of `outcomes.yaml`."""
 
     ended: str
@@ -79,7 +68,7 @@ class Ran:
     waves: Path | None = None
 
 
-def compile_files(files: Mapping[str, str], top: str, sandbox: Sandbox, folder: Path) -> Compiled:
+def compile_files(files: Mapping[str, str], top: str, sandbox: Sandbox, folder: Path) -> CompileResult:
     """Compile `files` (in that order) with the root module `top`; `folder` is empty and the call's own.
 
     Raises MissingProgram without iverilog, SandboxError and WorkspaceError.
@@ -90,36 +79,36 @@ def compile_files(files: Mapping[str, str], top: str, sandbox: Sandbox, folder: 
     folder.mkdir()
     write_tree(folder, {name: text.encode("utf-8") for name, text in files.items()})
     argv = ["iverilog", *_FLAGS, "-s", top, "-o", _PROGRAM, *files]
-    return read_compiler(sandbox.run(Job(argv, folder, COMPILING)))
+    return read_compilation(sandbox.run(Job(argv, folder, COMPILING)))
 
 
 def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool,
-                limits: ProcessLimits = SIMULATING) -> Ran:
+                limits: ProcessLimits = SIMULATING) -> SimulatorRun:
     """Simulate what was compiled in the folder `compiled`; in `folder`, which holds nothing else, so that there is no
     source to read. Without `dump` the bench's waveforms are not written."""
     folder.mkdir()
     shutil.move(compiled / _PROGRAM, folder / _PROGRAM)
     execution = sandbox.run(Job(["vvp", "-n", _PROGRAM, *(() if dump else ("-none",))], folder, limits))
     waves = folder / WAVES
-    return Ran(_ending(execution), execution.stdout, execution.seconds,
-               waves if dump and waves.is_file() and not waves.is_symlink() else None)
+    return SimulatorRun(_ending(execution), execution.stdout, execution.seconds,
+                        waves if dump and waves.is_file() and not waves.is_symlink() else None)
 
 
-def read_compiler(execution: Execution) -> Compiled:
+def read_compilation(execution: Execution) -> CompileResult:
     """What the compiler's exit status (the number of errors) and messages come to."""
     log = execution.stderr + execution.stdout
-    if _endless(execution) or execution.exceeded:
-        return Compiled("compiler_endless", log=log)
+    if _is_endless(execution) or execution.exceeded:
+        return CompileResult("compiler_endless", log=log)
     messages = tuple(read_messages(log))
     if execution.exit_status == 0:
-        return Compiled("compiled", messages, log)
+        return CompileResult("compiled", messages, log)
     errors = [message.text for message in messages if message.severity == "error"]
-    return Compiled(class_of(errors) if errors else "compiler_crashed", messages, log)
+    return CompileResult(error_class(errors) if errors else "compiler_crashed", messages, log)
 
 
-def class_of(errors: Sequence[str]) -> str:
+def error_class(errors: Sequence[str]) -> str:
     """The first class of `outcomes.yaml` that one of the errors belongs to."""
-    classes = {name: row["pattern"] for name, row in knowledge.outcomes().items() if "pattern" in row}
+    classes = {name: row["pattern"] for name, row in outcomes().items() if "pattern" in row}
     return next(name for name, pattern in classes.items() if any(re.search(pattern, error) for error in errors))
 
 
@@ -144,12 +133,12 @@ def _message(file: str, line: int, text: str) -> Message:
     return Message(_SEVERITY.sub("", text, count=1), file, line, "warning" if warning else "error")
 
 
-def _endless(execution: Execution) -> bool:
+def _is_endless(execution: Execution) -> bool:
     return execution.timed_out or execution.signal == signal.SIGXCPU
 
 
 def _ending(execution: Execution) -> str:
-    if _endless(execution):
+    if _is_endless(execution):
         return "timed_out"
     if execution.exceeded:
         return {"output": "flooded", "memory": "too_much_memory", "disk": "too_much_written"}[execution.exceeded]

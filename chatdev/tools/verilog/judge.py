@@ -1,24 +1,115 @@
-"""`verilog.judge`: the last word on an answer, which only a right module passes.
+"""The tools that judge an answer: `verilog.check`, `verilog.simulate`, `verilog.try` and `verilog.judge`.
 
-An answer passes when it keeps the rules, all samples match, and as many samples were compared as when the reference
-itself is in its place. What the reference's own run shows to be wrong with the bench is not held against the answer.
+An answer passes the last of them when it keeps the rules, all samples match, and as many samples were compared as when
+the reference itself is in its place. What the reference's own run shows to be wrong with the bench is not held against
+the answer. Nothing of the bench or the reference is in a verdict.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import tool
-from chatdev.tools.verilog.answer import Refused, answer_of
-from chatdev.tools.verilog.icarus import SIMULATING
-from chatdev.tools.verilog.simulate import simulate
-from chatdev.tools.verilog.simulation import Simulated, as_answer, simulate_unexamined
-from chatdev.tools.verilog.simulation import simulate as simulated
-from chatdev.tools.verilog.verdict import verdict_of
+from chatdev.tools.verilog.answer import Answer, NoAnswer, normalise, read_answer
+from chatdev.tools.verilog.bench import BenchReport
+from chatdev.tools.verilog.icarus import (
+    ANSWER,
+    BENCH,
+    COMPILING,
+    SIMULATING,
+    CompileResult,
+    SimulatorRun,
+    compile_files,
+    run_program,
+)
+from chatdev.tools.verilog.lint import undriven_signals
+from chatdev.tools.verilog.messages import Message, outcomes, render_report, render_text
+from chatdev.tools.verilog.simulation import (
+    SimulationResult,
+    examine,
+    reference_as_answer,
+    simulate_answer,
+    simulate_unexamined,
+)
+from chatdev.tools.verilog.specification import port_differences
+
+OWN_BENCH = "bench/tb.sv"
+"""Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""
+
+_GIVEN = "your source"
+_CASE = re.compile(r"^\s*(?P<verdict>PASS|FAIL)\b[^\n]*", re.MULTILINE)
+_MOST_CASES = 8  # that are shown
+_AROUND, _MOST, _WIDEST = 2, 5, 200  # lines before and after the faulty one; messages; characters of a line
+
+_GivenSource = Annotated[str | None, Field(
+    description="The whole Verilog source to check; without it the software's present file is checked.")]
+
+
+@tool(reads=("software",))
+def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
+    """Check the syntax of the Verilog module `TopModule`: compile it alone, compare its ports with those that the
+    specification lists, and look for mistakes such as inferred latches or signals that nothing drives.
+
+    No test bench is needed. Errors are shown with the lines around them.
+    """
+    if source is not None and source.strip() in context.software:
+        source = None  # the name of the file, where its text is asked for
+    try:
+        answer = read_answer(context.software) if source is None else normalise(Answer(_GIVEN, source))
+    except NoAnswer as reason:
+        return _refusal(reason, _GIVEN)
+    with throwaway_copy(context.scratch, {}) as folder:
+        compiled = examine(answer.text, context.sandbox, folder)
+    if compiled.passed:
+        specification = str(context.inputs.get("task") or "")
+        compiled = _add_messages(compiled, "interface", port_differences(answer.text, specification))
+        compiled = _add_messages(compiled, "undriven", undriven_signals(answer.text))
+    return verdict_of(SimulationResult.of_compiling(compiled), answer)
+
+
+@tool(reads=("software",))
+def simulate(context: ToolContext) -> Verdict:
+    """Simulate the Verilog module `TopModule` with the test bench, and report the mismatches of each output.
+
+    Its score is the share of samples that match. Without a bench the module is only compiled.
+    """
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer as reason:
+        return _refusal(reason)
+    bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
+    with throwaway_copy(context.scratch, {}) as folder:
+        if bench:
+            return verdict_of(simulate_answer(answer.text, bench, reference, context.sandbox, folder), answer)
+        compiled = examine(answer.text, context.sandbox, folder)
+    alone = replace(compiled, outcome="not_verified") if compiled.passed else compiled
+    return verdict_of(SimulationResult.of_compiling(alone), answer)
+
+
+@tool(reads=("software",), name="verilog.try")
+def try_own_bench(context: ToolContext) -> Verdict:
+    """Simulate the Verilog module `TopModule` with the test bench in `bench/tb.sv`, and report the cases that fail.
+
+    Its score is the share of cases that pass.
+    """
+    # models wrote both, so that agreement proves little: `verilog.judge` still says "not functionally verified"
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer as reason:
+        return _refusal(reason)
+    with throwaway_copy(context.scratch, {}) as folder:
+        compiled = examine(answer.text, context.sandbox, folder)
+        if not compiled.passed:
+            return verdict_of(SimulationResult.of_compiling(compiled), answer)
+        return _try_bench(context, answer, folder).verdict()
 
 
 @tool(reads=("software",))
@@ -30,26 +121,26 @@ def judge(context: ToolContext) -> Verdict:
     """
     bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
     try:
-        answer = answer_of(context.software)
-    except Refused:
-        answer = None
-    if answer is None or not bench or not reference:
+        answer = read_answer(context.software)
+    except NoAnswer as reason:
+        return _refusal(reason)
+    if not bench or not reference:
         verdict: Verdict = simulate.call(context, {})
         return verdict
     with throwaway_copy(context.scratch, {}) as folder:
-        found, facts = judged(answer.text, bench, reference, context.sandbox, folder)
+        found, facts = judge_answer(answer.text, bench, reference, context.sandbox, folder)
     return verdict_of(found, answer, **facts)
 
 
-def judged(answer: str, bench: str, reference: str, sandbox: Sandbox, folder: Path, *,
-           limits: ProcessLimits = SIMULATING) -> tuple[Simulated, dict[str, Any]]:
+def judge_answer(answer: str, bench: str, reference: str, sandbox: Sandbox, folder: Path, *,
+                 limits: ProcessLimits = SIMULATING) -> tuple[SimulationResult, dict[str, Any]]:
     """The answer's simulation with the outcome that the reference's own run leaves it, and the facts that the outcome's
-    sentence wants. `folder` is empty and the call's own. Raises as `simulate`."""
-    found = simulated(answer, bench, reference, sandbox, _made(folder / "answer"), limits=limits)
+    sentence needs. `folder` is empty and the call's own. Raises as `simulate_answer`."""
+    found = simulate_answer(answer, bench, reference, sandbox, _new_folder(folder / "answer"), limits=limits)
     if found.outcome not in ("matches", "timed_out"):
         return found, {}
-    right = simulate_unexamined(as_answer(reference), bench, reference, sandbox, _made(folder / "right"),
-                                limits=limits)
+    right = simulate_unexamined(reference_as_answer(reference), bench, reference, sandbox,
+                                _new_folder(folder / "right"), limits=limits)
     if found.outcome == "timed_out":
         return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
     expected = right.report.samples if right.report else None
@@ -58,6 +149,96 @@ def judged(answer: str, bench: str, reference: str, sandbox: Sandbox, folder: Pa
     return replace(found, outcome="other_samples"), {"expected": expected}
 
 
-def _made(folder: Path) -> Path:
+def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdict:
+    """The verdict of the outcome in `outcomes.yaml`. `facts` is what only its sentence speaks of."""
+    row, compiled = outcomes()[result.outcome], result.compiled
+    report = result.report or BenchReport()
+    bench_broken = result.outcome == "bench_broken"
+    says = render_text(row["says"], limits=SIMULATING, compiling=COMPILING, samples=report.samples,
+                       mismatches=report.mismatches, names=_names_in(row.get("pattern", ""), compiled.errors),
+                       lines=sorted({message.line for message in compiled.errors}) if bench_broken else [], **facts)
+    text = render_report("verdict", says=says, path=answer.path, most=_MOST, outputs=report.outputs,
+                         errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer.text)),
+                         warnings=compiled.warnings)
+    evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
+                "outputs": {name: asdict(output) for name, output in report.outputs.items()},
+                "seconds": round(result.seconds, 2)}
+    score = report.share if result.outcome == "mismatches" else float(row["score"])
+    return Verdict(row.get("passed", False), text, score, evidence, judged=row.get("judged", True))
+
+
+def _refusal(reason: NoAnswer, path: str = "top.sv") -> Verdict:
+    """The verdict when there is nothing that could be compiled."""
+    return verdict_of(SimulationResult.of_compiling(CompileResult("refused", reason.messages)), Answer(path, ""))
+
+
+def _names_in(pattern: str, errors: Sequence[Message]) -> list[str]:
+    """What the group `name` of the pattern finds in the errors, each once."""
+    found = (re.search(pattern, error.text) for error in errors)
+    return list(dict.fromkeys(one["name"] for one in found if one and "name" in one.groupdict()))
+
+
+def _errors_with_lines(errors: Sequence[Message], text: str) -> Iterator[dict[str, Any]]:
+    """The errors, each with the lines of the answer around it unless the one before has them."""
+    lines, before = text.split("\n"), 0
+    for error in errors:
+        near = range(max(1, error.line - _AROUND), min(len(lines), error.line + _AROUND) + 1)
+        numbers = near if error.line not in (0, before) else ()
+        before = error.line
+        yield {"text": error.text, "line": error.line,
+               "lines": [{"number": number, "text": lines[number - 1][:_WIDEST]} for number in numbers]}
+
+
+def _add_messages(compiled: CompileResult, outcome: str, messages: Sequence[Message]) -> CompileResult:
+    """The result with what else was found. Its first error makes it end as `outcome`."""
+    wrong = compiled.passed and any(message.severity == "error" for message in messages)
+    return replace(compiled, outcome=outcome if wrong else compiled.outcome, messages=(*compiled.messages, *messages))
+
+
+def _new_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnBenchRun:
+    """How the company's own test bench came out, and the lines of its cases; `failed` are those that say FAIL."""
+
+    outcome: str
+    errors: Sequence[Message] = ()
+    ended: str = ""
+    cases: Sequence[str] = ()
+    failed: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, ran: SimulatorRun) -> _OwnBenchRun:
+        """From what the simulation printed."""
+        found = list(_CASE.finditer(ran.stdout))
+        failed = [one[0].strip() for one in found if one["verdict"] == "FAIL"]
+        if ran.ended != "finished":
+            outcome = "unfinished"
+        elif not found:
+            outcome = "no_case"
+        else:
+            outcome = "failed" if failed else "agrees"
+        return cls(outcome, ended=ran.ended, cases=[one[0].strip() for one in found], failed=failed)
+
+    def verdict(self) -> Verdict:
+        """Its score is the share of cases that pass."""
+        text = render_report("own_bench", outcome=self.outcome, bench=OWN_BENCH, errors=self.errors[:_MOST_CASES],
+                             limits=SIMULATING, ended=self.ended, cases=self.cases, failed=self.failed,
+                             most=_MOST_CASES)
+        return Verdict(self.outcome == "agrees", text, (len(self.cases) - len(self.failed)) / max(1, len(self.cases)),
+                       {"outcome": self.outcome, "cases": len(self.cases), "failed": len(self.failed)})
+
+
+def _try_bench(context: ToolContext, answer: Answer, folder: Path) -> _OwnBenchRun:
+    """Simulate an answer that compiles alone."""
+    bench = context.software.get(OWN_BENCH)
+    if bench is None:
+        return _OwnBenchRun("no_bench")
+    files = {ANSWER: answer.text + "\n", BENCH: bench.decode("utf-8", "replace")}
+    compiled = compile_files(files, "tb", context.sandbox, folder / "with_bench")
+    if not compiled.passed:
+        return _OwnBenchRun("bench_broken", compiled.errors)
+    return _OwnBenchRun.of(run_program(folder / "with_bench", folder / "run", context.sandbox, dump=False))

@@ -1,75 +1,198 @@
-"""Which outputs a bench found wrong, when, and in which bits: from its report and the waveform."""
+"""The tools that show the first mismatch: `verilog.trace` names the lines behind it, `verilog.draw` makes a picture."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import chain
+from itertools import islice
+from typing import Annotated, Any
 
-from chatdev.tools.verilog.answer import TOP
-from chatdev.tools.verilog.bench import BenchReport
-from chatdev.tools.verilog.design.records import Part
-from chatdev.tools.verilog.waveform.pairs import ANSWER, REFERENCE, differing, runs
-from chatdev.tools.verilog.waveform.vcd import Waves
+from pydantic import Field
 
-_INSTANCE = re.compile(rf"\b{TOP}\s*(?:#\s*\([^;]*?\)\s*)?(?P<name>\w+)\s*\(")
-_TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d+\s*[munpf]?s)")
-_TIME = re.compile(r"(?P<count>\d+)\s*(?P<unit>[munpf]?s)")
-_SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", "ms", "us", "ns", "ps", "fs"])}
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
+from chatdev.tools.function import ToolArgumentsError, tool
+from chatdev.tools.verilog.answer import Answer, NoAnswer, read_answer
+from chatdev.tools.verilog.bench import BenchReport, WrongOutput, answer_scope, output_columns, wrong_outputs
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.widths import Misfit
+from chatdev.tools.verilog.judge import simulate, verdict_of
+from chatdev.tools.verilog.messages import render_report
+from chatdev.tools.verilog.simulation import SimulationResult, simulate_answer
+from chatdev.tools.verilog.tracing.drivers import narrowest_trace
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.levels import Trace, Watch, signal_reports
+from chatdev.tools.verilog.waveform.picture import draw_diagram
+from chatdev.tools.verilog.waveform.table import render_table
+from chatdev.tools.verilog.waveform.waves import Waves
+from chatdev.workspace.file_tree import explain_os_errors
+
+_DEEPEST = 12  # levels
+_COLUMNS, _ROWS = 14, 16  # of the table
+_BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
+_MOST_DRAWN = 12  # inputs, and outputs
+
+
+@tool(reads=("software",))
+def trace(context: ToolContext, *,
+          levels: Annotated[int, Field(ge=1, le=_DEEPEST, description="how far to go back: 2 is a good start")] = 2,
+          outputs: Annotated[list[str] | None, Field(description="only these outputs; by default those that are wrong "
+                                                                 "first")] = None) -> Verdict:
+    """Simulate the Verilog module `TopModule` with the test bench and trace a wrong output back: the lines that gave it
+    its value, and a table of the signals before the first mismatch.
+
+    What does not compile or has no mismatch is reported as `verilog.simulate` does.
+    """
+    bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer:
+        bench = None
+    if not bench:
+        verdict: Verdict = simulate.call(context, {})
+        return verdict
+    with throwaway_copy(context.scratch, {}) as folder:
+        result = simulate_answer(answer.text, bench, reference, context.sandbox, folder, dump=True)
+        plain = verdict_of(result, answer)
+        waveform = _Waveform.of(result, bench) if result.outcome == "mismatches" else None
+        return _trace_back(answer, waveform.of_outputs(outputs), levels, plain) if waveform else plain
+
+
+@tool(reads=("software",))
+def draw(context: ToolContext) -> dict[str, Any]:
+    """Draw how the inputs and outputs of the Verilog module `TopModule` change in the test bench, with reference and
+    answer of each output next to each other and mismatches marked.
+
+    The picture is a file of the run folder, and stands in its report; there is none without a bench, and for a module
+    that cannot be simulated.
+    """
+    bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer:
+        return {"pictures": {}}
+    if not bench:
+        return {"pictures": {}}
+    with throwaway_copy(context.scratch, {}) as folder:
+        result = simulate_answer(answer.text, bench, reference, context.sandbox, folder, dump=True)
+        waveform = _Waveform.of(result, bench)
+        if waveform is None:
+            return {"pictures": {}}
+        title, picture = _draw_waves(answer, waveform)
+    name = f"waves-{hashlib.sha256(answer.text.encode()).hexdigest()[:8]}.svg"
+    with explain_os_errors("write", context.run_folder / name):
+        (context.run_folder / name).write_text(picture, encoding="utf-8")
+    return {"pictures": {title: name}}
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
-    """An output's first mismatch. `time` is in units of the bench, `sampled` the same in those of the waveform; `parts`
-    are the wrong bits there, of the outputs that are wrong first, as far as the waveform holds both sides."""
+class _Waveform:
+    """What was recorded of a simulation that came to its end. `scope` is where the answer's signals are; `wrong` are
+    the outputs with a mismatch, the first one first."""
 
-    output: str
-    count: int
-    time: int
-    sampled: int
-    parts: tuple[Part, ...]
+    report: BenchReport
+    waves: Waves
+    scope: str
+    wrong: tuple[WrongOutput, ...]
 
+    @classmethod
+    def of(cls, result: SimulationResult, bench: str) -> _Waveform | None:
+        """None when there is no report or no waveform."""
+        if result.report is None or result.waves is None:
+            return None
+        waves = Waves.open(result.waves)
+        return cls(result.report, waves, answer_scope(bench), wrong_outputs(result.report, waves, bench))
 
-def wrong_outputs(report: BenchReport, waves: Waves, bench: str) -> tuple[Wrong, ...]:
-    """The outputs with mismatches, the one that differs first at the front."""
-    factor = _units(bench, waves)
-    found = [Wrong(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
-             for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
-    found.sort(key=lambda wrong: wrong.time)
-    first = [wrong for wrong in found if wrong.time == found[0].time]
-    return (*_with_parts(first, waves), *found[len(first):])
+    def of_outputs(self, outputs: Sequence[str] | None) -> _Waveform:
+        """With these of the wrong outputs alone; raises ToolArgumentsError when none of them is wrong."""
+        wrong = tuple(one for one in self.wrong if outputs is None or one.output in outputs)
+        if not wrong:
+            raise ToolArgumentsError(f"outputs: none of {', '.join(outputs or ()) or 'those'} has a mismatch; "
+                                     f"those that have one: {', '.join(one.output for one in self.wrong)}")
+        return replace(self, wrong=wrong)
 
-
-def scope_of(bench: str) -> str:
-    """The scope in which the waveform has the answer's signals: that of its instance in the bench."""
-    found = _INSTANCE.search(bench)
-    return f"tb.{found['name'] if found else 'top_module1'}"
-
-
-def columns_of(output: str, waves: Waves) -> list[str]:
-    """The two sides of an output, as far as the waveform has them."""
-    return [name for name in (f"tb.{output}{REFERENCE}", f"tb.{output}{ANSWER}") if name in waves.signals]
-
-
-def _with_parts(some: Sequence[Wrong], waves: Waves) -> Iterator[Wrong]:
-    """Outputs that are wrong at the same time with their wrong bits; the waveform is read once for all of them."""
-    columns = {wrong.output: columns_of(wrong.output, waves) for wrong in some}
-    values = waves.values_at(chain.from_iterable(columns.values()), some[0].sampled) if some else {}
-    for wrong in some:
-        sides = [values[column] for column in columns[wrong.output]]
-        places = runs(differing(*sides)) if len(sides) == 2 else []
-        yield replace(wrong, parts=tuple(Part(wrong.output, place[-1], len(place)) for place in places))
+    def known(self, signals: Iterable[str]) -> list[str]:
+        """The full names of the answer's signals that were recorded, each once."""
+        names = dict.fromkeys(f"{self.scope}.{signal}" for signal in signals)
+        return [name for name in names if name in self.waves.signals]
 
 
-def _units(bench: str, waves: Waves) -> Fraction:
-    """How many units of the waveform one of the bench is; 1 where neither names any."""
-    named = _TIMESCALE.search(bench)
-    unit, precision = _seconds(named["unit"] if named else ""), _seconds(waves.timescale)
-    return unit / precision if unit and precision else Fraction(1)
+def _trace_back(answer: Answer, waveform: _Waveform, levels: int, plain: Verdict) -> Verdict:
+    """The verdict `plain` with the report of the trace, and the lines as evidence."""
+    trace, history, problem = None, None, ""
+    try:
+        design = Design.of(answer.text)
+        history = History.of(waveform.waves, waveform.scope, design.widths, waveform.wrong[0].sampled)
+        trace = narrowest_trace(design, _first_wrong_bits(waveform, design), levels, history)
+    except DesignError as error:
+        problem = str(error)
+    focus = _focus(trace, waveform)
+    text = render_report(
+        "trace", report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
+        source=answer.text.splitlines(), levels=signal_reports(trace, history) if trace and history else [],
+        deeper=bool(trace and trace.next), deepest=_DEEPEST, asked=levels, misfits=_misfits(trace) if trace else [],
+        table=_table(trace, focus, waveform))
+    evidence = {**plain.evidence, "lines": list(trace.lines()) if trace else [], "output": focus.output,
+                "time": focus.time}
+    return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)
 
 
-def _seconds(text: str) -> Fraction | None:
-    found = _TIME.search(text)
-    return int(found["count"]) * _SECONDS[found["unit"]] if found else None
+def _first_wrong_bits(waveform: _Waveform, design: Design) -> list[Watch]:
+    """The wrong bits of the outputs that are wrong first."""
+    first = [one for one in waveform.wrong if one.time == waveform.wrong[0].time]
+    return [Watch(part, one.sampled) for one in first for part in one.parts or (design.part(one.output),)]
+
+
+def _focus(trace: Trace | None, waveform: _Waveform) -> WrongOutput:
+    """The output that the trace is about."""
+    if trace is None:
+        return waveform.wrong[0]
+    name = trace.levels[0].watched[0].part.signal
+    return next(one for one in waveform.wrong if one.output == name)
+
+
+def _misfits(trace: Trace) -> list[Misfit]:
+    signals = trace.doubtful_signals()
+    return [misfit for misfit in trace.design.misfits if misfit.signal in signals]
+
+
+def _table(trace: Trace | None, focus: WrongOutput, waveform: _Waveform) -> str:
+    """The rows before the mismatch: the signals of the trace, then both sides of the output."""
+    names = waveform.known(_traced_signals(trace) if trace else ())[:_COLUMNS]
+    return render_table(waveform.waves, [*names, *output_columns(focus.output, waveform.waves)], focus.sampled,
+                        count=_ROWS)
+
+
+def _traced_signals(trace: Trace) -> list[str]:
+    """What was traced and what is read there: inputs first, then what is nearest to the output."""
+    directions = {port.name: port.direction for port in trace.design.ports}
+    watched = [*(watch for level in trace.levels for watch in level.watched), *trace.next]
+    signals = [watch.part.signal for watch in watched]
+    return sorted((signal for signal in signals if directions.get(signal) != "out"),
+                  key=lambda signal: directions.get(signal) != "in")
+
+
+def _draw_waves(answer: Answer, waveform: _Waveform) -> tuple[str, str]:
+    """The picture's title and SVG."""
+    waves, wrong, counts = waveform.waves, waveform.wrong, waveform.report.outputs
+    try:
+        inputs = [port.name for port in Design.of(answer.text).ports if port.direction == "in"]
+    except DesignError:
+        inputs = []
+    outputs = sorted(counts, key=lambda name: not counts[name].count)[:_MOST_DRAWN]  # the wrong ones first
+    sides = [side for name in outputs for side in output_columns(name, waves)]
+    names = [*waveform.known(inputs)[:_MOST_DRAWN], *sides]
+    start, end = _window(names, waves, wrong[0].sampled if wrong else None)
+    title = f"Waveforms up to the first mismatch, at {wrong[0].time}" if wrong else "Waveforms"
+    return title, draw_diagram(waves, names, [one.sampled for one in wrong], start=start, end=end)
+
+
+def _window(names: list[str], waves: Waves, mismatch: int | None) -> tuple[int, int]:
+    """The part of the waveform that is drawn: some rows up to the mismatch and a little more, else the beginning."""
+    if mismatch is None:
+        times = [time for time, _, _ in islice(waves.changes(names), _CHANGES)]
+        return 0, max(times, default=0) + 1
+    rows = waves.rows_before(names, mismatch, _BEFORE)
+    start = rows[0].time if rows else 0
+    return start, mismatch + max(1, (mismatch - start) // 8)

@@ -1,26 +1,38 @@
-"""The plan of sub-tasks and the facts extracted from a specification (VerilogCoder, arXiv 2408.08927, §3.1)."""
+"""The plan of sub-tasks, as a model wrote it: repaired so that it can be run, and reviewed by `verilog.plan`.
+
+After VerilogCoder (arXiv 2408.08927, §3.1). What a Plan Verification Assistant would have to count is counted here, so
+that it can look at the meaning.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chatdev.errors import ToolError
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.function import tool
+from chatdev.tools.verilog.messages import render_report
+from chatdev.tools.verilog.specification import identifiers, listed_ports
 
 _Shape = TypeVar("_Shape", bound=BaseModel)
+_QUOTED = 4  # words in a row that make a quotation, or all of a shorter source, but two at least
+_NO_PLAN = -1000.0
 _TASK = re.compile(r"(?:^the\s+)?(?:sub[\s_-]?)?task(?:[\s_#-]+(?=\w)|(?=\d))", re.IGNORECASE)
 
 
-class _Written(BaseModel):
+class _ModelOutput(BaseModel):
     """What a model wrote: numbers may stand for texts, and more fields than asked for do no harm."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
 
 
-class Subtask(_Written):
+class Subtask(_ModelOutput):
     """One sub-task: a part of the module to write; `source` is what the specification says of it."""
 
     content: str
@@ -29,28 +41,28 @@ class Subtask(_Written):
     parents: tuple[str, ...] = ()
 
 
-class Plan(_Written):
+class Plan(_ModelOutput):
     subtasks: tuple[Subtask, ...]
 
 
-class Signal(_Written):
+class ExtractedSignal(_ModelOutput):
     name: str
     about: str = ""
 
 
-class Fact(_Written):
+class Fact(_ModelOutput):
     """A transition of signals, or an example of their values."""
 
     text: str
 
 
-class Extraction(_Written):
-    signals: tuple[Signal, ...] = ()
+class Extraction(_ModelOutput):
+    signals: tuple[ExtractedSignal, ...] = ()
     transitions: tuple[Fact, ...] = ()
     examples: tuple[Fact, ...] = ()
 
 
-def read(shape: type[_Shape], value: Any) -> _Shape:
+def parse(shape: type[_Shape], value: Any) -> _Shape:
     """`value` in that shape. Raises ToolError that names the first field which does not fit."""
     try:
         return shape.model_validate(value)
@@ -61,34 +73,39 @@ def read(shape: type[_Shape], value: Any) -> _Shape:
                         f"it has the fields {', '.join(shape.model_fields)}") from None
 
 
-def mended(plan: Plan) -> tuple[list[Subtask], list[str]]:
+def repair_plan(plan: Plan) -> tuple[list[Subtask], list[str]]:
     """The sub-tasks with ids of their own and parents that can all come first, and a note on each thing changed.
 
     `foreach` with `depends_on` takes such a list; as a model wrote it, one wrong parent would stop the run.
     """
     notes: list[str] = []
-    tasks = _numbered(_once(plan.subtasks, notes), notes)
-    return _without_circles(_with_known_parents(tasks, notes), notes), notes
+    tasks = _number(_drop_repeated(plan.subtasks, notes), notes)
+    return _break_circles(_drop_unknown_parents(tasks, notes), notes), notes
 
 
-def gathered(tasks: Sequence[Subtask], loose: Collection[str], notes: list[str]) -> list[Subtask]:
+def join_loose(tasks: Sequence[Subtask], loose: Collection[str], notes: list[str]) -> list[Subtask]:
     """The sub-tasks with each loose one made a part of the one before it, or the first ones of the one after them.
 
     What says nothing of its own about the specification is not worth a dialogue, but must not be lost either. Adds a
     note for each.
     """
+    groups = _group_loose(tasks, loose)
+    now = {task.id: group[0].id for group in groups for task in group}
+    notes += [f"sub-task {task.id} is now a part of {now[task.id]}" for task in tasks if now[task.id] != task.id]
+    return _break_circles([_join(group, now) for group in groups], notes)
+
+
+def _group_loose(tasks: Sequence[Subtask], loose: Collection[str]) -> list[list[Subtask]]:
     groups: list[list[Subtask]] = []
     for task in tasks:
         if groups and (task.id in loose or all(one.id in loose for one in groups[-1])):
             groups[-1].append(task)
         else:
             groups.append([task])
-    now = {task.id: group[0].id for group in groups for task in group}
-    notes += [f"sub-task {task.id} is now a part of {now[task.id]}" for task in tasks if now[task.id] != task.id]
-    return _without_circles([_one(group, now) for group in groups], notes)
+    return groups
 
 
-def _one(group: Sequence[Subtask], now: Mapping[str, str]) -> Subtask:
+def _join(group: Sequence[Subtask], now: Mapping[str, str]) -> Subtask:
     first = group[0]
     parents = dict.fromkeys(now[parent] for task in group for parent in task.parents)
     return first.model_copy(update={
@@ -97,13 +114,13 @@ def _one(group: Sequence[Subtask], now: Mapping[str, str]) -> Subtask:
         "parents": tuple(parent for parent in parents if parent != first.id or len(group) == 1)})
 
 
-def bare(name: str) -> str:
+def bare_id(name: str) -> str:
     """The id in `Task 3`, `sub-task #3:` or ` 3. `: `3`."""
     plain = " ".join(name.split())
     return _TASK.sub("", plain, count=1).strip(" #.:)") or plain
 
 
-def _once(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:
+def _drop_repeated(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:
     """Without those that say the same as one before."""
     first: dict[str, Subtask] = {}
     for task in tasks:
@@ -114,10 +131,10 @@ def _once(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:
     return list(first.values())
 
 
-def _numbered(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:
+def _number(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:
     taken: dict[str, Subtask] = {}
     for number, task in enumerate(tasks, start=1):
-        wanted = name = bare(task.id) or str(number)
+        wanted = name = bare_id(task.id) or str(number)
         copy = 1
         while name in taken:
             copy += 1
@@ -128,18 +145,18 @@ def _numbered(tasks: Iterable[Subtask], notes: list[str]) -> list[Subtask]:
     return list(taken.values())
 
 
-def _with_known_parents(tasks: list[Subtask], notes: list[str]) -> list[Subtask]:
+def _drop_unknown_parents(tasks: list[Subtask], notes: list[str]) -> list[Subtask]:
     ids = {task.id for task in tasks}
-    result = []
+    kept = []
     for task in tasks:
-        parents = dict.fromkeys(map(bare, task.parents))
+        parents = dict.fromkeys(map(bare_id, task.parents))
         if unknown := [parent for parent in parents if parent not in ids]:
             notes.append(f"sub-task {task.id} has parents that are no sub-tasks: {', '.join(unknown)}; left out")
-        result.append(task.model_copy(update={"parents": tuple(parent for parent in parents if parent in ids)}))
-    return result
+        kept.append(task.model_copy(update={"parents": tuple(parent for parent in parents if parent in ids)}))
+    return kept
 
 
-def _without_circles(tasks: list[Subtask], notes: list[str]) -> list[Subtask]:
+def _break_circles(tasks: list[Subtask], notes: list[str]) -> list[Subtask]:
     """In a circle some sub-task waits for one that is listed after it: that one is no parent any more."""
     places = {task.id: place for place, task in enumerate(tasks)}
     parents = {task.id: list(task.parents) for task in tasks}
@@ -154,12 +171,69 @@ def _without_circles(tasks: list[Subtask], notes: list[str]) -> list[Subtask]:
 
 def _reaches(parents: Mapping[str, Iterable[str]], start: str, wanted: str) -> bool:
     """Whether `start` is `wanted`, or waits for it, directly or not."""
-    waiting, seen = [start], set[str]()
-    while waiting:
-        name = waiting.pop()
+    open_names, seen = [start], set[str]()
+    while open_names:
+        name = open_names.pop()
         if name == wanted:
             return True
         if name not in seen:
             seen.add(name)
-            waiting += parents[name]
+            open_names += parents[name]
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """What a plan lacks. `vague` are the ids of sub-tasks that neither name a port nor quote anything, `unquoted` those
+    of others that quote nothing; `outputs` are named by no sub-task; `notes` are those of `repair_plan`."""
+
+    vague: list[str]
+    unquoted: list[str]
+    outputs: list[str]
+    notes: list[str]
+
+    @property
+    def count(self) -> int:
+        return len(self.vague) + len(self.unquoted) + len(self.outputs) + len(self.notes)
+
+
+@tool(reads=("plan?",), name="verilog.plan")
+def review(context: ToolContext) -> Verdict:
+    """Compare a plan of sub-tasks with the specification: each sub-task has to quote a sentence, every
+    output needs a sub-task, and none stands twice."""
+    specification, plan = str(context.inputs.get("task") or ""), context.values.get("plan")
+    ports = [port["name"] for port in listed_ports(specification)]
+    if plan is None:
+        return Verdict(False, render_report("plan", gaps=None, ports=ports), _NO_PLAN)
+    gaps = find_gaps(*repair_plan(parse(Plan, plan)), specification)
+    return Verdict(not gaps.count, render_report("plan", gaps=gaps, ports=ports), -float(gaps.count), asdict(gaps))
+
+
+def find_gaps(tasks: Sequence[Subtask], notes: Sequence[str], specification: str) -> Gaps:
+    """What a plan lacks, as `repair_plan` gives it. Ports are those that the specification lists; without any, no
+    sub-task has to name one."""
+    ports = listed_ports(specification)
+    names = {port["name"] for port in ports}
+    named = {task.id: identifiers(f"{task.content}\n{task.source}") & names for task in tasks}
+    unquoted = _tasks_without_quote(tasks, _words(specification))
+    vague = [task for task in unquoted if names and not named[task]]
+    return Gaps(vague, [task for task in unquoted if task not in vague],
+                _outputs_besides(set[str]().union(*named.values()), ports), list(notes))
+
+
+def _outputs_besides(names: Collection[str], ports: Sequence[Mapping[str, str]]) -> list[str]:
+    return [port["name"] for port in ports if port["direction"] == "output" and port["name"] not in names]
+
+
+def _tasks_without_quote(tasks: Sequence[Subtask], specification: list[str]) -> list[str]:
+    """The ids of the sub-tasks that quote nothing of a specification; none when that is empty."""
+    return [task.id for task in tasks if specification and not _quotes(_words(task.source), specification)]
+
+
+def _quotes(source: list[str], specification: list[str]) -> bool:
+    match = SequenceMatcher(None, source, specification, autojunk=False).find_longest_match()
+    return match.size >= max(2, min(_QUOTED, len(source)))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

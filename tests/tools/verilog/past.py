@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chatdev.tools.verilog.history import History
-from chatdev.tools.verilog.waveform.vcd import Row
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.waveform.waves import Row
 
 
 def past(*names: str, complete: bool = True, **rows: str) -> History:

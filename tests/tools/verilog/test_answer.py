@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.tools.verilog import knowledge
-from chatdev.tools.verilog.answer import LONGEST, Answer, Refused, answer_of, broken_rules, readable, without_comments
-from chatdev.tools.verilog.slang import lint, outside_names
+from chatdev.tools.verilog.answer import (
+    LONGEST,
+    Answer,
+    NoAnswer,
+    blank_comments,
+    broken_rules,
+    normalise,
+    read_answer,
+)
+from chatdev.tools.verilog.lint import lint, outside_names
+from chatdev.tools.verilog.messages import word_list
 from tests.tools.verilog.small import HEADER, RIGHT
 
 
@@ -25,8 +33,8 @@ def body(text: str) -> str:
 
 def test_the_answer_is_top_sv_or_the_first_verilog_file_at_top_level() -> None:
     software = {"adder.sv": b"a", "bench/tb.sv": b"b", "README.md": b"c", "top.v": b"d"}
-    assert answer_of(software) == Answer("top.v", "d")
-    assert answer_of({name: software[name] for name in ("adder.sv", "README.md")}).path == "adder.sv"
+    assert read_answer(software) == Answer("top.v", "d")
+    assert read_answer({name: software[name] for name in ("adder.sv", "README.md")}).path == "adder.sv"
 
 
 @pytest.mark.parametrize(("software", "why"), [
@@ -36,13 +44,13 @@ def test_the_answer_is_top_sv_or_the_first_verilog_file_at_top_level() -> None:
     ({"top.sv": b" " * (LONGEST + 1)}, "characters"),
 ])
 def test_what_cannot_be_read_is_refused(software: dict[str, bytes], why: str) -> None:
-    with pytest.raises(Refused, match=why):
-        answer_of(software)
+    with pytest.raises(NoAnswer, match=why):
+        read_answer(software)
 
 
 def test_line_ends_and_marks_of_other_systems_do_not_matter() -> None:
-    assert answer_of({"top.sv": "\ufeffa\r\nb\rc".encode()}).text == "a\nb\nc"
-    assert readable(Answer("", "a\0b")).text == "a b"
+    assert read_answer({"top.sv": "\ufeffa\r\nb\rc".encode()}).text == "a\nb\nc"
+    assert normalise(Answer("", "a\0b")).text == "a b"
 
 
 def test_a_right_answer_keeps_all_rules() -> None:
@@ -100,13 +108,13 @@ def test_each_thing_is_told_once() -> None:
 
 @given(st.text(alphabet="ab/*\"\\\n$", max_size=30))
 def test_comments_are_blanked_out_in_their_place(text: str) -> None:
-    blank = without_comments(text)
+    blank = blank_comments(text)
     assert [len(line) for line in blank.split("\n")] == [len(line) for line in text.split("\n")]
 
 
 def test_what_hides_behind_an_escaped_name_or_a_string_is_code() -> None:
-    assert "$finish" in without_comments('wire \\a/* ; initial $finish; wire \\b*/ ;')
-    assert "$finish" in without_comments('x = "//"; $finish;')
+    assert "$finish" in blank_comments('wire \\a/* ; initial $finish; wire \\b*/ ;')
+    assert "$finish" in blank_comments('x = "//"; $finish;')
 
 
 @pytest.mark.parametrize(("text", "why"), [
@@ -141,4 +149,4 @@ def test_lint_finds_latches_in_every_kind_of_process(process: str) -> None:
 
 def test_the_lists_name_diagnostics_that_the_parser_has() -> None:
     for which in ("strangers", "lint"):
-        assert all(hasattr(pyslang.Diags, name) for name in knowledge.names(which))
+        assert all(hasattr(pyslang.Diags, name) for name in word_list(which))

@@ -9,8 +9,8 @@ import pytest
 from benchmarks.verilog_localise import DATA
 from chatdev.errors import MissingProgram
 from chatdev.evaluation.verilogeval import VerilogEval
-from chatdev.tools.verilog import slang
-from chatdev.tools.verilog.simulation import as_answer
+from chatdev.tools.verilog.lint import undriven_signals
+from chatdev.tools.verilog.simulation import reference_as_answer
 from tests.tools.verilog.small import HEADER, RIGHT, Desk
 
 pytestmark = pytest.mark.tool
@@ -88,7 +88,7 @@ def test_an_output_that_is_still_to_be_written_is_warned_of(desk: Desk) -> None:
 
 
 def test_in_every_reference_of_verilogeval_all_that_is_read_is_driven() -> None:
-    read = [slang.undriven(as_answer(problem.reference)) for problem in VerilogEval(DATA).problems()]
+    read = [undriven_signals(reference_as_answer(problem.reference)) for problem in VerilogEval(DATA).problems()]
     assert (len(read), [messages for messages in read if messages]) == (156, [])
 
 

@@ -13,12 +13,12 @@ from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import ToolArgumentsError
 from chatdev.tools.registry import registry
-from chatdev.tools.verilog.elements import ELEMENTS, Samples, Seen, contradictions, seen
+from chatdev.tools.verilog.identify import ELEMENTS, Observation, WaveTable, contradictions, observations
 
 CLOCK = "0101010101010101"
 
 
-def survivors(samples: Samples) -> list[str]:
+def survivors(samples: WaveTable) -> list[str]:
     return [element for element in ELEMENTS if not contradictions(samples, element)]
 
 
@@ -38,9 +38,9 @@ def test_a_flip_flop_is_told_with_its_next_values(tmp_path: Path) -> None:
 
 
 def test_a_latch_is_told_by_what_passes_while_it_is_open() -> None:
-    samples = Samples.of("0001111000111000", "x000101111101111", {"d": "0110101111101000"})
+    samples = WaveTable.of("0001111000111000", "x000101111101111", {"d": "0110101111101000"})
     assert survivors(samples) == ["high"]
-    assert seen(samples, "high") == [Seen(("0",), "", "0"), Seen(("1",), "", "1")]
+    assert observations(samples, "high") == [Observation(("0",), "", "0"), Observation(("1",), "", "1")]
 
 
 def test_too_few_samples_are_ambiguous(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ rows = st.lists(st.tuples(st.sampled_from("01"), st.integers(0, 3), st.booleans(
 functions = st.lists(st.sampled_from("01"), min_size=16, max_size=16)
 
 
-def made(element: str, steps: Sequence[tuple[str, int, bool]], function: Sequence[str]) -> Samples:
+def made(element: str, steps: Sequence[tuple[str, int, bool]], function: Sequence[str]) -> WaveTable:
     """What the element shows when clock and two bits of data go through the steps; data that change together with the
     clock count before or after it as the third part of a step says."""
     clock, output, state = [step[0] for step in steps], list[str](), "x"
@@ -97,7 +97,7 @@ def made(element: str, steps: Sequence[tuple[str, int, bool]], function: Sequenc
             state = function[4 + 2 * taken + int(state)] if state != "x" else function[taken]
         output.append(state)
     data_bits = [f"{step[1]:02b}" for step in steps]
-    return Samples.of(clock, output, {"a": [bits[0] for bits in data_bits], "b": [bits[1] for bits in data_bits]})
+    return WaveTable.of(clock, output, {"a": [bits[0] for bits in data_bits], "b": [bits[1] for bits in data_bits]})
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
@@ -109,14 +109,14 @@ def test_a_telling_waveform_leaves_one_element(element: str) -> None:
     assert survivors(made(element, steps, function)) == [element]
 
 
-def with_gaps(samples: Samples, gaps: set[int]) -> Samples:
+def with_gaps(samples: WaveTable, gaps: set[int]) -> WaveTable:
     """The samples with some entries unknown; a gap is 8 times its row and a number for the column."""
     columns = [list(column) for column in (samples.clock, samples.output, *samples.data.values())]
     for gap in gaps:
         if gap // 8 < len(samples.output) and gap % 8 < len(columns):
             columns[gap % 8][gap // 8] = None
     clock, output, *data = columns
-    return Samples(samples.times, clock, dict(zip(samples.data, data, strict=True)), output)
+    return WaveTable(samples.times, clock, dict(zip(samples.data, data, strict=True)), output)
 
 
 @given(st.sampled_from(ELEMENTS), rows, functions, st.sets(st.integers(0, 191)))
@@ -132,6 +132,6 @@ def test_next_values_are_those_of_the_function(element: str, steps: list[tuple[s
                                                function: list[str]) -> None:
     """Where the data count before the edge, as in simulations."""
     samples = made(element, [(level, data, True) for level, data, _ in steps], function)
-    for one in seen(samples, element):
+    for one in observations(samples, element):
         data = int("".join(one.inputs), 2)
         assert one.after == (function[data] if one.before == "x" else function[4 + 2 * data + int(one.before)])

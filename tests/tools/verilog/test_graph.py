@@ -161,9 +161,9 @@ def test_the_graph_survives_its_way_through_json(plan: dict[str, Any], extractio
 def test_more_hops_never_lose_a_node(plan: dict[str, Any], extraction: dict[str, Any], hops: int) -> None:
     relations = graph.from_json(relate(plan=plan, extraction=extraction))
     for task in [node for node, data in relations.nodes(data=True) if data["type"] == "task"]:
-        fewer, more = graph.around(relations, task, hops), graph.around(relations, task, hops + 1)
+        fewer, more = graph.nodes_near(relations, task, hops), graph.nodes_near(relations, task, hops + 1)
         assert fewer.items() <= more.items()
-        assert set(graph.around(relations, task, 1)) == set(relations.successors(task))
+        assert set(graph.nodes_near(relations, task, 1)) == set(relations.successors(task))
         assert all(relations.nodes[node]["type"] != "task" for node in more)
 
 

@@ -6,15 +6,15 @@ import pytest
 
 from benchmarks.verilog_localise import DATA
 from chatdev.evaluation.verilogeval import VerilogEval
-from chatdev.tools.verilog.head import differences
-from chatdev.tools.verilog.simulation import as_answer
+from chatdev.tools.verilog.simulation import reference_as_answer
+from chatdev.tools.verilog.specification import port_differences
 
 SPECIFICATION = " - input  clk\n - input  d   ( 8 bits)\n - output q   [7:0]\n - output w [N-1:0]\n\nq is d, delayed."
 RIGHT = "module TopModule(input clk, input [7:0] d, output reg [7:0] q, output [3:0] w);\nendmodule"
 
 
 def told(text: str, specification: str = SPECIFICATION) -> list[tuple[str, str]]:
-    return [(message.severity, message.text) for message in differences(text, specification)]
+    return [(message.severity, message.text) for message in port_differences(text, specification)]
 
 
 def test_a_right_head_is_right_and_a_range_of_parameters_is_not_judged() -> None:
@@ -41,7 +41,7 @@ def test_without_a_list_or_a_readable_source_nothing_is_told(text: str, specific
 
 def test_every_reference_of_verilogeval_has_the_ports_that_its_specification_lists() -> None:
     """Of one the specification lists the output as an input."""
-    found = {problem.name: told(as_answer(problem.reference), problem.prompt)
+    found = {problem.name: told(reference_as_answer(problem.reference), problem.prompt)
              for problem in VerilogEval(DATA).problems()}
     assert {name: messages for name, messages in found.items() if messages} == {
         "Prob031_dff": [("warning", "the specification lists `q` as input")]}

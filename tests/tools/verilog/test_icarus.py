@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from chatdev.sandbox.base import Execution
-from chatdev.tools.verilog import knowledge
-from chatdev.tools.verilog.icarus import Message, class_of, read_compiler, read_messages
+from chatdev.tools.verilog.icarus import error_class, read_compilation, read_messages
+from chatdev.tools.verilog.messages import Message, outcomes
 from tests.tools.verilog.small import HEADER, Desk
 
 CLASSES = {
@@ -34,24 +34,24 @@ def ended(stderr: str = "", exit_status: int | None = 0, **how: Any) -> Executio
 
 @pytest.mark.parametrize("outcome", CLASSES)
 def test_every_class_is_found_by_its_words(outcome: str) -> None:
-    assert class_of(["Something else.", CLASSES[outcome]]) == outcome
+    assert error_class(["Something else.", CLASSES[outcome]]) == outcome
 
 
 def test_every_class_with_a_pattern_is_tried() -> None:
-    assert [name for name, row in knowledge.outcomes().items() if "pattern" in row] == list(CLASSES)
+    assert [name for name, row in outcomes().items() if "pattern" in row] == list(CLASSES)
 
 
-@pytest.mark.parametrize("outcome", knowledge.outcomes())
+@pytest.mark.parametrize("outcome", outcomes())
 def test_every_outcome_has_a_sentence_and_a_score(outcome: str) -> None:
-    row = knowledge.outcomes()[outcome]
+    row = outcomes()[outcome]
     assert row["says"].strip().endswith((".", "?", "%}"))
     assert row["score"] <= 0 or row["passed"]
 
 
 def test_the_number_of_errors_is_a_failure_and_a_warning_is_none() -> None:
     said = "top.sv:3: warning: Port 1 is odd.\n"
-    assert read_compiler(ended(said)).passed
-    assert read_compiler(ended(said + "top.sv:4: error: Bad.\n14 error(s) during elaboration.\n", 14)).errors == (
+    assert read_compilation(ended(said)).passed
+    assert read_compilation(ended(said + "top.sv:4: error: Bad.\n14 error(s) during elaboration.\n", 14)).errors == (
         Message("Bad.", "top.sv", 4),)
 
 
@@ -65,11 +65,11 @@ def test_lines_that_go_on_are_one_message_and_noise_is_none() -> None:
 
 
 def test_a_compiler_without_an_end_is_told_from_one_that_crashed() -> None:
-    assert read_compiler(ended(exit_status=None, timed_out=True)).outcome == "compiler_endless"
+    assert read_compilation(ended(exit_status=None, timed_out=True)).outcome == "compiler_endless"
     stopped = Execution(None, signal.SIGXCPU, "", "", 20.0)
-    assert read_compiler(stopped).outcome == "compiler_endless"
-    assert read_compiler(ended(exit_status=None, exceeded="memory")).outcome == "compiler_endless"
-    assert read_compiler(ended(exit_status=134)).outcome == "compiler_crashed"
+    assert read_compilation(stopped).outcome == "compiler_endless"
+    assert read_compilation(ended(exit_status=None, exceeded="memory")).outcome == "compiler_endless"
+    assert read_compilation(ended(exit_status=134)).outcome == "compiler_crashed"
 
 
 @pytest.mark.tool

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from chatdev.tools.verilog.identifiers import declared, identifiers
+from chatdev.tools.verilog.specification import declared_names, identifiers
 
 BLANKS = st.sampled_from([" ", "\n", "\t"])
 BEFORE = st.sampled_from(["", "`", "'", '"', "(", "[", "{", "//", "/*", "~", "!", "tb.", "=", "&"])
@@ -50,4 +50,4 @@ def test_words_in_quotes_are_identifiers() -> None:
     ("signal", ["signal"]), ("", []), (" ", []), ("clk,", ["clk"]),
 ])
 def test_the_names_that_a_model_declares(text: str, names: list[str]) -> None:
-    assert declared(text) == names
+    assert declared_names(text) == names

@@ -13,8 +13,7 @@ from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import ToolArgumentsError
 from chatdev.tools.registry import registry
-from chatdev.tools.verilog.boolean import evaluated
-from chatdev.tools.verilog.minimise import Side, TruthTable, expressions
+from chatdev.tools.verilog.minimise import Side, TruthTable, evaluate_rows, minimal_expressions
 
 GRAY = ["00", "01", "11", "10"]
 NAMES = ["a", "b", "x[3]", "x[1]", "c_1", "E", "I", "q"]
@@ -48,7 +47,7 @@ def tables(draw: st.DrawFn, most: int = 5) -> tuple[list[str], dict[str, str]]:
 def test_every_expression_agrees_with_every_cell_that_counts(made: tuple[list[str], dict[str, str]]) -> None:
     variables, cells = made
     table = TruthTable(variables, cells)
-    for expression in expressions(table):
+    for expression in minimal_expressions(table):
         assert [row for row, cell in cells.items() if cell not in {"x", value_of(expression, variables, row)}] == []
         assert table.faults(expression) == []
 
@@ -83,7 +82,7 @@ def test_a_parity_is_an_exclusive_or(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("cells", "constant"), [("11", "1'b1"), ("00", "1'b0"), ("1x", "1'b1"), ("x0", "1'b0")])
 def test_a_constant_is_found(cells: str, constant: str) -> None:
-    assert list(expressions(TruthTable(["a"], {"0": cells[0], "1": cells[1]}))) == [constant]
+    assert list(minimal_expressions(TruthTable(["a"], {"0": cells[0], "1": cells[1]}))) == [constant]
 
 
 def test_what_is_not_listed_is_as_the_label_default_says(tmp_path: Path) -> None:
@@ -132,4 +131,4 @@ formulas = st.recursive(names, lambda inner: st.builds("~({})".format, inner) | 
 def test_expressions_are_evaluated_as_python_does(expression: str) -> None:
     variables = ["x[3]", "a", "x[1]", "b"]
     rows = ["".join(bits) for bits in product("01", repeat=4)]
-    assert evaluated(expression, variables, rows) == [value_of(expression, variables, row) for row in rows]
+    assert evaluate_rows(expression, variables, rows) == [value_of(expression, variables, row) for row in rows]

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.tools.verilog.bench import BenchReport, Mismatch
+from chatdev.tools.verilog.bench import BenchReport, Mismatch, answer_scope, wrong_outputs
 from chatdev.tools.verilog.design.records import Part
-from chatdev.tools.verilog.history import History
-from chatdev.tools.verilog.mismatch import scope_of, wrong_outputs
-from chatdev.tools.verilog.waveform.vcd import Waves
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.waveform.waves import Waves
 
 DUMP = """$timescale 1ps $end
 $scope module tb $end
@@ -65,11 +64,11 @@ def test_the_units_of_the_bench_are_turned_into_those_of_the_waveform(waves: Wav
 @pytest.mark.parametrize(("bench", "scope"), [
     ("TopModule dut(.a(a));", "tb.dut"), ("TopModule #(.N(3)) u1 (a);", "tb.u1"), ("nothing", "tb.top_module1")])
 def test_the_scope_is_that_of_the_instance(bench: str, scope: str) -> None:
-    assert scope_of(bench) == scope
+    assert answer_scope(bench) == scope
 
 
 def test_a_history_has_the_signals_that_the_waveform_has(waves: Waves) -> None:
     history = History.of(waves, "tb.top_module1", ["q", "clk", "memory"], 10)
-    assert next(history.before(10)).values == {"q": "0100", "clk": "1"}
-    assert [sample.until for sample in history.before(99)] == [99, 5]
+    assert next(history.samples_before(10)).values == {"q": "0100", "clk": "1"}
+    assert [sample.until for sample in history.samples_before(99)] == [99, 5]
     assert history.complete

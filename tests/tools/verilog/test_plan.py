@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ToolError
-from chatdev.tools.verilog.plan import Extraction, Plan, Subtask, bare, gathered, mended, read
+from chatdev.tools.verilog.plan import Extraction, Plan, Subtask, bare_id, join_loose, parse, repair_plan
 
 IDS = st.sampled_from(["1", "2", "3", "task 2", "", "x"])
 SUBTASKS = st.builds(Subtask, id=IDS, content=st.integers(min_value=0).map(str), parents=st.lists(IDS, max_size=3))
@@ -25,41 +25,41 @@ def parents(tasks: list[Subtask]) -> dict[str, tuple[str, ...]]:
 
 
 def test_a_sound_plan_stays_as_it_is() -> None:
-    tasks, notes = mended(plan(("1", []), ("2", ["1"]), ("3", ["1", "2"])))
+    tasks, notes = repair_plan(plan(("1", []), ("2", ["1"]), ("3", ["1", "2"])))
     assert parents(tasks) == {"1": (), "2": ("1",), "3": ("1", "2")}
     assert notes == []
 
 
 def test_a_parent_may_be_listed_after_its_child() -> None:
-    tasks, notes = mended(plan(("1", ["2"]), ("2", [])))
+    tasks, notes = repair_plan(plan(("1", ["2"]), ("2", [])))
     assert parents(tasks) == {"1": ("2",), "2": ()}
     assert notes == []
 
 
 def test_two_sub_tasks_of_one_id_get_ids_of_their_own() -> None:
-    tasks, notes = mended(plan(("1", []), ("1", []), ("1-2", ["1"])))
+    tasks, notes = repair_plan(plan(("1", []), ("1", []), ("1-2", ["1"])))
     assert parents(tasks) == {"1": (), "1-2": (), "1-2-2": ("1",)}
     assert notes == ["two sub-tasks have the id 1; the later one is now 1-2",
                      "two sub-tasks have the id 1-2; the later one is now 1-2-2"]
 
 
 def test_a_parent_that_is_no_sub_task_is_left_out() -> None:
-    tasks, notes = mended(plan(("1", ["0"]), ("2", ["task 1", "the ports"])))
+    tasks, notes = repair_plan(plan(("1", ["0"]), ("2", ["task 1", "the ports"])))
     assert parents(tasks) == {"1": (), "2": ("1",)}
     assert notes == ["sub-task 1 has parents that are no sub-tasks: 0; left out",
                      "sub-task 2 has parents that are no sub-tasks: the ports; left out"]
 
 
 def test_a_circle_is_cut_where_a_sub_task_waits_for_a_later_one() -> None:
-    tasks, notes = mended(plan(("1", ["3"]), ("2", ["1"]), ("3", ["2", "3"])))
+    tasks, notes = repair_plan(plan(("1", ["3"]), ("2", ["1"]), ("3", ["2", "3"])))
     assert parents(tasks) == {"1": (), "2": ("1",), "3": ("2",)}
     assert notes == ["sub-task 1 waits for 3, which waits for 1; 3 is left out of its parents",
                      "sub-task 3 waits for 3, which waits for 3; 3 is left out of its parents"]
 
 
 def test_what_says_nothing_of_its_own_becomes_a_part_of_the_one_before() -> None:
-    tasks, notes = mended(plan(("1", []), ("2", ["1"]), ("3", ["2"]), ("4", ["1", "3"])))
-    found = gathered(tasks, {"1", "3"}, notes)
+    tasks, notes = repair_plan(plan(("1", []), ("2", ["1"]), ("3", ["2"]), ("4", ["1", "3"])))
+    found = join_loose(tasks, {"1", "3"}, notes)
     assert [(task.id, task.content, task.parents) for task in found] == [
         ("1", "do 0\ndo 1\ndo 2", ()), ("4", "do 3", ("1",))]
     assert notes == ["sub-task 2 is now a part of 1", "sub-task 3 is now a part of 1"]
@@ -67,14 +67,14 @@ def test_what_says_nothing_of_its_own_becomes_a_part_of_the_one_before() -> None
 
 @given(st.lists(SUBTASKS, max_size=8, unique_by=lambda task: task.content), st.sets(st.integers(0, 7)))
 def test_gathering_loses_no_word_and_keeps_an_order(subtasks: list[Subtask], loose: set[int]) -> None:
-    tasks, notes = mended(Plan(subtasks=tuple(subtasks)))
-    found = gathered(tasks, {task.id for number, task in enumerate(tasks) if number in loose}, notes)
+    tasks, notes = repair_plan(Plan(subtasks=tuple(subtasks)))
+    found = join_loose(tasks, {task.id for number, task in enumerate(tasks) if number in loose}, notes)
     assert [line for task in found for line in task.content.split("\n")] == [task.content for task in tasks]
     assert set(TopologicalSorter(parents(found)).static_order()) == {task.id for task in found}
 
 
 def test_what_is_said_before_is_left_out() -> None:
-    tasks, notes = mended(Plan(subtasks=tuple(
+    tasks, notes = repair_plan(Plan(subtasks=tuple(
         Subtask(id=name, content=text) for name, text in [("1", "Add q."), ("2", "add `q`"), ("3", "Add w.")])))
     assert [task.id for task in tasks] == ["1", "3"]
     assert notes == ["sub-task '2' says the same as '1'; left out"]
@@ -82,7 +82,7 @@ def test_what_is_said_before_is_left_out() -> None:
 
 @given(st.lists(SUBTASKS, max_size=8, unique_by=lambda task: task.content))
 def test_whatever_the_plan_its_sub_tasks_have_an_order(subtasks: list[Subtask]) -> None:
-    tasks, _ = mended(Plan(subtasks=tuple(subtasks)))
+    tasks, _ = repair_plan(Plan(subtasks=tuple(subtasks)))
     graph = parents(tasks)
     assert len(graph) == len(subtasks)
     assert set(TopologicalSorter(graph).static_order()) == set(graph)
@@ -94,11 +94,11 @@ def test_whatever_the_plan_its_sub_tasks_have_an_order(subtasks: list[Subtask]) 
     ("reset", "reset"), ("tasks", "tasks"), ("task", "task"), ("", ""), (".", "."),
 ])
 def test_an_id_is_known_however_it_is_written(written: str, name: str) -> None:
-    assert bare(written) == name
+    assert bare_id(written) == name
 
 
 def test_numbers_stand_for_texts_and_other_fields_do_no_harm() -> None:
-    task = read(Plan, {"subtasks": [{"id": 2, "content": "x", "parents": [1], "why": ""}], "title": ""}).subtasks[0]
+    task = parse(Plan, {"subtasks": [{"id": 2, "content": "x", "parents": [1], "why": ""}], "title": ""}).subtasks[0]
     assert task == Subtask(id="2", content="x", parents=("1",))
 
 
@@ -109,8 +109,8 @@ def test_numbers_stand_for_texts_and_other_fields_do_no_harm() -> None:
 ])
 def test_another_shape_is_named_with_its_place(value: object, complaint: str) -> None:
     with pytest.raises(ToolError, match=complaint):
-        read(Plan, value)
+        parse(Plan, value)
 
 
 def test_nothing_need_be_extracted() -> None:
-    assert read(Extraction, {}) == Extraction()
+    assert parse(Extraction, {}) == Extraction()

@@ -11,7 +11,7 @@ import pytest
 from chatdev.errors import ToolError
 from chatdev.sandbox.unconfined import Unconfined
 from chatdev.tools.base import ToolContext
-from chatdev.tools.verilog.ports import ports
+from chatdev.tools.verilog.specification import ports
 from tests.test_layers import ROOT
 
 ARCHIVE = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"

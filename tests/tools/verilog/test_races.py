@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.history import History
-from chatdev.tools.verilog.trace import Trace, Watch, trace
+from chatdev.tools.verilog.tracing.drivers import trace_outputs
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.levels import Trace, Watch
 from tests.tools.verilog.past import past
 
 REGISTER = """module TopModule(input clk, reset, d, output reg q);
@@ -30,7 +31,7 @@ endmodule
 
 def followed(text: str, history: History, levels: int = 1) -> Trace:
     design = Design.of(text)
-    return trace(design, [Watch(design.part("q"), 9)], levels, history)
+    return trace_outputs(design, [Watch(design.part("q"), 9)], levels, history)
 
 
 def lines(trace: Trace, level: int = 0) -> list[int]:
@@ -69,7 +70,7 @@ def test_a_blocking_assignment_of_another_block_may_come_first(became: str, line
 
 def test_what_is_assigned_without_blocking_is_never_early() -> None:
     text = CHAIN.replace("first = d", "first <= d")
-    assert "first" not in Design.of(text).hasty
+    assert "first" not in Design.of(text).racing_signals
     found = followed(text, past("clk", "d", "first", "q", t0="0 1 0 0", t5="1 1 1 1"))
     assert found.levels[0].steps[0].late == set()
 
@@ -77,7 +78,7 @@ def test_what_is_assigned_without_blocking_is_never_early() -> None:
 def test_what_wires_make_of_registers_is_as_late_as_these() -> None:
     text = ("module TopModule(input clk, d, output q, w);\nreg r;\nwire n = r & d;\nassign q = n, w = ~d;\n"
             "always @(posedge clk) r <= d;\nendmodule")
-    assert Design.of(text).hasty == {"clk", "d", "w"}
+    assert Design.of(text).racing_signals == {"clk", "d", "w"}
 
 
 def test_what_neither_explains_stays_as_it_was_before_the_edge() -> None:

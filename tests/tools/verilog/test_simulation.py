@@ -9,8 +9,8 @@ import pytest
 
 from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.verilog.icarus import SIMULATING
-from chatdev.tools.verilog.judge import judged
-from chatdev.tools.verilog.simulation import Simulated, as_answer, simulate, simulate_unexamined
+from chatdev.tools.verilog.judge import judge_answer
+from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answer, simulate_answer, simulate_unexamined
 from tests.tools.verilog.small import BENCH, HEADER, REFERENCE, RIGHT
 
 pytestmark = pytest.mark.tool
@@ -19,9 +19,9 @@ SHORT = replace(SIMULATING, cpu=1)
 ENDLESS = BENCH.replace("initial #398 $finish;", "initial begin wait (0); end initial forever #0;")
 
 
-def tried(folder: Path, answer: str = RIGHT, bench: str = BENCH, **how: bool) -> Simulated:
+def tried(folder: Path, answer: str = RIGHT, bench: str = BENCH, **how: bool) -> SimulationResult:
     """A simulation with a second of time."""
-    return simulate(answer, bench, REFERENCE, find_sandbox(), folder, limits=SHORT, **how)
+    return simulate_answer(answer, bench, REFERENCE, find_sandbox(), folder, limits=SHORT, **how)
 
 
 def test_an_answer_that_never_ends_is_stopped(tmp_path: Path) -> None:
@@ -30,20 +30,21 @@ def test_an_answer_that_never_ends_is_stopped(tmp_path: Path) -> None:
 
 
 def test_a_bench_that_never_ends_is_no_fault_of_the_answer(tmp_path: Path) -> None:
-    found, _ = judged(RIGHT, ENDLESS, REFERENCE, find_sandbox(), tmp_path, limits=SHORT)
+    found, _ = judge_answer(RIGHT, ENDLESS, REFERENCE, find_sandbox(), tmp_path, limits=SHORT)
     assert found.outcome == "bench_endless"
 
 
 def test_output_without_an_end_is_stopped(tmp_path: Path) -> None:
     flood = BENCH.replace("initial #398 $finish;", 'initial forever $display("%0d", {40{clk}});')
-    found = simulate(RIGHT, flood, REFERENCE, find_sandbox(), tmp_path, limits=replace(SIMULATING, written=1 << 16))
+    found = simulate_answer(RIGHT, flood, REFERENCE, find_sandbox(), tmp_path,
+                            limits=replace(SIMULATING, written=1 << 16))
     assert found.outcome == "flooded"
 
 
 def test_waveforms_without_an_end_are_stopped(tmp_path: Path) -> None:
     busy = f"`timescale 1ps/1ps\n{HEADER}  reg [99999:0] r = 0;\n  always #1 r = ~r;\nendmodule\n"
     small = replace(SIMULATING, file_size=1 << 20)
-    found = simulate(busy, BENCH, REFERENCE, find_sandbox(), tmp_path, dump=True, limits=small)
+    found = simulate_answer(busy, BENCH, REFERENCE, find_sandbox(), tmp_path, dump=True, limits=small)
     assert found.outcome == "too_much_written"
 
 
@@ -69,5 +70,5 @@ def test_the_simulator_finds_no_source(tmp_path: Path) -> None:
 def test_a_reference_with_helpers_can_take_the_place_of_the_answer(tmp_path: Path) -> None:
     reference = REFERENCE.replace("assign w = a ^ b;", "helper h(a, b, w);") + (
         "module helper(input a, b, output w); assign w = a ^ b; endmodule\n")
-    found = simulate_unexamined(as_answer(reference), BENCH, reference, find_sandbox(), tmp_path)
+    found = simulate_unexamined(reference_as_answer(reference), BENCH, reference, find_sandbox(), tmp_path)
     assert found.outcome == "matches"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.history import History
-from chatdev.tools.verilog.story import Told, told
-from chatdev.tools.verilog.trace import Watch, trace
+from chatdev.tools.verilog.tracing.drivers import trace_outputs
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.levels import SignalReport, Watch, signal_reports
 from tests.tools.verilog.past import past
 
 REGISTER = "module TopModule(input clk, en, d, output reg q);\nalways @(posedge clk)\nif (en) q <= d;\nendmodule"
 
 
-def first(text: str, history: History) -> Told:
+def first(text: str, history: History) -> SignalReport:
     design = Design.of(text)
-    return told(trace(design, [Watch(design.part("q"), 9)], 1, history), history)[0][0]
+    return signal_reports(trace_outputs(design, [Watch(design.part("q"), 9)], 1, history), history)[0][0]
 
 
 def test_what_kept_a_register_is_told_with_its_edge() -> None:

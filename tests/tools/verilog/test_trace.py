@@ -10,8 +10,9 @@ from chatdev.errors import ToolError
 from chatdev.tools.verilog import trace_drivers
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.records import Part
-from chatdev.tools.verilog.history import History
-from chatdev.tools.verilog.trace import Trace, Watch, narrowest, trace
+from chatdev.tools.verilog.tracing.drivers import narrowest_trace, trace_outputs
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.levels import Trace, Watch
 from tests.tools.verilog.past import past
 
 FSM = """module TopModule(input clk, input reset, input go, output busy, output reg [1:0] seen);
@@ -38,7 +39,7 @@ RUN = past(*COLUMNS, t0="0 1 0 xx 00 x xx", t5="1 1 0 00 00 0 xx", t10="0 0 1 00
 
 def active(text: str, output: str, time: int, history: History, levels: int = 1) -> Trace:
     design = Design.of(text)
-    return trace(design, [Watch(design.part(output), time)], levels, history)
+    return trace_outputs(design, [Watch(design.part(output), time)], levels, history)
 
 
 def steps(trace: Trace, level: int = 0) -> list[tuple[str, int, bool]]:
@@ -205,7 +206,7 @@ def test_a_counter_that_is_written_at_once_goes_back_edge_by_edge() -> None:
 def test_bits_that_nothing_drives_lead_to_what_drives_the_others() -> None:
     text = comb("always @(*) y[2:0] = a[2:0];")
     part = Part("y", 3, 1)
-    assert [step.assignment.lines.first for step in trace(
+    assert [step.assignment.lines.first for step in trace_outputs(
         Design.of(text), [Watch(part, 9)], 1, past("a", t0="0000")).levels[0].steps] == [2]
 
 
@@ -219,7 +220,7 @@ def test_the_side_that_forces_a_result_is_followed_alone() -> None:
     text = comb("wire p = a[0], q = b[0];\nassign y[0] = p & q;\nassign y[3:1] = 0;")
     design = Design.of(text)
     part = design.drivers("y")[0].targets[0]
-    found = trace(design, [Watch(part, 9)], 1, past("a", "b", "p", "q", t0="0000 0001 0 1"))
+    found = trace_outputs(design, [Watch(part, 9)], 1, past("a", "b", "p", "q", t0="0000 0001 0 1"))
     assert [watch.part.signal for watch in found.levels[0].watched] == ["y", "p"]
 
 
@@ -249,7 +250,7 @@ def test_labels_that_are_there_twice_are_named() -> None:
 def test_signals_that_are_too_narrow_are_named_where_they_are_declared() -> None:
     text = comb("reg [1:0] n;\nalways @(*) n = a;\nalways @(*) y = n;")
     found = trace_drivers(text, ["y"])
-    assert found.doubtful() == ("y", "n")
+    assert found.doubtful_signals() == ("y", "n")
     assert found.lines() == (1, 2, 3, 4)
 
 
@@ -257,14 +258,14 @@ def test_of_several_outputs_the_one_with_the_fewest_lines_is_taken() -> None:
     text = "module TopModule(input a, output p, q);\nwire w =\n ~a;\nassign p = w;\nassign q = 1;\nendmodule"
     design = Design.of(text)
     watches = [Watch(design.part("p"), 9), Watch(design.part("q"), 9)]
-    assert narrowest(design, watches, 2, past("a", "w", t0="0 1")).lines() == (5,)
+    assert narrowest_trace(design, watches, 2, past("a", "w", t0="0 1")).lines() == (5,)
 
 
 def test_of_many_outputs_some_are_followed_from_the_first_to_the_last() -> None:
     outputs = [f"assign q[{bit}] = {'1' if bit in (13, 14) else 'w'};\n" for bit in range(16)]
     design = Design.of(f"module TopModule(input a, output [15:0] q);\nwire w =\n ~a;\n{''.join(outputs)}endmodule")
     watches = [Watch(Part("q", bit, 1), 9) for bit in range(16)]
-    assert narrowest(design, watches, 2, past("a", "w", t0="0 1")).levels[0].watched[0] == watches[14]
+    assert narrowest_trace(design, watches, 2, past("a", "w", t0="0 1")).levels[0].watched[0] == watches[14]
 
 
 def test_an_output_that_is_not_there_is_refused() -> None:

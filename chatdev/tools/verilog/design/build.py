@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from chatdev.tools.verilog.design.elaborate import Source, constants
-from chatdev.tools.verilog.design.places import Names
 from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, Trigger, signals_of
-from chatdev.tools.verilog.design.statements import Context, Statements, Target
+from chatdev.tools.verilog.design.selections import Names
+from chatdev.tools.verilog.design.statements import DesignContext, Statements, Target
 
 
 class Builder:
@@ -19,61 +19,61 @@ class Builder:
     def __init__(self, top: Any, source: Source) -> None:
         self._top = top
         self.names = Names(top.hierarchicalPath, _loop_variables(top.body))
-        self._context = Context(self.names, source, constants(top.body), {})
+        self._context = DesignContext(self.names, source, constants(top.body), {})
         self.processes: list[Process] = []
         self.functions: dict[str, Process] = {}
 
     def build(self) -> None:
         """Fill `processes`, `functions` and `names`."""
-        self._members(self._top.body)
+        self._visit_members(self._top.body)
         while left := [name for name in self._context.subroutines if name not in self.functions]:
             for name in left:
-                self.functions[name] = self._function(self._context.subroutines[name])
+                self.functions[name] = self._build_function(self._context.subroutines[name])
 
-    def _members(self, scope: Iterable[Any]) -> None:
+    def _visit_members(self, scope: Iterable[Any]) -> None:
         for member in scope:
             visit = _MEMBERS.get(member.kind.name)
             if visit:
                 visit(self, member)
 
     @property
-    def _next(self) -> int:
+    def _next_number(self) -> int:
         return len(self.processes) + len(self.functions)
 
-    def _signal(self, symbol: Any) -> None:
+    def _visit_signal(self, symbol: Any) -> None:
         """Its name is kept; what it is declared with is its first value, or that of a wire for good."""
         self.names(symbol)
         kind: Kind = "continuous" if symbol.kind.name == "Net" else "initial"
-        statements = Statements(self._context, kind, self._next)
+        statements = Statements(self._context, kind, self._next_number)
         statements.initialise(symbol, symbol.initializer)
-        self._single(statements)
+        self._add_processes(statements)
 
-    def _continuous(self, member: Any) -> None:
-        statements = Statements(self._context, "continuous", self._next)
+    def _visit_continuous(self, member: Any) -> None:
+        statements = Statements(self._context, "continuous", self._next_number)
         statements.assign(member.assignment, member.assignment)
-        self._single(statements)
+        self._add_processes(statements)
 
-    def _single(self, statements: Statements) -> None:
+    def _add_processes(self, statements: Statements) -> None:
         """Each assignment outside of blocks is a process of its own."""
         for assignment in statements.assignments:
-            only = (replace(assignment, process=self._next),)
+            only = (replace(assignment, process=self._next_number),)
             self.processes.append(Process(assignment.kind, (), only, signals_of(only)))
 
-    def _procedure(self, member: Any) -> None:
+    def _visit_procedure(self, member: Any) -> None:
         body, kind = member.body, member.procedureKind.name
         triggers: tuple[Trigger, ...] = ()
         if body.kind.name == "Timed" and kind not in {"Initial", "Final"}:
-            triggers, body = self._triggers(body.timing), body.stmt
-        process = Process(_kind(kind, triggers), triggers, ())
-        statements = Statements(self._context, process.kind, self._next)
+            triggers, body = self._read_triggers(body.timing), body.stmt
+        process = Process(_process_kind(kind, triggers), triggers, ())
+        statements = Statements(self._context, process.kind, self._next_number)
         always = statements.walk(body)
         found = statements.assignments
         if process.kind == "always_comb":
-            found = [replace(one, kind="latch") if _holds(one, always) else one for one in found]
+            found = [replace(one, kind="latch") if _may_keep_value(one, always) else one for one in found]
         self.processes.append(replace(process, assignments=tuple(found), signals=signals_of(found),
-                                      straight=statements.straight, always=always))
+                                      in_order=statements.in_order, always_written=always))
 
-    def _triggers(self, timing: Any) -> tuple[Trigger, ...]:
+    def _read_triggers(self, timing: Any) -> tuple[Trigger, ...]:
         events = timing.events if timing.kind.name == "EventList" else [timing]
         found = []
         for event in events:
@@ -82,54 +82,54 @@ class Builder:
                 found += [Trigger(_EDGES[event.edge.name], part, line) for part in self._context.reads(event.expr).data]
         return tuple(found)
 
-    def _function(self, subroutine: Any) -> Process:
-        statements = Statements(self._context, "function", self._next, subroutine.returnValVar)
+    def _build_function(self, subroutine: Any) -> Process:
+        statements = Statements(self._context, "function", self._next_number, subroutine.returnValVar)
         statements.walk(subroutine.body)
         found = tuple(statements.assignments)
-        return Process("function", (), found, signals_of(found), statements.straight,
+        return Process("function", (), found, signals_of(found), statements.in_order,
                        arguments=tuple(subroutine.arguments))
 
-    def _instance(self, member: Any) -> None:
-        self._members(member.body)
+    def _visit_instance(self, member: Any) -> None:
+        self._visit_members(member.body)
         for connection in member.portConnections:
             inner, outer = getattr(connection.port, "internalSymbol", None), connection.expression
             if inner is None or outer is None:
                 continue
             name = self.names(inner)
             port = Part(name or "", 0, inner.type.bitstreamWidth)
-            statements = Statements(self._context, "port", self._next)
+            statements = Statements(self._context, "port", self._next_number)
             if outer.kind.name == "Assignment":
-                self._wire(statements, outer, self._context.targets(outer.left), port)
+                self._add_wire(statements, outer, self._context.targets(outer.left), port)
             else:
                 statements.note(outer, [Target(port, True)], outer, ())
-            self._single(statements)
+            self._add_processes(statements)
 
-    def _wire(self, statements: Statements, node: Any, targets: list[Target], *parts: Part) -> None:
+    def _add_wire(self, statements: Statements, node: Any, targets: list[Target], *parts: Part) -> None:
         """Note that `targets` take the values of `parts`, which no expression names."""
         statements.note(node, targets, node.left, ())
-        statements.assignments[:] = [replace(one, data=parts, taken=None, whole=None)
+        statements.assignments[:] = [replace(one, data=parts, value=None, operation=None)
                                      for one in statements.assignments]
 
-    def _primitive(self, member: Any) -> None:
+    def _visit_primitive(self, member: Any) -> None:
         """A gate: its outputs are written, the others are read."""
         connections = list(member.portConnections)
         written = [one for one in connections if one.kind.name == "Assignment"]
         parts = self._context.reads(*(one for one in connections if one not in written)).data
-        statements = Statements(self._context, "continuous", self._next)
+        statements = Statements(self._context, "continuous", self._next_number)
         for one in written:
-            self._wire(statements, one, self._context.targets(one.left), *parts)
-        self._single(statements)
+            self._add_wire(statements, one, self._context.targets(one.left), *parts)
+        self._add_processes(statements)
 
-    def _array(self, member: Any) -> None:
+    def _visit_array(self, member: Any) -> None:
         for entry in getattr(member, "entries", None) or member.elements:
-            self._members([entry])
+            self._visit_members([entry])
 
-    def _block(self, member: Any) -> None:
+    def _visit_block(self, member: Any) -> None:
         if not member.isUninstantiated:
-            self._members(member)
+            self._visit_members(member)
 
 
-def _kind(procedure: str, triggers: tuple[Trigger, ...]) -> Kind:
+def _process_kind(procedure: str, triggers: tuple[Trigger, ...]) -> Kind:
     if procedure in {"Initial", "Final"}:
         return "initial"
     if any(trigger.edge != "change" for trigger in triggers):
@@ -137,7 +137,7 @@ def _kind(procedure: str, triggers: tuple[Trigger, ...]) -> Kind:
     return "latch" if procedure == "AlwaysLatch" else "always_comb"
 
 
-def _holds(assignment: Assignment, always: frozenset[str]) -> bool:
+def _may_keep_value(assignment: Assignment, always: frozenset[str]) -> bool:
     """Whether there is a way through the process on which its targets keep their values."""
     return not all(target.signal in always for target in assignment.targets)
 
@@ -147,7 +147,7 @@ def _loop_variables(body: Any) -> frozenset[Any]:
     writes, heads = Counter[Any](), Counter[Any]()
 
     def written(node: Any, into: Counter[Any]) -> None:
-        target = node.left if node.kind.name == "Assignment" else node.operand if _steps(node) else None
+        target = node.left if node.kind.name == "Assignment" else node.operand if _is_step(node) else None
         if target is not None and target.kind.name == "NamedValue":
             into[target.symbol] += 1
 
@@ -164,14 +164,18 @@ def _loop_variables(body: Any) -> frozenset[Any]:
     return frozenset(symbol for symbol, count in heads.items() if writes[symbol] <= count)
 
 
-def _steps(node: Any) -> bool:
+def _is_step(node: Any) -> bool:
     """Whether it is `i++` or its like."""
     return node.kind.name == "UnaryOp" and str(node.op.name).endswith(("increment", "decrement"))
 
 
 _EDGES: dict[str, Any] = {"None_": "change", "PosEdge": "posedge", "NegEdge": "negedge", "BothEdges": "change"}
 _MEMBERS: dict[str, Callable[[Builder, Any], None]] = {
-    "Net": Builder._signal, "Variable": Builder._signal, "ContinuousAssign": Builder._continuous,
-    "ProceduralBlock": Builder._procedure, "Instance": Builder._instance, "PrimitiveInstance": Builder._primitive,
-    "GenerateBlock": Builder._block, "GenerateBlockArray": Builder._array, "InstanceArray": Builder._array,
+    **dict.fromkeys(("Net", "Variable"), Builder._visit_signal),
+    "ContinuousAssign": Builder._visit_continuous,
+    "ProceduralBlock": Builder._visit_procedure,
+    "Instance": Builder._visit_instance,
+    "PrimitiveInstance": Builder._visit_primitive,
+    "GenerateBlock": Builder._visit_block,
+    **dict.fromkeys(("GenerateBlockArray", "InstanceArray"), Builder._visit_array),
 }

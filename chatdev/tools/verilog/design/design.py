@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from chatdev.errors import ToolError
 from chatdev.tools.verilog.design.build import Builder
-from chatdev.tools.verilog.design.elaborate import Source, constants, elaborated, too_deep
-from chatdev.tools.verilog.design.places import Names
+from chatdev.tools.verilog.design.elaborate import Evaluation, Source, constants, elaborate, nesting_error
 from chatdev.tools.verilog.design.records import Assignment, Part, Process
-from chatdev.tools.verilog.design.widths import Misfit, misfits
+from chatdev.tools.verilog.design.selections import Names
+from chatdev.tools.verilog.design.widths import Misfit, find_misfits
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class Design:
     def of(cls, text: str, top: str = "TopModule") -> Self:
         """Elaborate the source; names that are used before they are declared do no harm, any other error raises
         DesignError."""
-        compilation, instance = elaborated(text, top)
+        compilation, instance = elaborate(text, top)
         source = Source(text, compilation.sourceManager)
         builder = Builder(instance, source)
         try:
             builder.build()
         except RecursionError:
-            raise too_deep() from None
+            raise nesting_error() from None
         symbols = builder.names.symbols
         members: Iterable[Any] = instance.body
         ports = tuple(Port(member.name, member.direction.name.lower(), member.type.bitstreamWidth)
@@ -91,20 +91,23 @@ class Design:
         return Part(signal, 0, self.widths[signal])
 
     @functools.cached_property
-    def hasty(self) -> frozenset[str]:
+    def racing_signals(self) -> frozenset[str]:
         """Signals that may change at an edge before a clocked block looks at them: all but those of nonblocking
         assignments, and what is made of them."""
-        slow = {target.signal for one in self.assignments if not one.blocking for target in one.targets}
+        late = _targets(one for one in self.assignments if not one.blocking)
         wires = [one for one in self.assignments if one.kind != "clocked"]
-        while more := {target.signal for one in wires for target in one.targets if target.signal not in slow
-                       and any(part.signal in slow for part in (*one.data, *one.control))}:
-            slow |= more
-        return frozenset(self.widths) - slow
+        while more := _targets(one for one in wires if not late.isdisjoint(one.sources)) - late:
+            late |= more
+        return frozenset(self.widths) - late
 
     @functools.cached_property
     def misfits(self) -> tuple[Misfit, ...]:
         """Widths that do not fit."""
-        return misfits(self.assignments, self.names, constants(self.body))
+        return find_misfits(self.assignments, self.names, constants(self.body))
+
+    def evaluation(self, values: Mapping[str, str], signals: Iterable[str]) -> Evaluation:
+        """An evaluation of its expressions for these values of signals."""
+        return Evaluation(self.names, self.body, values, signals)
 
     def process_of(self, assignment: Assignment) -> Process:
         """What it runs in."""
@@ -114,3 +117,8 @@ class Design:
     def _numbered(self) -> Mapping[int, Process]:
         every: Iterable[Process] = (*self.processes, *self.functions.values())
         return {process.assignments[0].process: process for process in every if process.assignments}
+
+
+def _targets(assignments: Iterable[Assignment]) -> set[str]:
+    """The signals that they write."""
+    return {target.signal for one in assignments for target in one.targets}

@@ -1,12 +1,14 @@
-"""A source text as pyslang sees it: elaborated, or refused with the compiler's words."""
+"""A source text as pyslang sees it: elaborated, or refused with the compiler's words, and its expressions evaluated."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import MissingProgram, ToolError
+from chatdev.tools.verilog.design.records import Assignment, Part, Value
+from chatdev.tools.verilog.design.selections import Names
 
 if TYPE_CHECKING:
     from pyslang import SourceManager, SVInt
@@ -14,18 +16,19 @@ if TYPE_CHECKING:
 
 FILE = "top.sv"
 """The name under which the source appears in messages."""
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class DesignError(ToolError):
     """The source is no design that can be elaborated; the text is the compiler's."""
 
 
-def too_deep() -> DesignError:
+def nesting_error() -> DesignError:
     """What is said of expressions and statements within hundreds of others."""
     return DesignError(f"{FILE} is too deeply nested to be traced; split its longest expressions and else-if chains")
 
 
-def elaborated(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
+def elaborate(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
     """The compilation (keep it as long as anything of it) and the instance of the module `top`; raises DesignError."""
     try:
         import pyslang
@@ -43,22 +46,22 @@ def elaborated(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
     try:
         compilation.addSyntaxTree(SyntaxTree.fromText(text, pyslang.SourceManager(), FILE, "", bag))
     except RuntimeError:
-        raise too_deep() from None
+        raise nesting_error() from None
     errors = [found for found in compilation.getAllDiagnostics() if found.isError()]
     if errors:
         raise DesignError(pyslang.DiagnosticEngine.reportAll(compilation.sourceManager, errors).strip())
     return compilation, compilation.getRoot().topInstances[0]
 
 
-def constants(scope: Any) -> Callable[[Any], SVInt | None]:
+def constants(scope: Any) -> Value:
     """An evaluation that knows no signal, only constants."""
     from pyslang.ast import EvalContext
 
     context = EvalContext(scope)
-    return lambda expression: integral(expression.eval(context))
+    return lambda expression: as_number(expression.eval(context))
 
 
-def integral(value: Any) -> SVInt | None:
+def as_number(value: Any) -> SVInt | None:
     """A constant as a number; strings, real numbers and arrays are none."""
     from pyslang import SVInt
 
@@ -85,6 +88,7 @@ class Source:
         return self._manager.getLineNumber(self._manager.getFullyExpandedLoc(symbol.location))
 
     def text(self, first: int, last: int) -> str:
+        """The lines from `first` to `last`."""
         return "\n".join(self.lines[first - 1:last])
 
     def words(self, node: Any) -> str:
@@ -94,4 +98,63 @@ class Source:
         return " ".join(_COMMENT.sub(" ", self._bytes[first:last].decode("utf-8", "replace")).split())
 
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+class Evaluation:
+    """Expressions evaluated in four states by pyslang, for given values of signals.
+
+    Signals have the values given, and those that `execute` assigns; of any other nothing is known. `body` is that of
+    the top module, `values` are bits (0, 1, x, z; the most significant first) by signal; only `signals` are looked at.
+    """
+
+    def __init__(self, names: Names, body: Any, values: Mapping[str, str], signals: Iterable[str]) -> None:
+        from pyslang.ast import EvalContext
+
+        self._names, self._body, self._context = names, body, EvalContext(body)
+        self._context.pushEmptyFrame()
+        for signal in signals:
+            if signal in values:
+                self._bind(self._symbol(signal), values[signal])
+
+    def value(self, expression: Any) -> SVInt | None:
+        """The value of an expression, None when it cannot be told."""
+        return as_number(expression.eval(self._context))
+
+    def constant(self, expression: Any) -> Any:
+        """The value as pyslang has it; a false one when it cannot be told."""
+        return expression.eval(self._context)
+
+    def inner(self, signals: Iterable[str]) -> Evaluation:
+        """Another one that starts with what is known of these signals now."""
+        known = Evaluation(self._names, self._body, {}, ())
+        for signal in signals:
+            symbol = self._symbol(signal)
+            known.give(symbol, self._context.findLocal(symbol))
+        return known
+
+    def give(self, symbol: Any, constant: Any) -> None:
+        """Let a variable have a value, or none when that cannot be told."""
+        self._context.deleteLocal(symbol)
+        if constant:
+            self._context.createLocal(symbol, constant)
+
+    def forget(self, parts: Iterable[Part]) -> None:
+        """Know nothing of these signals any more."""
+        for part in parts:
+            self._context.deleteLocal(self._symbol(part.signal))
+
+    def execute(self, assignment: Assignment) -> None:
+        """Assign at once; what cannot be told is forgotten."""
+        if assignment.operation is None and assignment.value is not None:
+            self.give(self._symbol(assignment.targets[0].signal), self.constant(assignment.value))
+        elif assignment.operation is None or not self.constant(assignment.operation):
+            self.forget(assignment.targets)
+
+    def _symbol(self, signal: str) -> Any:
+        return self._names.symbols[signal]
+
+    def _bind(self, symbol: Any, bits: str) -> None:
+        import pyslang
+
+        kind = symbol.type
+        if kind.isIntegral and kind.bitWidth == len(bits):
+            number = pyslang.SVInt(f"{len(bits)}'{'s' if kind.isSigned else ''}b{bits}")
+            self._context.createLocal(symbol, pyslang.ConstantValue(number))

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.tools.verilog.design.decisions import Value, bits, is_true
-from chatdev.tools.verilog.design.places import Names, is_constant, place_of
-from chatdev.tools.verilog.design.records import Part, unique
+from chatdev.tools.verilog.design.records import Part, Value, bits, is_true, unique
+from chatdev.tools.verilog.design.selections import Names, is_constant, selection_of
 
 
 @dataclass(slots=True)
@@ -42,24 +41,24 @@ class Reader:
     def read(self, expression: Any, low: int = 0, width: int | None = None) -> None:
         """Note what `width` bits of the expression from bit `low` on are made of; by default all."""
         width = expression.type.bitstreamWidth - low if width is None else width
-        place = place_of(expression, self._value)
-        if place is not None:
-            self._note(self._names.part(place.within(low, width)))
-            self._all(place.indices)
-            if is_constant(place.symbol):
-                self.found.constants[place.symbol] = None
+        selection = selection_of(expression, self._value)
+        if selection is not None:
+            self._note(self._names.part(selection.within(low, width)))
+            self._read_all(selection.indices)
+            if is_constant(selection.symbol):
+                self.found.constants[selection.symbol] = None
         else:
-            _READERS.get(expression.kind.name, Reader._parts)(self, expression, low, width)
+            _READERS.get(expression.kind.name, Reader._read_parts)(self, expression, low, width)
 
     def _note(self, part: Part | None) -> None:
         if part is not None and part.width > 0:
             self._into[part] = None
 
-    def _all(self, expressions: Iterable[Any]) -> None:
+    def _read_all(self, expressions: Iterable[Any]) -> None:
         for expression in expressions:
             self.read(expression)
 
-    def _concatenation(self, expression: Any, low: int, width: int) -> None:
+    def _read_concatenation(self, expression: Any, low: int, width: int) -> None:
         at = 0
         for operand in reversed(list(expression.operands)):
             size = operand.type.bitstreamWidth
@@ -68,7 +67,7 @@ class Reader:
                 self.read(operand, first - at, last - first)
             at += size
 
-    def _conversion(self, expression: Any, low: int, width: int) -> None:
+    def _read_conversion(self, expression: Any, low: int, width: int) -> None:
         operand = expression.operand
         if not (expression.type.isIntegral and operand.type.isIntegral):
             return self.read(operand)
@@ -77,10 +76,10 @@ class Reader:
             return self.read(operand, low, min(width, size - low))
         return self.read(operand, size - 1, 1) if operand.type.isSigned else None
 
-    def _conditional(self, expression: Any, low: int, width: int) -> None:
+    def _read_conditional(self, expression: Any, low: int, width: int) -> None:
         values = [self._value(condition.expr) for condition in expression.conditions]
         outer, self._into = self._into, self.found.selects
-        self._all(condition.expr for condition in expression.conditions)
+        self._read_all(condition.expr for condition in expression.conditions)
         self._into = outer
         known = [value for value in values if value is not None and not value.hasUnknown]
         if any(not is_true(value) for value in known):
@@ -90,17 +89,17 @@ class Reader:
         for side in sides:
             self.read(side, low, width)
 
-    def _unary(self, expression: Any, low: int, width: int) -> None:
+    def _read_unary(self, expression: Any, low: int, width: int) -> None:
         if expression.op.name in {"BitwiseNot", "Plus"}:
             self.read(expression.operand, low, width)
         else:
             self.read(expression.operand)
 
-    def _binary(self, expression: Any, low: int, width: int) -> None:
+    def _read_binary(self, expression: Any, low: int, width: int) -> None:
         operator = expression.op.name
         if operator in _LOGICAL:
             low, width = 0, 1
-        sides = self._forcing(expression, operator, low, width)
+        sides = self._sides_that_count(expression, operator, low, width)
         for side in sides:
             if operator in _BITWISE:
                 self.read(side, low, width)
@@ -109,8 +108,8 @@ class Reader:
             else:
                 self.read(side)
 
-    def _forcing(self, expression: Any, operator: str, low: int, width: int) -> list[Any]:
-        """One side whose value alone makes the result what it is, or both."""
+    def _sides_that_count(self, expression: Any, operator: str, low: int, width: int) -> list[Any]:
+        """The one side whose value alone makes the result what it is, or both."""
         sides = [expression.left, expression.right]
         forced = _FORCES.get(operator)
         if forced is None:
@@ -128,15 +127,15 @@ class Reader:
         low, width = part
         return set(bits(value)[::-1][low:low + width]) == {forced}
 
-    def _call(self, expression: Any, _low: int, _width: int) -> None:
+    def _read_call(self, expression: Any, _low: int, _width: int) -> None:
         if not expression.isSystemCall:
             self.found.calls[expression] = None
-        self._all(expression.arguments)
+        self._read_all(expression.arguments)
 
-    def _assignment(self, expression: Any, low: int, width: int) -> None:
+    def _read_assignment(self, expression: Any, low: int, width: int) -> None:
         """An argument that is written: what it is written to is no value that it takes."""
 
-    def _parts(self, expression: Any, _low: int, _width: int) -> None:
+    def _read_parts(self, expression: Any, _low: int, _width: int) -> None:
         """Whatever else there is: all bits of all signals named in it."""
         from pyslang.ast import VisitAction
 
@@ -154,7 +153,12 @@ _BITWISE = {"BinaryAnd", "BinaryOr", "BinaryXor", "BinaryXnor"}
 _CARRYING = {"Add", "Subtract"}  # a bit depends on those to its right
 _FORCES = {"LogicalAnd": "0", "BinaryAnd": "0", "LogicalOr": "1", "BinaryOr": "1"}
 _READERS: dict[str, Callable[[Reader, Any, int, int], None]] = {
-    "Concatenation": Reader._concatenation, "Conversion": Reader._conversion, "ConditionalOp": Reader._conditional,
-    "UnaryOp": Reader._unary, "BinaryOp": Reader._binary, "Call": Reader._call, "Assignment": Reader._assignment,
+    "Concatenation": Reader._read_concatenation,
+    "Conversion": Reader._read_conversion,
+    "ConditionalOp": Reader._read_conditional,
+    "UnaryOp": Reader._read_unary,
+    "BinaryOp": Reader._read_binary,
+    "Call": Reader._read_call,
+    "Assignment": Reader._read_assignment,
 }
 _VALUES = {"NamedValue", "HierarchicalValue", "ElementSelect", "RangeSelect", "MemberAccess", "Call"}

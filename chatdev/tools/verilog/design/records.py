@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from chatdev.tools.verilog.design.decisions import Decision
+    from pyslang import SVInt
+    from pyslang.ast import CaseStatementCondition, Expression
+
 
 Kind = Literal["continuous", "always_comb", "clocked", "latch", "initial", "port", "function"]
 """`port` is the wire between an instance and what surrounds it; `function` is a statement of a function or task."""
+
+
+Value = Callable[["Expression"], "SVInt | None"]
+"""The value of an expression, None when it cannot be told."""
+
+_WILD = {"Normal": "", "WildcardJustZ": "z", "WildcardXOrZ": "xz", "Inside": None}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,13 +65,94 @@ class Loop:
     line: int
 
 
+class Decision(Protocol):
+    """A place at which a process goes one of several ways."""
+
+    def branch(self, value: Value) -> int | None:
+        """The number of the way, None when it cannot be told."""
+        ...
+
+    def consulted(self, branch: int) -> Sequence[Expression]:
+        """The expressions that were looked at before it went this way."""
+        ...
+
+
+class IfDecision:
+    """Way 0 when every expression is true, else way 1; x and z are not true, as in the language. One with patterns is
+    not `plain`: of that nothing can be told."""
+
+    def __init__(self, expressions: Sequence[Expression], plain: bool = True) -> None:
+        self._expressions, self._plain = expressions, plain
+
+    def branch(self, value: Value) -> int | None:
+        found = [value(expression) for expression in self._expressions] if self._plain else [None]
+        if any(one is not None and not is_true(one) for one in found):
+            return 1
+        return None if None in found else 0
+
+    def consulted(self, branch: int) -> Sequence[Expression]:
+        return self._expressions
+
+
+class CaseDecision:
+    """The number of the first item with a label that matches, or the number of items when none does."""
+
+    def __init__(self, expression: Expression, labels: Sequence[Sequence[Expression]],
+                 condition: CaseStatementCondition) -> None:
+        self._expression, self._labels, self._wild = expression, labels, _WILD[condition.name]
+
+    def branch(self, value: Value) -> int | None:
+        found = value(self._expression)
+        if found is None or self._wild is None:
+            return None
+        for number, labels in enumerate(self._labels):
+            for label in map(value, labels):
+                if label is None:
+                    return None
+                if _labels_match(bits(found), bits(label), self._wild):
+                    return number
+        return len(self._labels)
+
+    def consulted(self, branch: int) -> Sequence[Expression]:
+        return [self._expression, *(label for labels in self._labels[:branch + 1] for label in labels)]
+
+
+def repeated_labels(labels: Iterable[Expression], value: Value) -> list[Expression]:
+    """The labels that have the same value as another."""
+    same = defaultdict[str, list["Expression"]](list)
+    for label in labels:
+        known = value(label)
+        if known is not None:
+            same[bits(known)].append(label)
+    return [label for group in same.values() if len(group) > 1 for label in group]
+
+
+def is_true(value: Any) -> bool:
+    """Whether a value counts as true: a bit of it is 1."""
+    return "1" in bits(value)
+
+
+def bits(value: Any) -> str:
+    """A value as 0, 1, x and z, the most significant first, in its full width."""
+    from pyslang import LiteralBase
+
+    if value.isSigned:  # negative ones would be written with a sign
+        return "".join(str(value[place]) for place in reversed(range(value.bitWidth)))
+    text: str = value.toString(LiteralBase.Binary, False)
+    return text.rjust(value.bitWidth, text[0] if text[0] in "xz" else "0")
+
+
+def _labels_match(left: str, right: str, wild: str) -> bool:
+    return all(a == b or a in wild or b in wild for a, b in zip(left, right, strict=True))
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """Which way a decision (`if`, `case`) went for an assignment to be reached.
 
     `subject` is the expression that is looked at, in the lines `head`; `text` adds the label of a `case`, and `lines`
     its line. `holds` is False for what must not be so (an `else`). `declared` are the lines of the constants named
-    there, `twins` those of labels of the same `case` that have the same value, so that one of them never matches.
+    there, `repeats` those of labels of the same `case` that have the same value, so that one of them never matches.
     """
 
     subject: str
@@ -70,7 +161,7 @@ class Condition:
     head: tuple[int, ...]
     lines: tuple[int, ...]
     declared: tuple[int, ...]
-    twins: tuple[int, ...]
+    repeats: tuple[int, ...]
     reads: tuple[Part, ...]
     calls: tuple[str, ...]
     branch: int
@@ -92,7 +183,7 @@ class Assignment:
 
     `data` are the signals whose values it takes (indices of its left side included), `selects` those that choose
     between them (`?:`), `calls` the functions it enters, `declared` the lines of the constants it names. Assignments of
-    one `process` run in the order of the source. `taken` and `whole` are pyslang's expressions: the value, and what
+    one `process` run in the order of the source. `value` and `operation` are pyslang's expressions: the value, and what
     carries the assignment out when it is evaluated.
     """
 
@@ -109,13 +200,18 @@ class Assignment:
     process: int
     blocking: bool
     loop: Loop | None
-    taken: Any = field(compare=False, repr=False)
-    whole: Any = field(compare=False, repr=False)
+    value: Any = field(compare=False, repr=False)
+    operation: Any = field(compare=False, repr=False)
 
     @property
     def control(self) -> tuple[Part, ...]:
         """The signals that decide whether, and which of its data, it takes."""
         return unique([*(part for condition in self.conditions for part in condition.reads), *self.selects])
+
+    @property
+    def sources(self) -> set[str]:
+        """The names of the signals that it depends on."""
+        return {part.signal for part in (*self.data, *self.control)}
 
     def writes(self, part: Part) -> bool:
         return any(target.overlaps(part) for target in self.targets)
@@ -125,8 +221,8 @@ class Assignment:
 class Process:
     """What runs as one: an `always` block, a function, or a single assignment outside of both.
 
-    `signals` are all that it names. `straight` is False when its statements may not all be reached in order (a
-    `return`, `disable` or delay amid them). `always` are the signals of which it writes something on every way.
+    `signals` are all that it names. `in_order` is False when its statements may not all be reached in order (a
+    `return`, `disable` or delay amid them). `always_written` are the signals of which it writes something on every way.
     `arguments` are the symbols of a function's.
     """
 
@@ -134,8 +230,8 @@ class Process:
     triggers: tuple[Trigger, ...]
     assignments: tuple[Assignment, ...]
     signals: tuple[str, ...] = ()
-    straight: bool = True
-    always: frozenset[str] = frozenset()
+    in_order: bool = True
+    always_written: frozenset[str] = frozenset()
     arguments: tuple[Any, ...] = ()
 
     @property

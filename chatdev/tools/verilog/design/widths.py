@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from chatdev.tools.verilog.design.decisions import Value
-from chatdev.tools.verilog.design.places import Names, bare, place_of
-from chatdev.tools.verilog.design.records import Assignment
+from chatdev.tools.verilog.design.records import Assignment, Value
+from chatdev.tools.verilog.design.selections import Names, selection_of, strip_conversions
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Misfit:
     other: int
 
 
-def misfits(assignments: Iterable[Assignment], names: Names, value: Value) -> tuple[Misfit, ...]:
+def find_misfits(assignments: Iterable[Assignment], names: Names, value: Value) -> tuple[Misfit, ...]:
     """Every signal whose width does not fit where it is used; each once, in the order of the source. Sums may overflow,
     and constants may be wide as long as their value fits. `value` evaluates constants."""
     finder = _Finder(names, value)
@@ -35,13 +34,13 @@ def misfits(assignments: Iterable[Assignment], names: Names, value: Value) -> tu
 
 class _Finder:
     def __init__(self, names: Names, value: Value) -> None:
-        self._names, self._value, self._needs = names, value, _Needs(value)
+        self._names, self._value, self._needs = names, value, _BitsNeeded(value)
 
     def look(self, assignment: Assignment) -> Iterator[Misfit]:
         line = assignment.lines.first
-        if assignment.taken is not None:
+        if assignment.value is not None:
             yield from self._taken(assignment, line)
-            yield from self._within(assignment.taken, line)
+            yield from self._within(assignment.value, line)
         for condition in assignment.conditions:
             expressions = condition.decision.consulted(condition.branch)
             for expression in expressions:
@@ -51,14 +50,14 @@ class _Finder:
 
     def _taken(self, assignment: Assignment, line: int) -> Iterator[Misfit]:
         """What is taken is wider than the targets, or a plain signal and narrower."""
-        if not assignment.exact or assignment.taken.kind.name == "Call":
+        if not assignment.exact or assignment.value.kind.name == "Call":
             return
-        width, needs = sum(target.width for target in assignment.targets), self._needs(assignment.taken)
+        width, needs = sum(target.width for target in assignment.targets), self._needs(assignment.value)
         if needs > width:
             for target in assignment.targets:
                 yield Misfit(target.signal, line, width, needs)
         elif needs < width:
-            for signal in self._plain(assignment.taken):
+            for signal in self._plain(assignment.value):
                 yield Misfit(signal, line, needs, width)
 
     def _within(self, expression: Any, line: int) -> Iterator[Misfit]:
@@ -75,13 +74,13 @@ class _Finder:
     def _compared(self, one: Any, other: Any, line: int) -> Iterator[Misfit]:
         for left, right in ((one, other), (other, one)):
             needs = self._needs(right)
-            width = int(bare(left).type.bitstreamWidth)
+            width = int(strip_conversions(left).type.bitstreamWidth)
             if width < needs:
                 for signal in self._plain(left):
                     yield Misfit(signal, line, width, needs)
 
     def _outside(self, node: Any, line: int) -> Iterator[Misfit]:
-        place = place_of(node, self._value)
+        place = selection_of(node, self._value)
         name = self._names(place.symbol) if place else None
         ends = [self._value(end) for end in ([node.selector] if node.kind.name == "ElementSelect"
                                              else [node.left, node.right])]
@@ -91,23 +90,23 @@ class _Finder:
 
     def _plain(self, expression: Any) -> list[str]:
         """The signals of which an expression consists: of one, or of several side by side."""
-        expression = bare(expression)
+        expression = strip_conversions(expression)
         if expression.kind.name == "Concatenation":
             return [found for operand in expression.operands for found in self._plain(operand)]
-        place = place_of(expression, self._value)
+        place = selection_of(expression, self._value)
         name = self._names(place.symbol) if place else None
         whole = place is not None and place.exact and place.width == place.symbol.type.bitstreamWidth
         return [name] if name and whole else []
 
 
-class _Needs:
+class _BitsNeeded:
     """The bits that the value of an expression needs when sums do not overflow."""
 
     def __init__(self, value: Value) -> None:
         self._value = value
 
     def __call__(self, expression: Any) -> int:
-        expression = bare(expression)
+        expression = strip_conversions(expression)
         constant = self._value(expression)
         if constant is not None:
             return 1 if constant.hasUnknown else max(1, int(constant.getActiveBits()))

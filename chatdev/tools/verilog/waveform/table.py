@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
 
-from chatdev.tools.base import template
-from chatdev.tools.verilog.waveform.pairs import (
+from chatdev.tools.verilog.messages import render_report
+from chatdev.tools.verilog.waveform.comparison import (
     REFERENCE,
     Pair,
-    differing,
-    pairs,
-    ranges,
+    differing_bits,
+    find_pairs,
+    pair_columns,
+    range_text,
     short_names,
-    shown,
-    side_by_side,
+    value_text,
 )
-from chatdev.tools.verilog.waveform.vcd import Row, Waves
+from chatdev.tools.verilog.waveform.waves import Row, Waves
 
-_TEMPLATE = Path(__file__).parent / "table.j2"
 _BINARY = 64  # bits
 _LOOK_BACK = 8  # times as many rows are read as are shown, for most of them may be folded
 
@@ -36,7 +34,7 @@ class _Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class OutputDifference:
     """An output whose values differ in a row: its short name, both values (in binary up to 64 bits), and the bits at
     fault, empty when it has but one."""
 
@@ -46,51 +44,50 @@ class Difference:
     bits: str
 
 
-def table(waves: Waves, names: Sequence[str], time: int, *, count: int = 20) -> str:
+def render_table(waves: Waves, names: Sequence[str], time: int, *, count: int = 20) -> str:
     """The last `count` rows before `time` in units of the waveform, one column for each full name.
 
     `q_ref` and `q_dut` stand side by side, with `!=` between them where the bench finds them different; rows that only
     repeat what came before (a clock ticking) are folded. Raises WaveformError.
     """
-    columns = side_by_side(names)
+    columns = pair_columns(names)
     rows = waves.rows_before(columns, time, _LOOK_BACK * count)
     labels = short_names(columns)
-    header = ["time", *_joined(columns, [labels[name] for name in columns])]
-    lines = [header, *(_line(entry, columns) for entry in _last(_folded(rows), count))]
+    header = ["time", *_join_cells(columns, [labels[name] for name in columns])]
+    lines = [header, *(_line(entry, columns) for entry in _last_entries(_fold(rows), count))]
     last = rows[-1] if rows else None
-    text: str = template(_TEMPLATE.read_text(encoding="utf-8")).render(
-        time=time, timescale=waves.timescale, lines=_aligned(lines), last=last,
-        paired=bool(pairs(columns)), differences=differences(last, columns) if last else [])
-    return text.strip()
+    return render_report("table", time=time, timescale=waves.timescale, lines=_align(lines), last=last,
+                         paired=bool(find_pairs(columns)),
+                         differences=output_differences(last, columns) if last else [])
 
 
-def differences(row: Row, names: Sequence[str]) -> list[Difference]:
+def output_differences(row: Row, names: Sequence[str]) -> list[OutputDifference]:
     """The outputs that differ in a row."""
     labels = short_names(names)
     found = []
-    for pair in pairs(names):
+    for pair in find_pairs(names):
         expected, given = row.values[pair.reference], row.values[pair.answer]
-        if bits := differing(expected, given):
-            values = (expected, given) if len(expected) <= _BINARY else (shown(expected), shown(given))
-            found.append(Difference(labels[pair.reference].removesuffix(REFERENCE), *values,
-                                    ranges(bits) if len(expected) > 1 else ""))
+        if bits := differing_bits(expected, given):
+            values = (expected, given) if len(expected) <= _BINARY else (value_text(expected), value_text(given))
+            found.append(OutputDifference(labels[pair.reference].removesuffix(REFERENCE), *values,
+                                    range_text(bits) if len(expected) > 1 else ""))
     return found
 
 
-def _folded(rows: Sequence[Row]) -> list[Row | _Fold]:
+def _fold(rows: Sequence[Row]) -> list[Row | _Fold]:
     """The rows, with runs of at least two that repeat the two shown before them put together; never the last row."""
     entries: list[Row | _Fold] = []
     run: list[Row] = []
     for row in rows[:-1]:
-        if row.values == _turn(entries, len(run)):
+        if row.values == _values_in_turn(entries, len(run)):
             run.append(row)
             continue
-        entries += [*_put_together(run), row]
+        entries += [*_fold_run(run), row]
         run = []
-    return [*entries, *_put_together(run), *rows[-1:]]
+    return [*entries, *_fold_run(run), *rows[-1:]]
 
 
-def _turn(entries: Sequence[Row | _Fold], place: int) -> Mapping[str, str] | None:
+def _values_in_turn(entries: Sequence[Row | _Fold], place: int) -> Mapping[str, str] | None:
     """The values whose turn it is at that place of a run; None where no two rows stand before it."""
     match entries:
         case [*_, Row() as first, Row() as second]:
@@ -98,11 +95,11 @@ def _turn(entries: Sequence[Row | _Fold], place: int) -> Mapping[str, str] | Non
     return None
 
 
-def _put_together(run: Sequence[Row]) -> Sequence[Row | _Fold]:
+def _fold_run(run: Sequence[Row]) -> Sequence[Row | _Fold]:
     return [_Fold(len(run), run[-1].time)] if len(run) > 1 else run
 
 
-def _last(entries: Sequence[Row | _Fold], count: int) -> Sequence[Row | _Fold]:
+def _last_entries(entries: Sequence[Row | _Fold], count: int) -> Sequence[Row | _Fold]:
     """The last entries, at least `count` of them, so that the two rows that a fold speaks of are there."""
     start = max(0, len(entries) - count)
     fold = next((at for at in range(start, min(start + 2, len(entries))) if isinstance(entries[at], _Fold)), start + 2)
@@ -112,18 +109,19 @@ def _last(entries: Sequence[Row | _Fold], count: int) -> Sequence[Row | _Fold]:
 def _line(entry: Row | _Fold, columns: Sequence[str]) -> list[str] | str:
     if isinstance(entry, _Fold):
         return f"… {entry.count} more rows in which the two above take turns, until {entry.until}"
-    wrong = {pair for pair in pairs(columns) if differing(entry.values[pair.reference], entry.values[pair.answer])}
-    return [str(entry.time), *_joined(columns, [shown(entry.values[name]) for name in columns], wrong)]
+    wrong = {pair for pair in find_pairs(columns)
+             if differing_bits(entry.values[pair.reference], entry.values[pair.answer])}
+    return [str(entry.time), *_join_cells(columns, [value_text(entry.values[name]) for name in columns], wrong)]
 
 
-def _joined(columns: Sequence[str], texts: Sequence[str], wrong: Set[Pair] = frozenset()) -> list[str]:
+def _join_cells(columns: Sequence[str], texts: Sequence[str], wrong: Set[Pair] = frozenset()) -> list[str]:
     """One cell for each column, with a narrow one within each pair."""
-    within = {pair.answer: "!=" if pair in wrong else "" for pair in pairs(columns)}
+    within = {pair.answer: "!=" if pair in wrong else "" for pair in find_pairs(columns)}
     return [cell for name, text in zip(columns, texts, strict=True)
             for cell in ([within[name], text] if name in within else [text])]
 
 
-def _aligned(lines: Sequence[list[str] | str]) -> list[str]:
+def _align(lines: Sequence[list[str] | str]) -> list[str]:
     """The lines as text, their cells below each other."""
     cells = [line for line in lines if not isinstance(line, str)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -1,119 +1,219 @@
-"""What the signals of a simulation did: values at a time, the rows before one, and all changes."""
+"""The value change dumps that simulators write (VCD, IEEE 1364-2005, clause 18), read token by token.
+
+Nothing of a file is kept: it is read anew for every question, in pieces, so that memory does not grow with it.
+"""
 
 from __future__ import annotations
 
-import difflib
+import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from math import inf
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import TypeVar
 
-from chatdev.tools.verilog.waveform import read
-from chatdev.tools.verilog.waveform.read import Signal, WaveformError
+from chatdev.errors import ToolError
 
-__all__ = ["Row", "Signal", "WaveformError", "Waves"]
+T = TypeVar("T")
 
-_WIDEST = 1 << 20  # bits of a signal whose values are asked for
-_NEAR = 5  # names that are offered for one that is not there
+_PIECE = 1 << 16  # bytes
+_LONGEST_LINE = 4 << 20  # bytes; a value may have about as many bits
+_NO_BITS = {"real", "realtime", "real_parameter", "shortreal", "string", "event"}
+_SECTIONS = {"$dumpvars", "$dumpall", "$dumpon", "$dumpoff", "$end"}
+
+
+class WaveformError(ToolError):
+    """A waveform cannot be read, or has no such signal."""
+
+
+class _Malformed(Exception):
+    """What is wrong in the line that is being read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """The values from `time` on until the next row: bits as `0`, `1`, `x` and `z`, the most significant first."""
+class Signal:
+    """`name` is the full one without range, as in `tb.top_module1.state`; `width` is in bits; `kind` is the file's
+    word (`wire`, `reg`, `integer`, …). Signals that are one and the same net share a `code`."""
 
-    time: int
-    values: Mapping[str, str]
+    name: str
+    width: int
+    kind: str
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
-class Waves:
-    """A VCD file, of which only the header was read. Times are in units of `timescale` (`1ps`).
+class Header:
+    """What a file says before its first value. `codes` holds those of real numbers, strings and events as well."""
 
-    `signals` are known by their full names without range (`tb.top_module1.state`), escaped ones without backslash.
-    Real numbers, strings and events are left out; simulators leave out unpacked arrays. Every method reads the file
-    anew and keeps no more of it than it returns; it raises WaveformError for a signal that is not there and for a file
-    that is damaged.
-    """
-
-    path: Path
     timescale: str
     signals: Mapping[str, Signal]
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """Read the header; raises WaveformError."""
-        header = read.header(path)
-        return cls(path, header.timescale, header.signals)
-
-    def values_at(self, names: Iterable[str], time: int) -> dict[str, str]:
-        """The values just before `time`: the row that explains a mismatch seen at `time`, since a bench compares before
-        the updates of that time. `x` for what has no value yet."""
-        signals = self._chosen(names)
-        last = {code: value for _, code, value in self._raw(signals, time)}
-        return _named(signals, last)
-
-    def rows_before(self, names: Iterable[str], time: int, count: int) -> list[Row]:
-        """The last `count` rows before `time`, oldest first; there is one for each time at which a signal changed."""
-        signals = self._chosen(names)
-        before, steps = dict[str, str](), deque[tuple[int, dict[str, str]]]()
-        for moment, step in self._steps(signals, time):
-            steps.append((moment, step))
-            if len(steps) > count:
-                before |= steps.popleft()[1]
-        rows = []
-        for moment, step in steps:
-            before |= step
-            rows.append(Row(moment, _named(signals, before)))
-        return rows
-
-    def changes(self, names: Iterable[str], until: float = inf) -> Iterator[tuple[int, str, str]]:
-        """(time, name, bits) of every change before `until`, first values included, by time; one at most for each."""
-        signals = self._chosen(names)
-        for moment, step in self._steps(signals, until):
-            for name, signal in signals.items():
-                if signal.code in step:
-                    yield moment, name, step[signal.code]
-
-    def _steps(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, dict[str, str]]]:
-        """For each time the codes that have another value at its end, with that value."""
-        known, step, now = dict[str, str](), dict[str, str](), 0
-        for moment, code, value in self._raw(signals, until):
-            if moment != now and step:
-                known |= step
-                yield now, step
-                step = {}
-            now = moment
-            if known.get(code) != value:
-                step[code] = value
-            else:
-                step.pop(code, None)  # it went there and back within one time
-        if step:
-            yield now, step
-
-    def _raw(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, str, str]]:
-        return read.changes(self.path, {signal.code: signal.width for signal in signals.values()}, until)
-
-    def _chosen(self, names: Iterable[str]) -> dict[str, Signal]:
-        chosen = {name: self._signal(name) for name in names}
-        for signal in chosen.values():
-            if signal.width > _WIDEST:
-                raise WaveformError(f"{signal.name!r} is {signal.width} bits wide; at most {_WIDEST} can be shown")
-        return chosen
-
-    def _signal(self, name: str) -> Signal:
-        try:
-            return self.signals[name]
-        except KeyError:
-            last = name.rpartition(".")[2]
-            near = [other for other in self.signals if other.rpartition(".")[2] == last]
-            near += [other for other in difflib.get_close_matches(name, self.signals, _NEAR) if other not in near]
-            raise WaveformError(f"the waveform has no signal {name!r}; " + (
-                f"do you mean {' or '.join(near[:_NEAR])}?" if near else
-                f"it has {len(self.signals)}, such as {', '.join(list(self.signals)[:_NEAR])}")) from None
+    codes: frozenset[str]
 
 
-def _named(signals: Mapping[str, Signal], values: Mapping[str, str]) -> dict[str, str]:
-    """The values by name; `x` for what has none yet."""
-    return {name: values.get(signal.code, "x" * signal.width) for name, signal in signals.items()}
+@dataclass(slots=True)
+class _WordSource:
+    """The words of a file; after each, `line` is the number of its line when `piece` is 0."""
+
+    path: Path
+    piece: int
+    line: int = field(default=0, init=False)
+
+    def words(self) -> Iterator[str]:
+        return chain.from_iterable(self._pieces())
+
+    def _pieces(self) -> Iterator[list[str]]:
+        with self.path.open("rb") as file:
+            while piece := file.read(self.piece) + file.readline(_LONGEST_LINE):
+                self.line += 1
+                whole = piece[:piece.rfind(b"\n") + 1]  # the start of a number is a number, too: a wrong one
+                yield whole.decode("utf-8", "replace").split()
+                if len(whole) < len(piece):
+                    raise _Malformed("the file ends in the middle of a line, or the line is far too long; "
+                                    "was the simulation ended early?")
+
+
+def read_header(path: Path) -> Header:
+    """What the file says of itself; raises WaveformError."""
+    def read(source: _WordSource) -> Iterator[Header]:
+        yield _parse_header(source.words())
+
+    return next(_parse_file(path, read))
+
+
+def read_changes(path: Path, widths: Mapping[str, int], until: float = math.inf) -> Iterator[tuple[int, str, str]]:
+    """(time, code, value) of the codes in `widths` (in bits), in the order of the file, up to the last before `until`.
+
+    Values are filled up to the width on the left, as the format has it: with `x` or `z` where one of them comes first,
+    else with `0`. They are not always other than the ones before. Raises WaveformError for the first line that cannot
+    be read.
+    """
+    return _parse_file(path, lambda source: _parse_changes(source.words(), widths, until))
+
+
+def _parse_file(path: Path, reading: Callable[[_WordSource], Iterator[T]]) -> Iterator[T]:
+    """What `reading` yields, in large pieces; a file that it complains of is read again to find the line."""
+    try:
+        yield from reading(_WordSource(path, _PIECE))
+    except _Malformed as error:
+        source = _WordSource(path, piece=0)
+        with suppress(_Malformed):
+            deque(reading(source), maxlen=0)
+        raise WaveformError(f"{path.name}, line {source.line}: {error}") from None
+    except OSError as error:
+        raise WaveformError(f"the waveform {path} cannot be read: {error.strerror}; "
+                            "run the simulation with a dump first") from error
+
+
+def _parse_header(words: Iterator[str]) -> Header:
+    timescale, scope, signals, codes = "", list[str](), dict[str, Signal](), set[str]()
+    for word in words:
+        section = _parse_section(words, word)
+        if word == "$enddefinitions":
+            return Header(timescale, signals, frozenset(codes))
+        if word == "$timescale":
+            timescale = "".join(section)
+        elif word == "$var":
+            signal = _parse_variable(scope, section)
+            codes.add(signal.code)
+            if signal.kind not in _NO_BITS:
+                signals.setdefault(signal.name, signal)
+        else:
+            _follow_scope(scope, word, section)
+    raise _Malformed("the file ends before its $enddefinitions: it is no VCD file, or only the start of one")
+
+
+def _parse_variable(scope: list[str], section: list[str]) -> Signal:
+    match section:
+        case [kind, width, code, name, *bits]:
+            return Signal(".".join([*scope, _unescape(name) + _index_text(bits)]), _parse_number(width), kind, code)
+    raise _Malformed(f"a $var names kind, width, code and signal; this one: {' '.join(section)}")
+
+
+def _follow_scope(scope: list[str], keyword: str, section: list[str]) -> None:
+    """Follow `$scope` and `$upscope`; what else a header says ($date, $version, $comment) is passed over."""
+    match keyword, section:
+        case "$scope", [_, name]:
+            scope.append(_unescape(name))
+        case "$upscope", [] if scope:
+            scope.pop()
+        case "$scope" | "$upscope", _:
+            raise _Malformed(f"there is no such scope: {keyword} {' '.join(section)}")
+
+
+def _parse_section(words: Iterator[str], keyword: str) -> list[str]:
+    """The words up to `$end`."""
+    if not keyword.startswith("$"):
+        raise _Malformed(f"{keyword!r} is no keyword, and only those stand before $enddefinitions")
+    section = list[str]()
+    for word in words:
+        if word == "$end":
+            return section
+        section.append(word)
+    raise _Malformed(f"the file ends before the $end of {keyword}")
+
+
+def _unescape(name: str) -> str:
+    """`\\a+b` is the escaped form of `a+b`, which is the name that elaborated designs know."""
+    return name.removeprefix("\\")
+
+
+def _index_text(bits: list[str]) -> str:
+    """`[3]` makes another signal of the same name, `[7:0]` only says how wide it is."""
+    text = "".join(bits)
+    return "" if ":" in text else text
+
+
+def _parse_number(word: str) -> int:
+    if not (word.isascii() and word.isdigit()):
+        raise _Malformed(f"{word!r} is no number")
+    return int(word)
+
+
+def _parse_changes(words: Iterator[str], widths: Mapping[str, int], until: float) -> Iterator[tuple[int, str, str]]:
+    wanted = dict.fromkeys(_parse_header(words).codes, 0) | dict(widths)
+    now = 0
+    for word in words:
+        kind = word[0]
+        if kind in "01xzXZ":
+            value, code = kind, word[1:]
+        elif kind in "bB":
+            value, code = word[1:], next(words, "")
+        elif kind == "#":
+            now = _parse_time(now, word)
+            if now >= until:
+                return
+            continue
+        else:
+            _skip_word(word, words)
+            continue
+        width = wanted.get(code)
+        if width:
+            yield now, code, _fill_bits(value, width)
+        elif width is None:
+            raise _Malformed(f"{value} is the value of no declared signal (its code: {code!r})")
+
+
+def _parse_time(now: int, word: str) -> int:
+    time = _parse_number(word[1:])
+    if time < now:
+        raise _Malformed(f"the time goes back, from {now} to {time}")
+    return time
+
+
+def _fill_bits(value: str, width: int) -> str:
+    value = value.lower()
+    if not value or value.strip("01xz") or len(value) > width:
+        raise _Malformed(f"{value[:80]!r} is no value of {width} bits")
+    return value.rjust(width, value[0] if value[0] in "xz" else "0")
+
+
+def _skip_word(word: str, words: Iterator[str]) -> None:
+    """Real numbers and strings, comments, and the marks around values that are dumped again."""
+    if word[0] in "rRsS":
+        next(words, "")
+    elif word == "$comment":
+        _parse_section(words, word)
+    elif word not in _SECTIONS:
+        raise _Malformed(f"{word[:80]!r} is neither a time nor a value nor a keyword that may stand here")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.tools.verilog.waveform.vcd import Waves
+from chatdev.tools.verilog.waveform.waves import Waves
 
 Drawn = Callable[[Mapping[str, Sequence[str]]], Waves]
 

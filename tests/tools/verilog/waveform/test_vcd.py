@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.tools.verilog.waveform.vcd import Row, WaveformError, Waves
+from chatdev.tools.verilog.waveform.vcd import WaveformError
+from chatdev.tools.verilog.waveform.waves import Row, Waves
 
 DESIGN = r"""
 `timescale 1ns/1ps

@@ -8,38 +8,38 @@ from types import ModuleType
 from typing import Any
 
 from chatdev.errors import MissingProgram
-from chatdev.tools.verilog import knowledge
-from chatdev.tools.verilog.answer import TOP, broken
-from chatdev.tools.verilog.icarus import Message
+from chatdev.tools.verilog.answer import TOP, rule_message
+from chatdev.tools.verilog.messages import Message, word_list
 
 _ALWAYS = re.compile(r"\balways\s*@\s*(?:\*|\(\s*\*\s*\))")
 _LATCH = frozenset({"InferredLatch"})
-_ICARUS = "__ICARUS__=1"  # as Icarus Verilog defines it: nothing may be hidden from one of the two
+_ICARUS = "__ICARUS__=1"  # as Icarus Verilog defines it, so that an answer can hide nothing from one of the two
 
 
 def outside_names(text: str) -> list[Message]:
     """The rules that an answer breaks by names that are not its own, or by modules that are not used. Raises
     MissingProgram without pyslang."""
-    design = _Design(text)
-    strangers = [broken("stranger", line, found=", ".join(names)) for code, line, names in design.errors()
-                 if code in knowledge.names("strangers")]
-    return [*strangers, *design.unused(), *design.hierarchical()]
+    source = _SlangSource(text)
+    outside = [rule_message("stranger", line, found=", ".join(names)) for code, line, names in source.errors()
+                 if code in word_list("strangers")]
+    return [*outside, *source.unused_modules(), *source.hierarchical_names()]
 
 
 def lint(text: str) -> list[Message]:
     """Warnings that tell an engineer something, such as inferred latches, by line; each once. Raises MissingProgram
     without pyslang."""
-    found = {*_Design(text).warnings(knowledge.names("lint") - _LATCH),
-             *_Design(_ALWAYS.sub("always_comb", text)).warnings(_LATCH)}  # it looks for latches there alone
+    found = {*_SlangSource(text).warnings(word_list("lint") - _LATCH),
+             *_SlangSource(_ALWAYS.sub("always_comb", text)).warnings(_LATCH)}  # it looks for latches there alone
     return [Message(says, line=line, severity="warning") for line, says in sorted(found)]
 
 
-def undriven(text: str) -> list[Message]:
+def undriven_signals(text: str) -> list[Message]:
     """The signals that are read and that nothing ever gives a value, by line. Raises MissingProgram without pyslang."""
-    return [Message(says, line=line) for line, says in sorted({*_Design(text).warnings(knowledge.names("undriven"))})]
+    found = {*_SlangSource(text).warnings(word_list("undriven"))}
+    return [Message(says, line=line) for line, says in sorted(found)]
 
 
-class _Design:
+class _SlangSource:
     """An elaborated source text."""
 
     def __init__(self, text: str) -> None:
@@ -63,13 +63,13 @@ class _Design:
             if found.isError():
                 yield _code(found), self._line(found.location), [str(name) for name in found.args]
 
-    def unused(self) -> Iterator[Message]:
+    def unused_modules(self) -> Iterator[Message]:
         """Modules at the top beside `TopModule`."""
         for instance in self._compilation.getRoot().topInstances:
             if instance.name != TOP:
-                yield broken("unused_module", self._line(instance.location), found=instance.name)
+                yield rule_message("unused_module", self._line(instance.location), found=instance.name)
 
-    def hierarchical(self) -> list[Message]:
+    def hierarchical_names(self) -> list[Message]:
         """Names that reach from one module into another; those of blocks of the module itself are fine."""
         ast, found = self._slang.ast, {}
 
@@ -78,7 +78,7 @@ class _Design:
                 start = node.sourceRange.start
                 if self._module_at(start) != self._module_at(node.symbol.location):
                     name = str(node.syntax).strip()
-                    found[name] = broken("hierarchical_name", self._line(start), found=name)
+                    found[name] = rule_message("hierarchical_name", self._line(start), found=name)
             return ast.VisitAction.Advance
 
         self._compilation.getRoot().visit(look)

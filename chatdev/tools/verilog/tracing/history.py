@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from chatdev.tools.verilog.design.records import Part, Trigger
-from chatdev.tools.verilog.waveform.vcd import Row, Waves
+from chatdev.tools.verilog.waveform.waves import Row, Waves
 
 _ROWS = 512  # before a mismatch that are looked at
 _AFTER = {"posedge": "1", "negedge": "0"}
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SignalSample:
     """Values that held just before `until`. Of the run of a process, `after` are those that hold when everything of
     that time has happened, and `late` are the signals that `values` have from there."""
 
@@ -42,25 +42,25 @@ class History:
         return cls([Row(row.time, {names[name]: bits for name, bits in row.values.items()}) for row in rows],
                    complete=len(rows) < _ROWS)
 
-    def before(self, time: int) -> Iterator[Sample]:
+    def samples_before(self, time: int) -> Iterator[SignalSample]:
         """What held just before `time`, then what held before that, and so on."""
         until = time
         for place in reversed(range(bisect_left(self._times, time))):
-            yield Sample(self._values[place], until)
+            yield SignalSample(self._values[place], until)
             until = self._times[place]
 
-    def runs(self, triggers: Sequence[Trigger], time: int) -> Iterator[Sample]:
+    def samples_at_triggers(self, triggers: Sequence[Trigger], time: int) -> Iterator[SignalSample]:
         """What a process saw when it was triggered before `time`, the last time first: of its triggers the new values,
         of everything else those just before (x at the start)."""
         for place in reversed(range(0 if self.complete else 1, bisect_left(self._times, time))):
             new = self._values[place]
             old = self._values[place - 1] if place else {signal: "x" * len(bits) for signal, bits in new.items()}
-            fired = {trigger.part.signal for trigger in triggers if _fires(trigger, old, new)}
+            fired = {trigger.part.signal for trigger in triggers if _has_fired(trigger, old, new)}
             if fired:
-                yield Sample({**old, **{signal: new[signal] for signal in fired}}, self._times[place], new)
+                yield SignalSample({**old, **{signal: new[signal] for signal in fired}}, self._times[place], new)
 
 
-def _fires(trigger: Trigger, old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+def _has_fired(trigger: Trigger, old: Mapping[str, str], new: Mapping[str, str]) -> bool:
     """Whether the edge is between two rows."""
     was, now = bits_in(old, trigger.part), bits_in(new, trigger.part)
     if trigger.edge == "change":

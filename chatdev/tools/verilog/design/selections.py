@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chatdev.tools.verilog.design.decisions import Value
-from chatdev.tools.verilog.design.records import Part
+from chatdev.tools.verilog.design.records import Part, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Selection:
     """Bits of a value. `exact` is False when an index is unknown: then `low` and `width` are those of all it may be.
     `indices` are the expressions of its indices."""
 
@@ -21,7 +20,7 @@ class Place:
     exact: bool = True
     indices: tuple[Any, ...] = ()
 
-    def within(self, low: int, width: int) -> Place:
+    def within(self, low: int, width: int) -> Selection:
         """Some bits of these, counted from their right end."""
         return replace(self, low=self.low + low, width=width) if self.exact else self
 
@@ -44,9 +43,10 @@ class Names:
                 self.symbols[name] = symbol
         return self._names[symbol]
 
-    def part(self, place: Place) -> Part | None:
-        name = self(place.symbol)
-        return None if name is None else Part(name, place.low, place.width)
+    def part(self, selection: Selection) -> Part | None:
+        """None for what is no signal."""
+        name = self(selection.symbol)
+        return None if name is None else Part(name, selection.low, selection.width)
 
 
 def is_constant(symbol: Any) -> bool:
@@ -54,41 +54,41 @@ def is_constant(symbol: Any) -> bool:
     return symbol.kind.name in {"Parameter", "EnumValue"}
 
 
-def bare(expression: Any) -> Any:
+def strip_conversions(expression: Any) -> Any:
     """Without the conversions that the language inserts."""
     while expression.kind.name == "Conversion" and expression.isImplicit:
         expression = expression.operand
     return expression
 
 
-def place_of(expression: Any, value: Value) -> Place | None:
+def selection_of(expression: Any, value: Value) -> Selection | None:
     """None for an expression that names no bits of a signal; `value` tells what is known of indices."""
     finder = _FINDERS.get(expression.kind.name)
     return finder(expression, value) if finder else None
 
 
-def _named(expression: Any, _value: Value) -> Place:
-    return Place(expression.symbol, 0, expression.symbol.type.bitstreamWidth)
+def _select_named(expression: Any, _value: Value) -> Selection:
+    return Selection(expression.symbol, 0, expression.symbol.type.bitstreamWidth)
 
 
-def _member(expression: Any, value: Value) -> Place | None:
-    base = place_of(expression.value, value)
+def _select_member(expression: Any, value: Value) -> Selection | None:
+    base = selection_of(expression.value, value)
     if base is None or not expression.value.type.isIntegral:
         return base
     return base.within(expression.member.bitOffset, expression.type.bitWidth)
 
 
-def _element(expression: Any, value: Value) -> Place | None:
-    base = place_of(expression.value, value)
+def _select_element(expression: Any, value: Value) -> Selection | None:
+    base = selection_of(expression.value, value)
     if base is None:
         return None
     index = _integer(expression.selector, value)
     base = replace(base, indices=(*base.indices, expression.selector))
-    return _select(base, expression, (index, index))
+    return _select_between(base, expression, (index, index))
 
 
-def _range(expression: Any, value: Value) -> Place | None:
-    base = place_of(expression.value, value)
+def _select_range(expression: Any, value: Value) -> Selection | None:
+    base = selection_of(expression.value, value)
     if base is None:
         return None
     left, right = _integer(expression.left, value), _integer(expression.right, value)
@@ -96,10 +96,10 @@ def _range(expression: Any, value: Value) -> Place | None:
     base = replace(base, indices=(*base.indices, expression.left))
     if left is not None and right is not None and mode != "Simple":
         right = left + (right - 1 if mode == "IndexedUp" else 1 - right)
-    return _select(base, expression, (left, right))
+    return _select_between(base, expression, (left, right))
 
 
-def _select(base: Place, expression: Any, ends: tuple[int | None, int | None]) -> Place:
+def _select_between(base: Selection, expression: Any, ends: tuple[int | None, int | None]) -> Selection:
     """The bits between two indices of `base`, or all of it when an index is unknown or outside."""
     kind = expression.value.type
     left, right = ends
@@ -118,7 +118,7 @@ def _integer(expression: Any, value: Value) -> int | None:
 
 
 _SIGNALS = {"Net", "Variable"}
-_FINDERS: dict[str, Callable[[Any, Value], Place | None]] = {
-    "NamedValue": _named, "HierarchicalValue": _named, "MemberAccess": _member, "ElementSelect": _element,
-    "RangeSelect": _range,
+_FINDERS: dict[str, Callable[[Any, Value], Selection | None]] = {
+    "NamedValue": _select_named, "HierarchicalValue": _select_named, "MemberAccess": _select_member,
+    "ElementSelect": _select_element, "RangeSelect": _select_range,
 }

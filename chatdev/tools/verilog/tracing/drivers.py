@@ -1,0 +1,222 @@
+"""From wrong outputs back over what drives them, level by level (VerilogCoder, arXiv 2408.08927, §3.3)."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, unique
+from chatdev.tools.verilog.tracing.execution import ExecutedAssignment, SkippedAssignment, run_process, sample_as_seen
+from chatdev.tools.verilog.tracing.history import History, SignalSample
+from chatdev.tools.verilog.tracing.levels import Level, Step, Trace, Wait, Watch
+
+_WIRES: tuple[Kind, ...] = ("port", "continuous")
+_OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
+_RUNS = 64  # of one process that are looked at for an assignment that is older than the last of them
+
+
+def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 2,
+                  history: History | None = None) -> Trace:
+    """Follow the outputs back, `levels` deep. Wires of instances, calls of functions and an `assign` that only makes an
+    output of other signals count for no level.
+
+    Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
+    of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
+    reader took it. Raises ToolError for an output that the design does not have.
+    """
+    wrong = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
+    watched, seen, found = wrong, set[Watch](), []
+    for _ in range(levels):
+        level, queue, following = Level(), list(watched), dict[Watch, None]()
+        for watch in queue:  # grows while wires lead on
+            if watch not in seen:
+                seen.add(watch)
+                level.watched.append(watch)
+                here, after = _Drivers(design, watch, level, _WIRES if watch in wrong else _WIRES[:1]).find(history)
+                queue += here
+                following.update(dict.fromkeys(after))
+        found.append(level)
+        watched = [watch for watch in following if watch not in seen]
+    return Trace(design, tuple(found), tuple(watched))
+
+
+def narrowest_trace(design: Design, outputs: Sequence[Watch], levels: int, history: History) -> Trace:
+    """The trace of the one output that leads to the fewest lines: were there a single fault, all of them held it. Of
+    many outputs some are followed, from the first to the last."""
+    some = outputs[::math.ceil(len(outputs) / _OUTPUTS)]
+    traces = [trace_outputs(design, [output], levels, history) for output in some]
+    return min(traces, key=lambda one: len(one.lines()))
+
+
+@dataclass(frozen=True, slots=True)
+class _PastRun:
+    """What became of assignments in one run of a process, in the order in which they took effect."""
+
+    sample: SignalSample
+    results: list[ExecutedAssignment | SkippedAssignment]
+
+    @property
+    def executed(self) -> list[ExecutedAssignment]:
+        return [one for one in self.results if isinstance(one, ExecutedAssignment)]
+
+
+class _Drivers:
+    """Adds to a level what drives one watched part, and gathers what to watch next: after assignments of the kinds
+    `wires` in the same level, after others in the next one."""
+
+    def __init__(self, design: Design, watch: Watch, level: Level, wires: tuple[Kind, ...]) -> None:
+        self._design, self._watch, self._level, self._wires = design, watch, level, wires
+        self._part, self._signal = watch.part, watch.part.signal
+        self._here: list[Watch] = []
+        self._after: list[Watch] = []
+
+    def find(self, history: History | None) -> tuple[list[Watch], list[Watch]]:
+        """What to watch in the same level, and in the next one."""
+        drivers = self._design.drivers(self._part)
+        if not drivers:  # nothing writes these bits: what writes the others may have been meant to
+            self._level.steps += [Step(self._watch, other, None, False) for other in self._design.drivers(self._signal)]
+        processes = list({driver.process: self._design.process_of(driver) for driver in drivers}.values())
+        if history is not None and self._watch.time is not None:
+            processes = self._add_active(processes, history, self._watch.time)
+        for process in processes:
+            for assignment in process.assignments:
+                if assignment.writes(self._part):
+                    self._add_at_any_time(assignment)
+        return self._here, self._after
+
+    def _add_at_any_time(self, assignment: Assignment) -> None:
+        """Add it with all that it may ever read."""
+        if not any(step.assignment is assignment and step.of == self._watch for step in self._level.steps):
+            self._level.steps.append(Step(self._watch, assignment, None, False))
+        triggers = self._design.process_of(assignment).triggers
+        self._lead(assignment, [*assignment.data, *assignment.control, *(one.part for one in triggers)], None)
+        for inner in self._called_by(assignment):
+            if not any(step.assignment is inner for step in self._level.steps):
+                self._add_at_any_time(inner)
+
+    def _called_by(self, assignment: Assignment) -> list[Assignment]:
+        """The assignments of the functions that it may enter."""
+        calls = [call for condition in assignment.conditions for call in condition.calls]
+        names = dict.fromkeys([*assignment.calls, *calls])
+        return [inner for name in names for inner in self._design.functions[name].assignments]
+
+    def _lead(self, assignment: Assignment, parts: Iterable[Part], time: int | None) -> None:
+        into = self._here if assignment.kind in self._wires else self._after
+        into += [Watch(part, time) for part in parts]
+
+    def _add_active(self, processes: list[Process], history: History, time: int) -> list[Process]:
+        """Add what was active when the part got its value; returns the processes of which that is not known."""
+        left, unknown = self._part.mask, []
+        for process in sorted(processes, key=lambda one: one.kind == "initial"):
+            if process.kind != "initial" or left:
+                missing, known = self._add_last_runs(process, history, time)
+                left &= ~_writable_bits(process, self._part) | missing
+                unknown += [] if known else [process]
+        return unknown if left else []
+
+    def _add_last_runs(self, process: Process, history: History, time: int) -> tuple[int, bool]:
+        """Go back over the runs of a process until all bits that it may write are explained; returns those that are
+        not, and whether it is known that no run wrote them."""
+        left, number = _writable_bits(process, self._part), 0
+        for number, run in enumerate(self._last_runs(process, history, time), start=1):
+            if number == 1 or run.executed:
+                left = self._add_run(process, run, left)
+            if not left or self._is_written(process, run.executed):
+                return 0, True
+            if not all(one.certain for one in run.executed):
+                return left, False
+        if number == 0 and history.complete:
+            self._level.waits.append(Wait(self._watch, (), process.triggers, time))
+            self._watch_triggers(process, time)
+        return left, history.complete and number < _RUNS
+
+    def _last_runs(self, process: Process, history: History, time: int) -> Iterator[_PastRun]:
+        """The runs of a process before a time, the last one first."""
+        samples = (history.samples_at_triggers(process.triggers, time) if process.triggers
+                   else history.samples_before(time))
+        for number, before in enumerate(itertools.islice(samples, _RUNS)):
+            sample = sample_as_seen(self._design, process, self._part, before) if process.clocked else before
+            results = run_process(self._design, process, self._part, sample, skipped=number == 0)
+            if results and number:  # what kept others back tells something only where anything was reached
+                results = run_process(self._design, process, self._part, sample, skipped=True)
+            yield _PastRun(sample, results)
+
+    def _add_run(self, process: Process, run: _PastRun, left: int) -> int:
+        """Add the last assignments that write bits of `left`, and those that would have done so later but for their
+        conditions; returns the bits that are left then."""
+        skipped, ways = list[SkippedAssignment](), set[int]()
+        for one in reversed(run.results):
+            bits = self._bits_of(one)
+            if not bits & left:
+                continue
+            if isinstance(one, SkippedAssignment):
+                skipped.append(one)
+                continue
+            self._add_step(process, one, run.sample)
+            ways |= {id(condition.decision) for condition in one.assignment.conditions}
+            if one.certain and one.exact and not _builds_on_itself(one, self._signal):
+                left &= ~bits
+        # other ways of the decisions that led to what was executed tell nothing more
+        self._add_wait(process, [one for one in reversed(skipped) if id(one.conditions[-1].decision) not in ways],
+                       run.sample)
+        return left
+
+    def _bits_of(self, one: ExecutedAssignment | SkippedAssignment) -> int:
+        """The bits of the signal that it wrote, or would have written."""
+        targets = one.writes if isinstance(one, ExecutedAssignment) else one.assignment.targets
+        return _mask_of(self._signal, targets)
+
+    def _is_written(self, process: Process, executed: Sequence[ExecutedAssignment]) -> bool:
+        """Whether a run surely wrote the signal, though it is not known by which assignment. What a loop writes counts
+        as all of it: it writes the same bits in every run."""
+        whole = all(target == self._design.part(self._signal) for one in executed for target in one.writes
+                    if target.signal == self._signal and one.assignment.loop is None)
+        return bool(executed) and self._signal in process.always_written and whole
+
+    def _add_step(self, process: Process, executed: ExecutedAssignment, sample: SignalSample) -> None:
+        assignment = executed.assignment
+        self._level.steps.append(Step(self._watch, assignment, sample.until, executed.certain, sample.late))
+        edge, changed = _after_edge(process, sample), executed.earlier | sample.late
+        for part in executed.reads:
+            self._lead(assignment, [part], edge if part.signal in changed else sample.until)
+        self._lead(assignment, [one.part for one in process.triggers], edge)
+        for inner in executed.inner:
+            self._add_step(self._design.process_of(inner.assignment), inner, sample)
+
+    def _add_wait(self, process: Process, skipped: Sequence[SkippedAssignment], sample: SignalSample) -> None:
+        conditions = dict.fromkeys(condition for one in skipped for condition in one.conditions)
+        if conditions:
+            self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until, sample.late))
+            edge = _after_edge(process, sample)
+            self._after += [Watch(part, edge if part.signal in sample.late else sample.until)
+                            for part in unique(part for one in skipped for part in one.reads)]
+            self._watch_triggers(process, edge)
+        for inner in itertools.chain.from_iterable(one.inner for one in skipped):
+            self._add_step(self._design.process_of(inner.assignment), inner, sample)
+
+    def _watch_triggers(self, process: Process, time: int) -> None:
+        self._after += [Watch(trigger.part, time) for trigger in process.triggers]
+
+
+def _after_edge(process: Process, sample: SignalSample) -> int:
+    """When what a run wrote at once is seen."""
+    return sample.until + 1 if process.clocked else sample.until
+
+
+def _builds_on_itself(executed: ExecutedAssignment, signal: str) -> bool:
+    """Whether it makes its value of what the same run has made of the signal before."""
+    return signal in executed.earlier and any(part.signal == signal for part in executed.reads)
+
+
+def _writable_bits(process: Process, part: Part) -> int:
+    """The bits of a part that a process may write."""
+    return part.mask & _mask_of(part.signal, (target for one in process.assignments for target in one.targets))
+
+
+def _mask_of(signal: str, targets: Iterable[Part]) -> int:
+    """The bits of a signal that are among the targets."""
+    return functools.reduce(int.__or__, (target.mask for target in targets if target.signal == signal), 0)

@@ -1,0 +1,205 @@
+"""Which assignments gave a signal its value: a process is run again with the values that a simulation recorded.
+
+Beyond VerilogCoder's tracing (arXiv 2408.08927, §3.3), which names every assignment of a signal. Values of x and z take
+the way that the simulator takes. Whatever cannot be evaluated (loops, memories, real numbers) is kept: no assignment is
+left out that might have been the one.
+
+A clocked block sees what held before its edge, except for what changed at that very edge and first: a bench that drives
+an input without `<=`, or a blocking assignment of another clocked block. The order is the simulator's; which it was can
+be told from what the block made of it (`sample_as_seen`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.elaborate import Evaluation, nesting_error
+from chatdev.tools.verilog.design.reads import Reader
+from chatdev.tools.verilog.design.records import Assignment, Condition, Decision, Loop, Part, Process, bits
+from chatdev.tools.verilog.design.selections import selection_of
+from chatdev.tools.verilog.tracing.history import SignalSample, bits_in
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedAssignment:
+    """An assignment that was executed, `certain` or perhaps, and what it took its value from. `writes` are the bits
+    it wrote, all of them when `exact`; `earlier` are the signals that the same run had written before, at once; `inner`
+    was executed in the functions that it calls."""
+
+    assignment: Assignment
+    certain: bool
+    writes: tuple[Part, ...]
+    exact: bool
+    reads: tuple[Part, ...]
+    earlier: frozenset[str]
+    inner: tuple[ExecutedAssignment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedAssignment:
+    """An assignment that was not executed; the conditions that were looked at, what they read, and what was executed in
+    the functions that they call."""
+
+    assignment: Assignment
+    conditions: tuple[Condition, ...]
+    reads: tuple[Part, ...]
+    inner: tuple[ExecutedAssignment, ...] = ()
+
+
+def run_process(design: Design, process: Process, part: Part, sample: SignalSample, *,
+                skipped: bool) -> list[ExecutedAssignment | SkippedAssignment]:
+    """Run a process with the values of a sample: what became of the assignments that may write any bit of `part`, in
+    the order in which they take effect (nonblocking ones after all others); those that were not executed only if
+    `skipped`. Raises DesignError when it is nested too deeply."""
+    try:
+        return _ProcessRun(design, process, part, design.evaluation(sample.values, process.signals), skipped).run()
+    except RecursionError:  # reading by values goes a little deeper than reading without
+        raise nesting_error() from None
+
+
+class _ProcessRun:
+    """One run. `callers` are the processes that it is called from when it is that of a function; then `part` is None,
+    and every assignment is noted."""
+
+    def __init__(self, design: Design, process: Process, part: Part | None, now: Evaluation, skipped: bool,
+                 callers: tuple[Process, ...] = ()) -> None:
+        self._design, self._process, self._part, self._now = design, process, part, now
+        self._skipped, self._callers = skipped, callers
+        self._branches: dict[int, int | None] = {}
+        self._loops: set[Loop] = set()
+        self._earlier: set[str] = set()
+        self._found: list[ExecutedAssignment | SkippedAssignment] = []
+
+    def run(self) -> list[ExecutedAssignment | SkippedAssignment]:
+        if not self._process.in_order:  # nobody knows when: what they write is unknown all the time
+            self._forget(self._process.assignments)
+        for assignment in self._process.assignments:
+            self._enter_loop(assignment)
+            reached, way = self._find_way(assignment)
+            if (self._skipped or reached is not False) and (self._part is None or assignment.writes(self._part)):
+                self._note(assignment, reached, way)
+            if assignment.blocking and reached is not False:
+                self._execute(assignment, reached)
+        return sorted(self._found, key=lambda one: not one.assignment.blocking)
+
+    def _enter_loop(self, assignment: Assignment) -> None:
+        """What a loop assigns is not known from its start on: nobody counts its rounds."""
+        loop = assignment.loop
+        if loop is not None and loop not in self._loops:
+            self._loops.add(loop)
+            self._forget(other for other in self._process.assignments if other.loop == loop)
+
+    def _forget(self, assignments: Iterable[Assignment]) -> None:
+        for assignment in assignments:
+            if assignment.blocking:
+                self._now.forget(assignment.targets)
+                self._earlier |= {target.signal for target in assignment.targets}
+
+    def _find_way(self, assignment: Assignment) -> tuple[bool | None, tuple[Condition, ...]]:
+        """Whether it is reached, None for perhaps; and the conditions that were looked at."""
+        certain = self._process.in_order
+        for number, condition in enumerate(assignment.conditions, start=1):
+            branch = self._branch_of(condition.decision)
+            if branch is not None and branch != condition.branch:
+                return False, assignment.conditions[:number]
+            certain = certain and branch is not None
+        return certain or None, assignment.conditions
+
+    def _branch_of(self, decision: Decision) -> int | None:
+        """Each decision is taken once, when its first assignment comes: later ones change what it looked at."""
+        if id(decision) not in self._branches:
+            self._branches[id(decision)] = decision.branch(self._now.value)
+        return self._branches[id(decision)]
+
+    def _note(self, assignment: Assignment, reached: bool | None, way: tuple[Condition, ...]) -> None:
+        reader = Reader(self._design.names, self._now.value)
+        for condition in way:
+            for expression in condition.decision.consulted(condition.branch):
+                reader.read(expression)
+        if reached is False:
+            self._found.append(SkippedAssignment(assignment, way, reader.found.parts, self._run_functions(reader)))
+            return
+        writes, exact = self._find_writes(assignment, reader)
+        if self._part is None or any(target.overlaps(self._part) for target in writes):
+            self._read_value(assignment, reader, writes, exact)
+            self._found.append(ExecutedAssignment(assignment, reached is True, writes, exact, reader.found.parts,
+                                                  frozenset(self._earlier), self._run_functions(reader)))
+
+    def _find_writes(self, assignment: Assignment, reader: Reader) -> tuple[tuple[Part, ...], bool]:
+        """What it writes, with what is known of its indices, which are read."""
+        left = getattr(assignment.operation, "left", None)
+        selection = None if assignment.exact or left is None else selection_of(left, self._now.value)
+        part = self._design.names.part(selection) if selection else None
+        if selection is None or part is None:
+            return assignment.targets, assignment.exact
+        for index in selection.indices:
+            reader.read(index)
+        return (part,), selection.exact
+
+    def _read_value(self, assignment: Assignment, reader: Reader, writes: tuple[Part, ...], exact: bool) -> None:
+        """Read the value it takes; only the bits that matter where it writes one piece."""
+        if assignment.value is None:
+            reader.found.data.update(dict.fromkeys(assignment.data))
+        elif exact and len(writes) == 1 and self._part is not None:
+            low = max(self._part.low, writes[0].low)
+            high = min(self._part.low + self._part.width, writes[0].low + writes[0].width)
+            reader.read(assignment.value, low - writes[0].low, high - low)
+        else:
+            reader.read(assignment.value)
+
+    def _run_functions(self, reader: Reader) -> tuple[ExecutedAssignment, ...]:
+        return tuple(one for call in reader.found.calls for one in self._run_function(call))
+
+    def _run_function(self, call: Any) -> list[ExecutedAssignment]:
+        """What is executed in a function, with its arguments as they are now."""
+        process = self._design.functions[call.subroutine.hierarchicalPath]
+        if any(caller is process for caller in self._callers):
+            return []
+        now = self._now.inner(process.signals)
+        for argument, given in zip(process.arguments, call.arguments, strict=True):
+            now.give(argument, self._now.constant(given))
+        ran = _ProcessRun(self._design, process, None, now, False, (*self._callers, process)).run()
+        return [one for one in ran if isinstance(one, ExecutedAssignment)]
+
+    def _execute(self, assignment: Assignment, reached: bool | None) -> None:
+        self._earlier |= {target.signal for target in assignment.targets}
+        if reached and assignment.loop is None:
+            self._now.execute(assignment)
+        else:
+            self._now.forget(assignment.targets)
+
+
+def sample_as_seen(design: Design, process: Process, part: Part, sample: SignalSample) -> SignalSample:
+    """The sample with the values that a process saw when it made what became of `part`. Raises DesignError."""
+    own = {target.signal for assignment in process.assignments for target in assignment.targets}
+    changed = frozenset(signal for signal in process.signals if signal in design.racing_signals - own
+                        and sample.after.get(signal) != sample.values.get(signal))
+    became = bits_in(sample.after, part)
+    if not changed or _result(design, process, part, sample) in (None, became):
+        return sample
+    new = {signal: sample.after[signal] for signal in changed}
+    late = replace(sample, values={**sample.values, **new}, late=changed)
+    return late if _result(design, process, part, late) == became else sample
+
+
+def _result(design: Design, process: Process, part: Part, sample: SignalSample) -> str | None:
+    """What a process makes of `part` with these values; None when that cannot be told."""
+    ran = run_process(design, process, part, sample, skipped=False)
+    if not ran:
+        return bits_in(sample.values, part)
+    last = ran[-1]
+    if isinstance(last, SkippedAssignment) or not _is_plain(last) or not last.writes[0].covers(part):
+        return None
+    value = design.evaluation(sample.values, process.signals).value(last.assignment.value)
+    if value is None or value.bitWidth != last.writes[0].width:
+        return None
+    return bits_in({part.signal: bits(value)}, replace(part, low=part.low - last.writes[0].low))
+
+
+def _is_plain(one: ExecutedAssignment) -> bool:
+    """Whether it surely writes one piece, and what it makes of it does not depend on what the same run did before."""
+    return (one.certain and one.exact and len(one.writes) == 1 and one.assignment.value is not None
+            and one.assignment.loop is None and not any(part.signal in one.earlier for part in one.reads))

@@ -1,0 +1,196 @@
+"""A trace: level by level what drives the wrong outputs, which source lines these are, and how reports show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.records import Assignment, Condition, Part, Trigger
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.waveform.comparison import value_text
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Bits of a signal, as they were just before `time` (None: at any time)."""
+
+    part: Part
+    time: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An assignment that gave `of` its value, or (`certain` is False) may have done so.
+
+    `sampled` is the time just before which its values were taken; with None any time is meant. Of `late` signals the
+    values count that they got at that time.
+    """
+
+    of: Watch
+    assignment: Assignment
+    sampled: int | None
+    certain: bool
+    late: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Conditions because of which `of` did not get another value at `sampled`, when one of `triggers` came; without
+    conditions none of these had come before that time. `late` as in `Step`."""
+
+    of: Watch
+    conditions: tuple[Condition, ...]
+    triggers: tuple[Trigger, ...]
+    sampled: int
+    late: frozenset[str] = frozenset()
+
+    @property
+    def lines(self) -> set[int]:
+        """What was looked at; the label of a `case` too when it was the only one that would have led on."""
+        looked_at = {line for one in self.conditions for line in (*one.head, *one.repeats)}
+        label = self.conditions[0].lines if len(self.conditions) == 1 else ()
+        return looked_at | {*label} | {trigger.line for trigger in self.triggers}
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether it is about conditions of a block that runs at edges."""
+        return bool(self.conditions) and any(trigger.edge != "change" for trigger in self.triggers)
+
+
+@dataclass(slots=True)
+class Level:
+    """What drives the signals that the level before reads; the first is that of the outputs."""
+
+    watched: list[Watch] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)
+
+    @property
+    def signals(self) -> list[str]:
+        """The names of the signals watched."""
+        return [watch.part.signal for watch in self.watched]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Levels of assignments, and the signals that the next level would be about."""
+
+    design: Design
+    levels: tuple[Level, ...]
+    next: tuple[Watch, ...]
+
+    def lines(self, levels: int | None = None) -> tuple[int, ...]:
+        """The source lines of the first levels: assignments, conditions, the edges of clocked blocks, and declarations
+        where a width may be wrong."""
+        found = {self.design.declared[signal] for signal in self.doubtful_signals(levels)}
+        for level in self.levels[:levels]:
+            for step in level.steps:
+                found.update(self.lines_of(step.assignment))
+            for wait in level.waits:
+                found.update(wait.lines)
+        return tuple(sorted(found))
+
+    def lines_of(self, assignment: Assignment) -> set[int]:
+        """The source lines of one assignment, of the constants in it, of the conditions and the loop around it, and of
+        the edges that it waits for."""
+        found = {*assignment.lines, *assignment.declared}
+        found.update(trigger.line for trigger in self.design.process_of(assignment).triggers)
+        if assignment.loop:
+            found.add(assignment.loop.line)
+        for condition in assignment.conditions:
+            found.update(condition.lines, condition.declared, condition.repeats)
+        return found
+
+    def doubtful_signals(self, levels: int | None = None) -> tuple[str, ...]:
+        """The signals whose width may be wrong: outputs of several bits, and what does not fit where it is used."""
+        outputs = {port.name for port in self.design.ports if port.width > 1}
+        doubtful = {misfit.signal for misfit in self.design.misfits}
+        if self.levels[:levels]:
+            doubtful |= outputs.intersection(self.levels[0].signals)
+        return tuple(signal for signal in self._signals(self.levels[:levels]) if signal in doubtful)
+
+    @staticmethod
+    def _signals(levels: Sequence[Level]) -> dict[str, None]:
+        """All signals of these levels: those that are watched, then those that their assignments write and read."""
+        found = dict.fromkeys(signal for level in levels for signal in level.signals)
+        for step in (step for level in levels for step in level.steps):
+            found |= dict.fromkeys(part.signal for part in (*step.assignment.targets, *step.assignment.data))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Lines that gave a signal its value. `sampled` is the time of the edge of a clocked block, else None."""
+
+    lines: tuple[int, ...]
+    because: tuple[str, ...]
+    sampled: int | None
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SignalReport:
+    """A signal of a level, with its value just before `time`, the causes, and the conditions that kept it from getting
+    another value, in a clocked block at the edge at `kept`; or the edges for which it waits, when none has come yet.
+    `late` are signals that changed at the very edge, and whose new values were seen."""
+
+    name: str
+    value: str
+    time: int | None
+    causes: tuple[Cause, ...]
+    waits: tuple[str, ...]
+    kept: int | None
+    edges: tuple[str, ...]
+    wait_lines: tuple[int, ...]
+    late: tuple[str, ...]
+
+
+def signal_reports(trace: Trace, history: History) -> list[list[SignalReport]]:
+    """The levels as reports show them; signals without a driver in the design, its inputs above all, are left out."""
+    return [[report for watch in level.watched for report in _reports(trace, level, watch, history)]
+            for level in trace.levels]
+
+
+def _reports(trace: Trace, level: Level, watch: Watch, history: History) -> Iterable[SignalReport]:
+    """The report of one signal, if anything drives it."""
+    steps = [step for step in level.steps if step.of == watch]
+    waits = [wait for wait in level.waits if wait.of == watch]
+    if steps or waits:
+        conditions = tuple(dict.fromkeys(condition.subject for wait in waits for condition in wait.conditions))
+        yield SignalReport(
+            name=_name(trace, watch.part), value=_value(watch, history), time=watch.time,
+            causes=tuple(dict.fromkeys(_cause(trace, step) for step in steps)), waits=conditions,
+            kept=max((wait.sampled for wait in waits if wait.at_edge), default=None),
+            edges=() if conditions else _edges(waits),
+            wait_lines=tuple(sorted(set[int]().union(*(wait.lines for wait in waits)))),
+            late=tuple(sorted(frozenset[str]().union(*(step.late for step in steps), *(wait.late for wait in waits)))))
+
+
+def _cause(trace: Trace, step: Step) -> Cause:
+    clocked = trace.design.process_of(step.assignment).clocked
+    because = tuple(condition.text if condition.holds else f"not ({condition.text})"
+                    for condition in step.assignment.conditions)
+    return Cause(tuple(sorted(trace.lines_of(step.assignment))), because, step.sampled if clocked else None,
+                 step.certain)
+
+
+def _edges(waits: Sequence[Wait]) -> tuple[str, ...]:
+    edges = (f"{trigger.edge} of {trigger.part.signal}" for wait in waits for trigger in wait.triggers)
+    return tuple(dict.fromkeys(edges))
+
+
+def _name(trace: Trace, part: Part) -> str:
+    """With its bits where they are not all."""
+    if part == trace.design.part(part.signal):
+        return part.signal
+    high = part.low + part.width - 1
+    return f"{part.signal}[{high}]" if part.width == 1 else f"{part.signal}[{high}:{part.low}]"
+
+
+def _value(watch: Watch, history: History) -> str:
+    """The value of these bits, empty when the waveform does not have it."""
+    sample = next(history.samples_before(watch.time), None) if watch.time is not None else None
+    bits = sample.values.get(watch.part.signal, "") if sample else ""
+    end = len(bits) - watch.part.low
+    return value_text(bits[max(0, end - watch.part.width):end]) if bits else ""

@@ -1,0 +1,117 @@
+"""What the signals of a simulation did: values at a time, the rows before one, and all changes."""
+
+from __future__ import annotations
+
+import difflib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Self
+
+from chatdev.tools.verilog.waveform import vcd
+from chatdev.tools.verilog.waveform.vcd import Signal, WaveformError
+
+_WIDEST = 1 << 20  # bits of a signal whose values are asked for
+_NEAR = 5  # names that are offered for one that is not there
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The values from `time` on until the next row: bits as `0`, `1`, `x` and `z`, the most significant first."""
+
+    time: int
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """A VCD file, of which only the header was read. Times are in units of `timescale` (`1ps`).
+
+    `signals` are known by their full names without range (`tb.top_module1.state`), escaped ones without backslash.
+    Real numbers, strings and events are left out; simulators leave out unpacked arrays. Every method reads the file
+    anew and keeps no more of it than it returns; it raises WaveformError for a signal that is not there and for a file
+    that is damaged.
+    """
+
+    path: Path
+    timescale: str
+    signals: Mapping[str, Signal]
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read the header; raises WaveformError."""
+        header = vcd.read_header(path)
+        return cls(path, header.timescale, header.signals)
+
+    def values_at(self, names: Iterable[str], time: int) -> dict[str, str]:
+        """The values just before `time`: the row that explains a mismatch seen at `time`, since a bench compares before
+        the updates of that time. `x` for what has no value yet."""
+        signals = self._chosen(names)
+        last = {code: value for _, code, value in self._raw(signals, time)}
+        return _by_name(signals, last)
+
+    def rows_before(self, names: Iterable[str], time: int, count: int) -> list[Row]:
+        """The last `count` rows before `time`, oldest first; there is one for each time at which a signal changed."""
+        signals = self._chosen(names)
+        before, steps = dict[str, str](), deque[tuple[int, dict[str, str]]]()
+        for moment, step in self._steps(signals, time):
+            steps.append((moment, step))
+            if len(steps) > count:
+                before |= steps.popleft()[1]
+        rows = []
+        for moment, step in steps:
+            before |= step
+            rows.append(Row(moment, _by_name(signals, before)))
+        return rows
+
+    def changes(self, names: Iterable[str], until: float = inf) -> Iterator[tuple[int, str, str]]:
+        """(time, name, bits) of every change before `until`, first values included, by time; one at most for each."""
+        signals = self._chosen(names)
+        for moment, step in self._steps(signals, until):
+            for name, signal in signals.items():
+                if signal.code in step:
+                    yield moment, name, step[signal.code]
+
+    def _steps(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, dict[str, str]]]:
+        """For each time the codes that have another value at its end, with that value."""
+        known, step, now = dict[str, str](), dict[str, str](), 0
+        for moment, code, value in self._raw(signals, until):
+            if moment != now and step:
+                known |= step
+                yield now, step
+                step = {}
+            now = moment
+            if known.get(code) != value:
+                step[code] = value
+            else:
+                step.pop(code, None)  # it went there and back within one time
+        if step:
+            yield now, step
+
+    def _raw(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, str, str]]:
+        return vcd.read_changes(self.path, {signal.code: signal.width for signal in signals.values()}, until)
+
+    def _chosen(self, names: Iterable[str]) -> dict[str, Signal]:
+        chosen = {name: self._signal(name) for name in names}
+        for signal in chosen.values():
+            if signal.width > _WIDEST:
+                raise WaveformError(f"{signal.name!r} is {signal.width} bits wide; at most {_WIDEST} can be shown")
+        return chosen
+
+    def _signal(self, name: str) -> Signal:
+        try:
+            return self.signals[name]
+        except KeyError:
+            last = name.rpartition(".")[2]
+            near = [other for other in self.signals if other.rpartition(".")[2] == last]
+            near += [other for other in difflib.get_close_matches(name, self.signals, _NEAR) if other not in near]
+            raise WaveformError(f"the waveform has no signal {name!r}; " + (
+                f"do you mean {' or '.join(near[:_NEAR])}?" if near else
+                f"it has {len(self.signals)}, such as {', '.join(list(self.signals)[:_NEAR])}")) from None
+
+
+def _by_name(signals: Mapping[str, Signal], values: Mapping[str, str]) -> dict[str, str]:
+    """The values by name; `x` for what has none yet."""
+    return {name: values.get(signal.code, "x" * signal.width) for name, signal in signals.items()}
