@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import plans
-from benchmarks.fleet_load import apart
+from benchmarks.fleet_load import measure_apart
 from benchmarks.run_folder import weighed
-from benchmarks.simulate_fleet import CALLS, Costs, Load, fitted, ideal, seconds
+from benchmarks.simulate_fleet import CALLS, Costs, Load, fit_costs, ideal, seconds
 from benchmarks.study import (
     RESULTS_FOLDER,
     ROOT,
@@ -66,16 +66,16 @@ def costs_of(figures: Mapping[str, Mapping[str, Any]]) -> Costs:
     many = figures[MANY]
     costs = Costs(start=many["cpu_ms_per_start"] / 1000, prompt_tokens=many["prompt_tokens_per_call"],
                   completion_tokens=many["completion_tokens_per_call"])
-    return fitted((LOADS[FEW], figures[FEW]["seconds"]), (LOADS[MANY], many["seconds"]), costs)
+    return fit_costs((LOADS[FEW], figures[FEW]["seconds"]), (LOADS[MANY], many["seconds"]), costs)
 
 
-def foretold(name: str, costs: Costs) -> dict[str, float]:
+def predict(name: str, costs: Costs) -> dict[str, float]:
     """What the simulation says of a load."""
     load = LOADS[name]
     return {"ideal_seconds": round(ideal(load, costs), 1), "foretold_seconds": round(seconds(load, costs), 1)}
 
 
-def booked(jobs: int = BOOKED, claims: int = CLAIMED) -> dict[str, Any]:
+def measure_ledger(jobs: int = BOOKED, claims: int = CLAIMED) -> dict[str, Any]:
     """What a claim and a result take in a SQLite file with so many jobs, in processor milliseconds."""
     with tempfile.TemporaryDirectory(prefix="chatdev-ledger-") as folder:
         ledger = Ledger(str(Path(folder, "ledger.sqlite")), "booked")
@@ -94,14 +94,14 @@ def booked(jobs: int = BOOKED, claims: int = CLAIMED) -> dict[str, Any]:
 def study(loads: Mapping[str, Load], before: Mapping[str, Any]) -> dict[str, Any]:
     """Measure these loads, take the figures of the others from before, and foretell all that there are. Raises KeyError
     when the small loads have never been measured."""
-    figures = {**before.get("loads", {}), **{name: apart(load) for name, load in loads.items()}}
+    figures = {**before.get("loads", {}), **{name: measure_apart(load) for name, load in loads.items()}}
     costs = costs_of(figures)
     return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "costs": asdict(costs),
-            "loads": {name: {**figures[name], **foretold(name, costs)} for name in LOADS if name in figures},
-            "plans": plans.plans(costs), "ledger": booked(), "run_folder": weighed()}
+            "loads": {name: {**figures[name], **predict(name, costs)} for name in LOADS if name in figures},
+            "plans": plans.plans(costs), "ledger": measure_ledger(), "run_folder": weighed()}
 
 
-def told(results: Mapping[str, Any]) -> str:
+def loads_text(results: Mapping[str, Any]) -> str:
     """The figures for the page."""
     loads, book = results["loads"], results["ledger"]
     table = markdown_table(
@@ -116,7 +116,7 @@ def told(results: Mapping[str, Any]) -> str:
             f"of the processor, and a result {book['result_ms']}.\n\n{results['date']}; {results['machine']}.")
 
 
-def weight_told(results: Mapping[str, Any]) -> str:
+def weight_table(results: Mapping[str, Any]) -> str:
     """What a run's folder weighs, for the page."""
     weight = results["run_folder"]
     inodes = weight["files"] + weight["folders"]
@@ -152,8 +152,8 @@ def main() -> None:
 
 def pages(results: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     """What stands between which marks of the page."""
-    return {(BEGIN, END): told(results), (WEIGHT_BEGIN, WEIGHT_END): weight_told(results),
-            (plans.BEGIN, plans.END): plans.told(results["plans"])}
+    return {(BEGIN, END): loads_text(results), (WEIGHT_BEGIN, WEIGHT_END): weight_table(results),
+            (plans.BEGIN, plans.END): plans.plans_text(results["plans"])}
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def answer(phase: str, place: str) -> str:
             "coding": program("pass"), "requirements": "<SOLUTION>\n# nothing", "manual": "# Manual\n\nRun it."}[phase]
 
 
-def scripted(request: Received, latencies: Iterator[float]) -> Scripted:
+def scripted_reply(request: Received, latencies: Iterator[float]) -> Scripted:
     """The reply to a request, with the tokens of both."""
     text = answer(request.headers["X-ChatDev-Phase"], request.headers["X-ChatDev-Activity"])
     prompt = sum(len(message["content"]) for message in request.body["messages"])
@@ -71,20 +71,20 @@ def latencies(load: Load) -> Iterator[float]:
                else load.latency)
 
 
-def serve(connection: Connection, load: Load) -> None:
+def run_server(connection: Connection, load: Load) -> None:
     """The fake model, in a process of its own; ends when the connection does."""
     delays = latencies(load)
     with ChatServer(remembers=False) as server, suppress(EOFError):
-        server.route(lambda request: scripted(request, delays))
+        server.route(lambda request: scripted_reply(request, delays))
         connection.send(server.url)
         connection.recv()
 
 
 @contextmanager
-def served(load: Load) -> Iterator[str]:
+def model_server(load: Load) -> Iterator[str]:
     """The address of a fake model."""
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=serve, args=(there, load), daemon=True)
+    process = multiprocessing.get_context("spawn").Process(target=run_server, args=(there, load), daemon=True)
     process.start()
     there.close()
     yield here.recv()
@@ -120,7 +120,7 @@ class Fleet:
         cpu, began = _cpu(), time.monotonic()
         await work_through(ledger, self._work, at_once=self.load.at_once, on_change=self._look)
         self.seconds, self.cpu = time.monotonic() - began, _cpu() - cpu
-        self.memory.append(resident())
+        self.memory.append(resident_mib())
         self.failed = sum(not entry.result.get("success") for entry in ledger.entries())
         ledger.close()
 
@@ -147,8 +147,8 @@ class Fleet:
 
     def _look(self, progress: BatchProgress) -> None:
         """Look at the memory after every tenth of the jobs."""
-        if progress.ended * 10 >= len(self.memory) * self.load.jobs:
-            self.memory.append(resident())
+        if progress.finished_jobs * 10 >= len(self.memory) * self.load.jobs:
+            self.memory.append(resident_mib())
 
     def figures(self) -> dict[str, Any]:
         """All as plain values."""
@@ -162,13 +162,13 @@ class Fleet:
                 "memory_mib": self.memory, "load_of_the_machine_before": self.before}
 
 
-def resident() -> float:
+def resident_mib() -> float:
     """The memory of this process, MiB."""
     (found,) = re.findall(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
     return round(int(found) / 1024, 1)
 
 
-def measured(load: Load, url: str) -> dict[str, Any]:
+def measure_load(load: Load, url: str) -> dict[str, Any]:
     """The figures of a load that is run in this process, in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="chatdev-fleet-") as folder:
         fleet = Fleet(load, url, Path(folder))
@@ -176,10 +176,10 @@ def measured(load: Load, url: str) -> dict[str, Any]:
     return fleet.figures()
 
 
-def apart(load: Load) -> dict[str, Any]:
+def measure_apart(load: Load) -> dict[str, Any]:
     """The figures of a load that has a fresh process for itself."""
-    with served(load) as url, multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measured, (load, url))
+    with model_server(load) as url, multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(measure_load, (load, url))
 
 
 def _cpu() -> float:

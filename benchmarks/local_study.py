@@ -16,8 +16,8 @@ from typing import Any
 
 from benchmarks.study import ROOT, machine, markdown_table, read_results, write_between, write_results
 from chatdev.batch.ledger import Ledger
-from chatdev.evaluation.report.results import Results
-from chatdev.evaluation.report.text import as_text
+from chatdev.evaluation.reporting.formats import as_text
+from chatdev.evaluation.reporting.results import Results
 from chatdev.runner.recorded import JOURNAL
 
 FOLDER = ROOT / "studies"

@@ -57,12 +57,12 @@ def plans(engine: Costs, loads: Sequence[Load] = LOADS) -> list[dict[str, Any]]:
         tokens = load.jobs * (usual.prompt_tokens + usual.completion_tokens)
         made.append({"jobs": load.jobs, "workers": load.workers, "at_once": load.at_once, "requests": load.requests,
                      "tokens": load.tokens, "hours": round(seconds(load, costs) / 3600, 2),
-                     "limited_by": narrowest(load, costs), "tokens_in_all": tokens,
+                     "limited_by": bottleneck(load, costs), "tokens_in_all": tokens,
                      "price": {model: round(load.jobs * usual.price(model), 2) for model in MODELS}})
     return made
 
 
-def narrowest(load: Load, costs: Costs) -> str:
+def bottleneck(load: Load, costs: Costs) -> str:
     """What would shorten the time most, were it not there."""
     without = {"tokens a minute": (replace(load, tokens=None), costs),
                "requests a minute": (replace(load, requests=None), costs),
@@ -71,7 +71,7 @@ def narrowest(load: Load, costs: Costs) -> str:
     return min(without, key=lambda name: seconds(*without[name]))
 
 
-def told(made: Sequence[Mapping[str, Any]]) -> str:
+def plans_text(made: Sequence[Mapping[str, Any]]) -> str:
     """The table for the page."""
     usual = Usual.of_the_first_runs()
     rows = [(f"{plan['jobs']:,}", plan["workers"], plan["at_once"],

@@ -7,14 +7,15 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from benchmarks.fleet_load import COMPANY, served
+from benchmarks.fleet_load import COMPANY, model_server
 from benchmarks.simulate_fleet import Load
 from chatdev import Company
 
 
 def weighed() -> dict[str, float]:
     """A run of `fleet.yaml`, weighed; sizes in KiB, `disk` with the rest of each last block."""
-    with served(Load(jobs=1, at_once=1, latency=0)) as url, tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
+    load = Load(jobs=1, at_once=1, latency=0)
+    with model_server(load) as url, tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
         asyncio.run(Company.load(COMPANY).arun("Write a program.", model="m", base_url=url, sandbox="none",
                                                warehouse=Path(folder)))
         (run,) = Path(folder).iterdir()

@@ -85,16 +85,16 @@ def ideal(load: Load, costs: Costs) -> float:
     return seconds(load, replace(costs, cpu=0.0, wait=0.0, start=0.0))
 
 
-def fitted(few: tuple[Load, float], many: tuple[Load, float], costs: Costs) -> Costs:
+def fit_costs(few: tuple[Load, float], many: tuple[Load, float], costs: Costs) -> Costs:
     """The costs at which two loads take the seconds that they took: one of few jobs at once, which shows what calls
     wait for, and one of more than the processor can serve, which shows what they take of it."""
     for _ in range(_ROUNDS):
-        costs = _with("cpu", costs, *many)
-        costs = _with("wait", costs, *few)
+        costs = _fit_cost("cpu", costs, *many)
+        costs = _fit_cost("wait", costs, *few)
     return costs
 
 
-def _with(name: str, costs: Costs, load: Load, took: float) -> Costs:
+def _fit_cost(name: str, costs: Costs, load: Load, took: float) -> Costs:
     """The costs with the one by which the load takes so long; 0 where it took even less than without."""
     least, most = 0.0, 0.1
     while most - least > _EXACT:

@@ -18,9 +18,8 @@ from typing import Any
 
 from benchmarks.local_study import FOLDER, MODEL, LocalStudy, each_task, main
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
-from chatdev.evaluation.dialogue_tables import dialogues
-from chatdev.evaluation.judging.record import judgements
-from chatdev.evaluation.judging.standing import Standing, standings
+from chatdev.evaluation.dialogues import dialogues
+from chatdev.evaluation.judging.judgements import Comparison, compare_companies, read_judgements
 
 TALKING = "chatdev"
 JUDGEMENTS = FOLDER / "judgements.jsonl"
@@ -35,22 +34,22 @@ STUDY = LocalStudy(
     ("<!-- table: written by python -m benchmarks.srdd_local -->", "<!-- end of table -->"))
 
 
-def more(folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+def judge_and_dialogues(folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
     """What the judge said, and what the dialogues of the company whose agents talk come to."""
-    found = standings(judgements(JUDGEMENTS)) if JUDGEMENTS.exists() else []
+    found = compare_companies(read_judgements(JUDGEMENTS)) if JUDGEMENTS.exists() else []
     return {"standings": [_counts(one) for one in found], "dialogues": dialogues(folders.get(TALKING, ())).plain()}
 
 
-def _counts(standing: Standing) -> dict[str, Any]:
+def _counts(standing: Comparison) -> dict[str, Any]:
     return {name: getattr(standing, name) for name in
             ("judge", "one", "other", "wins", "losses", "ties", "unreadable", "agreed", "first_preferred")}
 
 
-def told(study: Mapping[str, Any]) -> str:
+def page_text(study: Mapping[str, Any]) -> str:
     """The report of the rows, every task by itself, the judge, and the dialogues."""
     tasks = each_task(study["rows"], "Quality; hidden tests passed", _cell)
-    parts = (STUDY.report(study), tasks, _shared(study["rows"]), _judged(study["standings"]),
-             _talk(study["dialogues"]))
+    parts = (STUDY.report(study), tasks, _shared_tasks_table(study["rows"]), _judge_sentences(study["standings"]),
+             _dialogue_tables(study["dialogues"]))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -58,7 +57,7 @@ def _cell(row: Mapping[str, Any]) -> str:
     return f"{row['quality']:.2f}; {row['checks_passed']} of {row['checks']}"
 
 
-def _shared(rows: Sequence[Mapping[str, Any]]) -> str:
+def _shared_tasks_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """The means of every variant over the tasks that all of them have."""
     by_variant = defaultdict[str, dict[str, Mapping[str, Any]]](dict)
     for row in rows:
@@ -76,7 +75,7 @@ def _means(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str, str, str]:
             str(sum(row["checks_passed"] for row in rows)), f"{tokens:,.0f}")
 
 
-def _judged(found: Sequence[Mapping[str, Any]]) -> str:
+def _judge_sentences(found: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(f"The local model as judge, each pair in both orders: {one['one']} preferred {one['wins']} times, "
                      f"{one['other']} {one['losses']} times, {one['ties']} ties, {one['unreadable']} unreadable; "
                      f"both orders named the same in {_share(one['agreed'])} of the pairs, and the program shown first "
@@ -87,7 +86,7 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.0%}"
 
 
-def _talk(found: Mapping[str, Any]) -> str:
+def _dialogue_tables(found: Mapping[str, Any]) -> str:
     said = markdown_table(["Phase", "Characters of language", "of code", "Share of language"],
                           [[phase, one["language"], one["code"], _share(one["share_of_language"])]
                            for phase, one in found["speech"].items()])
@@ -98,4 +97,4 @@ def _talk(found: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main(STUDY, __doc__, more, told)
+    main(STUDY, __doc__, judge_and_dialogues, page_text)

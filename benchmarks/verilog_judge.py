@@ -25,7 +25,7 @@ import yaml
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev.evaluation.measure import Row
-from chatdev.evaluation.verilogeval import Problem, VerilogEval, measured
+from chatdev.evaluation.verilogeval import Problem, VerilogEval, measure_answer
 from chatdev.sandbox.base import Sandbox, find_sandbox
 from chatdev.tools.base import template
 from chatdev.tools.verilog.design.design import Design
@@ -57,7 +57,7 @@ def study(problems: Sequence[Problem], published: Mapping[str, Problem], sandbox
     """Judge references, stubs and cheats, as many at once as there are cores."""
     def judged(answer: Callable[[Problem], str], chosen: Iterable[Problem]) -> dict[str, Row]:
         def one(problem: Problem) -> Row:
-            return measured({"top.sv": answer(problem).encode("utf-8")}, problem, sandbox)
+            return measure_answer({"top.sv": answer(problem).encode("utf-8")}, problem, sandbox)
 
         listed = list(chosen)
         with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -17,7 +17,7 @@ import yaml
 
 from benchmarks.first_runs.record import Row, save, write_page
 from benchmarks.study import ROOT
-from chatdev.evaluation.trial import Check, copied
+from chatdev.evaluation.trial import Check, program_copy
 from chatdev.journal import read_journal
 from chatdev.sandbox.base import Sandbox, find_sandbox
 from chatdev.workspace.file_tree import read_tree
@@ -57,7 +57,7 @@ def try_out(task: dict[str, str], software: Path, sandbox: Sandbox) -> list[Chec
     """The checks of the task's acceptance script; one failed check when there is nothing to start."""
     script = import_module(f"benchmarks.first_runs.{task['accept'].removesuffix('.py')}")
     try:
-        with copied(software, sandbox) as program:
+        with program_copy(software, sandbox) as program:
             return list(script.accept(program))
     except FileNotFoundError as error:
         return [Check("there is a program", passed=False, detail=str(error))]

@@ -36,7 +36,7 @@ class BatchProgress:
         return sum(self.counts.values())
 
     @property
-    def ended(self) -> int:
+    def finished_jobs(self) -> int:
         """The jobs that are done or have failed."""
         return self.counts["done"] + self.counts["failed"]
 
@@ -48,12 +48,12 @@ class Tally:
         self.counts: dict[State, int] = {"open": 0, "running": 0, "done": 0, "failed": 0}
         self.spent = Expense()
         self._sums: dict[str, tuple[float, int]] = {}
-        self._began, self._ended_before = time.monotonic(), 0
+        self._began, self._finished_before = time.monotonic(), 0
 
     def start_session(self, ledger: Ledger) -> None:
         """See what there is before this session's first job."""
         self.recount(ledger)
-        self._began, self._ended_before = time.monotonic(), self._ended
+        self._began, self._finished_before = time.monotonic(), self._finished_jobs
 
     def recount(self, ledger: Ledger) -> None:
         """`refresh`, and take the means of all results anew."""
@@ -88,7 +88,7 @@ class Tally:
         return BatchProgress(dict(self.counts), means, self.spent, self._seconds_left(), **more)
 
     @property
-    def _ended(self) -> int:
+    def _finished_jobs(self) -> int:
         return self.counts["done"] + self.counts["failed"]
 
     def _move(self, before: State, after: State) -> None:
@@ -96,7 +96,7 @@ class Tally:
         self.counts[after] += 1
 
     def _seconds_left(self) -> float | None:
-        done = self._ended - self._ended_before
+        done = self._finished_jobs - self._finished_before
         left = self.counts["open"] + self.counts["running"]
         return (time.monotonic() - self._began) / done * left if done > 0 else None
 

@@ -82,7 +82,7 @@ class _RayEngine:
 
     def _result(self) -> BatchProgress:
         """The last progress. Raises what kept the workers from working, when all of them failed by it."""
-        if not self._left:
+        if not self._jobs_left:
             return self._report(status="finished", trouble="")
         if reason := self._reason or self._problem:
             return self._report(status="stopped", reason=reason, problem=self._problem)
@@ -98,7 +98,7 @@ class _RayEngine:
         if reason := self._setup.allowance.stop_reason(self._tally.spent):
             self._stop(reason)
         self._report()
-        return self._left > 0
+        return self._jobs_left > 0
 
     async def _wait(self) -> None:
         """Until a worker comes to its end, or it is time for the next look."""
@@ -122,7 +122,7 @@ class _RayEngine:
                 supervisor.stop()
 
     @property
-    def _left(self) -> int:
+    def _jobs_left(self) -> int:
         return self._tally.counts["open"] + self._tally.counts["running"]
 
     def _report_trouble(self, trouble: str) -> None:

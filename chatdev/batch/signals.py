@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def interruptible(work: Coroutine[Any, Any, T]) -> T:
+def run_interruptible(work: Coroutine[Any, Any, T]) -> T:
     """The value of `work`, in an event loop of its own. Ctrl-C and SIGTERM cancel it; when it has cleared up they raise
     KeyboardInterrupt. For the main thread of a process."""
     async def through() -> T:
-        with cancelled_by_sigterm():
+        with cancel_on_sigterm():
             return await work
 
     try:
@@ -25,7 +25,7 @@ def interruptible(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextmanager
-def cancelled_by_sigterm() -> Iterator[None]:
+def cancel_on_sigterm() -> Iterator[None]:
     """Meanwhile SIGTERM cancels the current task, as Ctrl-C does. For the main thread of a process."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None, "a coroutine runs in a task"

@@ -16,7 +16,7 @@ from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 
 if TYPE_CHECKING:
-    from chatdev.evaluation.dialogue_tables import Dialogues, Kinds
+    from chatdev.evaluation.dialogues import Dialogues, ObservedKinds
 
 _SHOWN = 12  # transitions; --json has all
 
@@ -38,7 +38,7 @@ def command(folders: tuple[Path, ...], reviews: tuple[str, ...], tests: tuple[st
 
     A RUN_FOLDER is a run, its journal, or a folder of runs, such as a warehouse.
     """
-    from chatdev.evaluation.dialogue_tables import dialogues
+    from chatdev.evaluation.dialogues import dialogues
 
     found = dialogues((run for folder in folders for run in _runs(folder)), reviews, tests)
     click.echo(json.dumps(found.plain(), indent=1) if as_json else sanitize("\n".join(_lines(found, reviews, tests))))
@@ -67,7 +67,7 @@ def _lines(found: Dialogues, reviews: Sequence[str], tests: Sequence[str]) -> It
     yield from _kinds(f"What tests showed in {', '.join(tests)}", found.tests, "--test")
 
 
-def _kinds(title: str, kinds: Kinds, option: str) -> Iterator[str]:
+def _kinds(title: str, kinds: ObservedKinds, option: str) -> Iterator[str]:
     total = kinds.counts.total()
     if not total:
         yield f"\n{title}: nothing ({option} PHASE looks at another phase)"
@@ -83,10 +83,10 @@ def _kinds(title: str, kinds: Kinds, option: str) -> Iterator[str]:
 
 
 def _draw(found: Dialogues, folder: Path) -> None:
-    from chatdev.evaluation.dialogue_plots import plots
+    from chatdev.evaluation.plots import dialogue_plots
 
     with explain_os_errors("write plots to", folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in plots(found):
+        for name, text in dialogue_plots(found):
             (folder / name).write_text(text, encoding="utf-8")
             click.echo(f"written: {folder / name}", err=True)

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome, show_error
-from chatdev.cli.study_options import begun, folder_of, listed, study_options
+from chatdev.cli.study_options import open_existing_ledger, runs_folder, split_names, study_options
 from chatdev.engine.amounts import count_noun, money
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
+    from chatdev.evaluation.judging.judgements import Comparison, Judgement, JudgementFile
     from chatdev.evaluation.judging.pairs import Matches
-    from chatdev.evaluation.judging.record import Judgement, Record
-    from chatdev.evaluation.judging.standing import Standing
 
 HUMAN = "human"
 _LISTED = 10  # runs that have no part in a pair
@@ -29,7 +28,7 @@ _LISTED = 10  # runs that have no part in a pair
 @click.command("judge")
 @click.argument("folders", nargs=-1, metavar="[ONE OTHER]", type=click.Path(path_type=Path))
 @study_options
-@click.option("--variants", callback=listed, metavar="A,B",
+@click.option("--variants", callback=split_names, metavar="A,B",
               help="Variants of the study, every two of which are compared. [default: all]")
 @click.option("--judge", "judge", metavar="MODEL|human",
               help="Who judges: a model, or you at this terminal. [default: the default model]")
@@ -53,11 +52,11 @@ def command(folders: tuple[Path, ...], **given: Any) -> int:
     The runs are those of a study, or of two folders of runs, ONE and OTHER, matched by their tasks. A model sees every
     pair in both orders and a company wins only when both verdicts prefer it; else it is a tie.
     """
-    from chatdev.evaluation.judging.record import Record
+    from chatdev.evaluation.judging.judgements import JudgementFile
 
     matches = _matches(folders, given)
     made: list[Judgement] = []
-    with Record(given["record"]) as record:
+    with JudgementFile(given["record"]) as record:
         try:
             if given["judge"] == HUMAN:
                 _by_a_person(matches, record, given, made)
@@ -68,31 +67,31 @@ def command(folders: tuple[Path, ...], **given: Any) -> int:
     return 0
 
 
-def _tell(made: Sequence[Judgement], record: Record, *, as_json: bool) -> None:
+def _tell(made: Sequence[Judgement], record: JudgementFile, *, as_json: bool) -> None:
     """Print how companies stand by the judgements that there are, and what their judges took."""
-    from chatdev.evaluation.judging.standing import standings
+    from chatdev.evaluation.judging.judgements import compare_companies
 
-    found = standings(made)
+    found = compare_companies(made)
     if as_json:
         click.echo(json.dumps([{**asdict(one), "rates": rates(one)} for one in found]))
         return
     for standing in found:
         show(standing)
     for judge in dict.fromkeys(judgement.judge for judgement in made if judgement.judge != HUMAN):
-        spent = record.spent(judge)
+        spent = record.expense_of(judge)
         click.echo(sanitize(f"\n{judge} has taken {count_noun(spent.tokens, 'token')}, {money(spent.cost)}, in all"))
 
 
-def rates(standing: Standing) -> dict[str, Any]:
+def rates(standing: Comparison) -> dict[str, Any]:
     """The shares of the decided pairs, each with its 95 % interval; None without any."""
     counts = {"wins": standing.wins, "losses": standing.losses, "ties": standing.ties}
     return {name: standing.rate(count) for name, count in counts.items()}
 
 
-def show(standing: Standing) -> None:
+def show(standing: Comparison) -> None:
     """Print a standing as a small table."""
     click.echo(sanitize(f"\n{standing.one} and {standing.other}, judged by {standing.judge}: "
-                        f"{count_noun(standing.decided, 'pair')}"))
+                        f"{count_noun(standing.decided_pairs, 'pair')}"))
     names = (f"{standing.one} wins", f"{standing.other} wins", "ties")
     wide = max(map(len, names))
     for name, count in zip(names, (standing.wins, standing.losses, standing.ties), strict=True):
@@ -110,17 +109,18 @@ def show(standing: Standing) -> None:
 
 def _matches(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
     """The pairs; what has no part in one is said."""
-    from chatdev.evaluation.judging.pairs import Matches, of_folders, of_study
+    from chatdev.evaluation.judging.pairs import Matches, pairs_of_folders, pairs_of_study
 
     if len(folders) not in (0, 2):
         raise ConfigError(f"{len(folders)} folders are given; give two, each with the runs of one company, or none and "
                           "the name of a study: --study NAME")
     if folders:
-        matches = of_folders(*folders)
+        matches = pairs_of_folders(*folders)
     else:
-        ledger = begun(given["ledger_url"], given["study"])
+        ledger = open_existing_ledger(given["ledger_url"], given["study"])
         try:
-            matches = of_study(ledger.entries("done"), folder_of(given["folder"], given["study"]), given["variants"])
+            runs = runs_folder(given["folder"], given["study"])
+            matches = pairs_of_study(ledger.entries("done"), runs, given["variants"])
         finally:
             ledger.close()
     for line in matches.left_out[:_LISTED]:
@@ -132,15 +132,15 @@ def _matches(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
     return Matches(matches.found[:given["limit"]])
 
 
-def _by_a_person(matches: Matches, record: Record, given: dict[str, Any], made: list[Judgement]) -> None:
-    from chatdev.cli.judging import look
-    from chatdev.evaluation.judging import human
+def _by_a_person(matches: Matches, record: JudgementFile, given: dict[str, Any], made: list[Judgement]) -> None:
+    from chatdev.cli.human_judging import look
+    from chatdev.evaluation.judging.judges import draw_pairs, human_judgements
 
-    look(list(human.shuffled(matches.found, record, given["seed"])), record)
-    made += human.known(matches.found, record)
+    look(list(draw_pairs(matches.found, record, given["seed"])), record)
+    made += human_judgements(matches.found, record)
 
 
-def _by_a_model(matches: Matches, record: Record, given: dict[str, Any], made: list[Judgement]) -> None:
+def _by_a_model(matches: Matches, record: JudgementFile, given: dict[str, Any], made: list[Judgement]) -> None:
     from tqdm import tqdm
 
     with tqdm(total=2 * len(matches.found), unit="look", disable=None) as bar:
@@ -153,22 +153,22 @@ def _by_a_model(matches: Matches, record: Record, given: dict[str, Any], made: l
         except ChatDevError:
             bar.close()
             show_error(f"stopped after {len(made)} of {2 * len(matches.found)} looks; they are kept in "
-                       f"{given['record']}, and the same command goes on once this is mended:")
+                       f"{given['record']}, and the same command goes on once this is fixed:")
             raise
 
 
-async def _asked(matches: Matches, record: Record, given: dict[str, Any],
+async def _asked(matches: Matches, record: JudgementFile, given: dict[str, Any],
                  on_judged: Callable[[Judgement], object]) -> None:
     from chatdev.batch.attempt import Allowance
     from chatdev.config.environ import environ
     from chatdev.config.profiles import profile_for
     from chatdev.config.settings import default_model, user_settings
-    from chatdev.evaluation.judging.model_judge import ModelJudge, judge_all
-    from chatdev.evaluation.judging.wording import wording
+    from chatdev.evaluation.judging.judge_wording import judge_wording
+    from chatdev.evaluation.judging.judges import ModelJudge, judge_all
     from chatdev.llm.registry import Models
 
     wanted, user, models = default_model(given["judge"], given["base_url"]), user_settings(), Models(environ())
-    words = wording()
+    words = judge_wording()
     if given["characters"]:
         words = words.model_copy(update={"characters": given["characters"]})
     try:

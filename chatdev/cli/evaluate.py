@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import click
 
-from chatdev.cli import eval_dialogues, eval_judge, eval_report, eval_srdd, eval_verilogeval
+from chatdev.cli import eval_dialogues, eval_judge
+from chatdev.cli.outcome import report_outcome
+from chatdev.cli.study_options import (
+    open_existing_ledger,
+    running_options,
+    runs_folder,
+    split_names,
+    study_options,
+)
+from chatdev.cli.study_run import StudyPlan, run_study, study_of, variants_by_name
+from chatdev.runner.sanitize import sanitize
+from chatdev.workspace.file_tree import explain_os_errors
 
 
 @click.group("eval")
@@ -12,5 +26,129 @@ def command() -> None:
     """Measure companies on data sets, compare them, and report. Needs the extra `eval`."""
 
 
-for module in (eval_srdd, eval_verilogeval, eval_report, eval_judge, eval_dialogues):
-    command.add_command(module.command)
+@click.command("srdd")
+@click.option("--companies", callback=split_names, default="single,pipeline,chatdev", show_default=True,
+              metavar="A,B,C", help="Names or paths of companies.")
+@click.option("--ablations", is_flag=True, help="The paper's ablations of each company whose agents talk, too.")
+@click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="CSV_OR_FOLDER",
+              help="Tasks of your own: YAML files as in srdd/tasks, or a CSV file as the published SRDD. "
+                   "[default: the bundled tasks]")
+@click.option("--areas", callback=split_names, metavar="A,B", help="Only tasks of these areas.")
+@click.option("--categories", callback=split_names, metavar="A,B", help="Only tasks of these categories.")
+@click.option("--only-with-acceptance", is_flag=True, help="Only tasks that have a hidden acceptance test.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N",
+              help="So many tasks, spread evenly over areas and categories; a greater limit takes the same and more.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which tasks a limit takes.")
+@click.option("--embedder", default="lexical", show_default=True, metavar="lexical|minilm|endpoint:MODEL",
+              help="What consistency is measured with.")
+@click.option("--embedder-url", metavar="URL", help="Endpoint of the embedder. [default: OPENAI_BASE_URL]")
+@click.option("--install", type=click.Choice(["auto", "never"]), default="auto", show_default=True,
+              help="Whether packages that programs import are installed, in the sandbox.")
+@click.option("--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`.")
+@running_options("srdd")
+@report_outcome
+def srdd(study: str, ledger_url: str, folder: Path | None, **given: Any) -> int:
+    """Run companies on software requirements and measure what they make.
+
+    Give the same command again to go on after any interruption; finished runs are kept. `chatdev eval report` shows
+    the results.
+    """
+    return run_study(study, ledger_url, folder, given, _plan_srdd)
+
+
+def _plan_srdd(folder: Path, given: dict[str, Any]) -> StudyPlan:
+    """The variants, the tasks and the study; everything that can be checked before is."""
+    from chatdev.evaluation.srdd import Srdd
+    from chatdev.evaluation.study import Conditions
+    from chatdev.evaluation.tasks import Selection
+    from chatdev.evaluation.variants import variants
+
+    data = Srdd(given["data"].absolute(), given["data"].stem) if given["data"] else Srdd()
+    chosen = variants_by_name(given["only"], variants(given["companies"], models=given["models"], sets=given["sets"],
+                                          ablations=given["ablations"]))
+    tasks = Selection(given["areas"], given["categories"], given["only_with_acceptance"], given["limit"],
+                      given["seed"]).select(data.tasks())
+    data.refuse_broken_tests(tasks)
+    conditions = Conditions(given["embedder"], given["install"], given["runtime"])
+    return StudyPlan(chosen, tasks, study_of(data, folder, conditions, given))
+
+
+@click.command("verilogeval")
+@click.option("--data", type=click.Path(path_type=Path, exists=True), required=True, metavar="FOLDER_OR_ARCHIVE",
+              help="VerilogEval's repository, its folder dataset_spec-to-rtl, or a .tar.gz of it.")
+@click.option("--companies", callback=split_names, default="single_verilog,planner1,verilogcoder", show_default=True,
+              metavar="A,B,C", help="Names or paths of companies.")
+@click.option("--ablations", is_flag=True,
+              help="Each company with waveform tracing that may do without it, and the other way round, too.")
+@click.option("--problems", callback=split_names, metavar="A,B", help="Only these, e.g. Prob001_zero,Prob050_kmap1.")
+@click.option("--kinds", callback=split_names, metavar="A,B", help="Only problems of these kinds, e.g. fsm.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N",
+              help="So many problems, spread evenly over the kinds; a greater limit takes the same and more.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which problems a limit takes.")
+@click.option("--errata/--as-published", default=True, show_default=True,
+              help="Take the corrected files of three problems that nobody can solve as published.")
+@running_options("verilogeval")
+@report_outcome
+def verilogeval(study: str, ledger_url: str, folder: Path | None, **given: Any) -> int:
+    """Run companies on the problems of VerilogEval v2 and judge their modules, by our rule and by its script's.
+
+    Agents get the hidden bench's verdict while they work, as in VerilogCoder. Give the same command again to go on
+    after any interruption; `chatdev eval report --study verilogeval` shows the results.
+    """
+    return run_study(study, ledger_url, folder, given, _plan_verilogeval)
+
+
+def _plan_verilogeval(folder: Path, given: dict[str, Any]) -> StudyPlan:
+    """The variants, the problems and the study. Raises ConfigError."""
+    from chatdev.evaluation.study import Conditions
+    from chatdev.evaluation.tasks import Selection
+    from chatdev.evaluation.variants import add_tracing_ablations, variants
+    from chatdev.evaluation.verilogeval import VerilogEval
+
+    data = VerilogEval(given["data"].absolute(), given["errata"])
+    found = variants(given["companies"], models=given["models"], sets=given["sets"])
+    chosen = variants_by_name(given["only"], add_tracing_ablations(found) if given["ablations"] else found)
+    named = [data.problem(name).name for name in given["problems"]]
+    tasks = [task for task in data.tasks() if not named or task.name in named]
+    tasks = Selection(given["kinds"], (), False, given["limit"], given["seed"]).select(tasks)
+    return StudyPlan(chosen, tasks, study_of(data, folder, Conditions(install="never"), given))
+
+
+@click.command("report")
+@study_options
+@click.option("--format", "form", type=click.Choice(["table", "csv", "json", "html"]), default="table",
+              show_default=True, help="For a terminal; one row a run; everything; a page with plots.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Where to write. [default: standard output; html: report.html in the study's folder]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@report_outcome
+def report(study: str, ledger_url: str, folder: Path | None, form: str, output: Path | None, seed: int) -> int:
+    """Show what a study found so far: means with confidence intervals, differences between variants on the same
+    tasks, results by area, failed jobs, and every run."""
+    from chatdev.evaluation.reporting.formats import as_csv, as_json, as_text
+    from chatdev.evaluation.reporting.page import as_page
+    from chatdev.evaluation.reporting.results import Results
+
+    runs = runs_folder(folder, study)
+    ledger = open_existing_ledger(ledger_url, study)
+    try:
+        results = Results.read(ledger, seed)
+    finally:
+        ledger.close()
+    if form == "html":
+        output = output or runs / "report.html"
+        text = as_page(results, runs, output.absolute())
+    else:
+        text = {"table": as_text, "csv": as_csv, "json": as_json}[form](results)
+    if output is None:
+        click.echo(sanitize(text) if form == "table" else text, nl=False)
+        return 0
+    with explain_os_errors("write", output):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf-8", errors="replace")
+    click.echo(f"written: {output}")
+    return 0
+
+
+for each in (srdd, verilogeval, report, eval_judge.command, eval_dialogues.command):
+    command.add_command(each)

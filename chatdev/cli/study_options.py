@@ -1,36 +1,79 @@
-"""The options that every command about a study has: which one, and where it is kept."""
+"""The options of commands about a study: which one, where it is kept, and how it is run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from chatdev.errors import ConfigError, MissingProgram
+from chatdev.sandbox.base import SANDBOXES
 
 if TYPE_CHECKING:
     from chatdev.batch.ledger import Ledger
 
 STUDIES = Path("studies")
 
-_OPTIONS = (
+_STUDY_OPTIONS = (
     click.option("--ledger", "ledger_url", metavar="PATH_OR_URL", default=str(STUDIES / "ledger.sqlite"),
                  show_default=True, help="A SQLite file, or the address of a database, e.g. postgresql://host/name."),
     click.option("--folder", type=click.Path(path_type=Path), help="Where its runs are. [default: studies/NAME]"),
+)
+_VARIANT_OPTIONS = (
+    click.option("--only", multiple=True, metavar="PATTERN",
+                 help="Take only variants of such a name, e.g. 'chatdev without*'."),
+    click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of every company's YAML."),
+    click.option("--model", "models", multiple=True, help="Model of all companies; several are compared."),
+    click.option("--base-url", help="An OpenAI-compatible endpoint."),
+    click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]"),
+)
+_LIMIT_OPTIONS = (
+    click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
+                 help="Begin no run once the study cost this."),
+    click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
+                 help="Begin no run once it took so many tokens."),
+    click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N",
+                 help="The provider's limit, kept by all runs together."),
+    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Likewise."),
+    click.option("--retry-failed", is_flag=True, help="Try the jobs again that failed for good."),
+    click.option("--quiet", is_flag=True, help="No progress bar."),
+)
+_ENGINE_OPTIONS = (
+    click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+                 help="Work in this process, or by workers on the machines of a Ray cluster."),
+    click.option("--ray-workers", type=click.IntRange(min=1), metavar="N",
+                 help="Worker processes. [default: one a machine, at least two where there are CPUs]"),
+    click.option("--ray-address", metavar="HOST:PORT",
+                 help="The cluster's head. [default: RAY_ADDRESS, else a cluster of this machine alone]"),
+    click.option("--at-once", type=click.IntRange(min=1), metavar="N",
+                 help="Runs at a time, of all workers together. [default: 4 a worker; 1 with the local model]"),
 )
 
 
 def study_options(command: Callable[..., Any], name: str = "srdd") -> Callable[..., Any]:
     """Add `--study` (whose default is `name`), `--ledger` and `--folder`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
     return click.option("--study", default=name, show_default=True, metavar="NAME",
-                        help="Name of the study; several may share a ledger.")(command)
+                        help="Name of the study; several may share a ledger.")(_with_options(command, _STUDY_OPTIONS))
 
 
-def opened(ledger_url: str, study: str) -> Ledger:
+def running_options(study: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options about variants, the ledger (`study` is the default name), the engine and limits."""
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        command = _with_options(_with_options(command, _LIMIT_OPTIONS), _ENGINE_OPTIONS)
+        return _with_options(study_options(command, study), _VARIANT_OPTIONS)
+
+    return add
+
+
+def _with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def open_ledger(ledger_url: str, study: str) -> Ledger:
     """The ledger of a study. Raises MissingProgram without the extra."""
     try:
         from chatdev.batch.ledger import Ledger
@@ -39,21 +82,21 @@ def opened(ledger_url: str, study: str) -> Ledger:
     return Ledger(ledger_url, study)
 
 
-def begun(ledger_url: str, study: str) -> Ledger:
+def open_existing_ledger(ledger_url: str, study: str) -> Ledger:
     """The ledger of a study that was begun before. Raises ConfigError when there is none."""
     if "://" not in ledger_url and not Path(ledger_url).is_file():
         raise ConfigError(f"there is no ledger {ledger_url}; begin a study with `chatdev eval srdd`, or give another "
                           "--ledger")
-    return opened(ledger_url, study)
+    return open_ledger(ledger_url, study)
 
 
-def folder_of(folder: Path | None, study: str) -> Path:
+def runs_folder(folder: Path | None, study: str) -> Path:
     """Where the runs of a study are. Raises ConfigError for a name that can be no folder's."""
     if folder is None and (not study.strip() or study != Path(study).name or study.startswith(".")):
         raise ConfigError(f"--study {study!r} cannot name a folder; take letters, digits and -, or give --folder")
     return (folder or STUDIES / study).absolute()
 
 
-def listed(_: click.Context, __: click.Parameter, value: str | None) -> list[str]:
+def split_names(_: click.Context, __: click.Parameter, value: str | None) -> list[str]:
     """The entries of an option whose value is `A,B,C`."""
     return [entry.strip() for entry in (value or "").split(",") if entry.strip()]

@@ -29,7 +29,7 @@ class StudyProgress:
         if progress.trouble and progress.trouble != self._trouble:
             self._bar.write(f"trouble: {sanitize(progress.trouble)}", file=sys.stderr)
         self._trouble = progress.trouble
-        self._bar.total, self._bar.n = progress.total, progress.ended
+        self._bar.total, self._bar.n = progress.total, progress.finished_jobs
         self._bar.set_postfix_str(summary(progress), refresh=False)
         self._bar.refresh()
 

@@ -29,7 +29,7 @@ class Case:
 def tried(program: Program, name: str, *cases: Case) -> Check:
     """The check that all `cases` come out; `detail` tells of the first that does not."""
     for case in cases:
-        if wrong := _wrong(program, case):
+        if wrong := _mismatch(program, case):
             return Check(name, passed=False, detail=wrong)
     return Check(name, passed=True)
 
@@ -42,7 +42,7 @@ def written(program: Program, name: str) -> bytes | None:
         return None
 
 
-def _wrong(program: Program, case: Case) -> str:
+def _mismatch(program: Program, case: Case) -> str:
     """What is not as it should be; empty when all is."""
     try:
         for name, text in case.files.items():
@@ -50,13 +50,13 @@ def _wrong(program: Program, case: Case) -> str:
     except WorkspaceError as error:  # the program left something of its own in the way
         return str(error)
     execution = program.start(*case.arguments, stdin=case.stdin)
-    if _as_told(case, execution):
+    if _matches_case(case, execution):
         return ""
     return (f"{' '.join(case.arguments)}: wanted {tail(case.prints or '') or 'an end'!r} with status {case.status}, "
             f"saw {tail(said(execution))!r} with status {execution.exit_status}")
 
 
-def _as_told(case: Case, execution: Execution) -> bool:
+def _matches_case(case: Case, execution: Execution) -> bool:
     if crashed(execution) or case.status not in (None, execution.exit_status):
         return False
     printed = _lines(execution.stdout) if case.status == 0 else _lines(execution.stdout) + _lines(execution.stderr)

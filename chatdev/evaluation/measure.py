@@ -1,19 +1,30 @@
-"""All that is measured of one finished run, as one flat row of plain JSON values."""
+"""A finished run, read from its folder, and all that is measured of it: one flat row of plain JSON values."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from chatdev.evaluation import acceptance, paper, quality
-from chatdev.evaluation.code_text import code_text
-from chatdev.evaluation.embedding.base import Embedder
-from chatdev.evaluation.finished import FinishedRun
+from chatdev.errors import JournalError
+from chatdev.evaluation.embedding import Embedder
+from chatdev.evaluation.metrics import (
+    code_text,
+    completeness,
+    consistency,
+    executability,
+    paper_code_text,
+    paper_completeness,
+    paper_executability,
+    quality,
+)
 from chatdev.evaluation.tasks import Task
-from chatdev.evaluation.trial import Check
+from chatdev.evaluation.trial import Check, load_hidden_test, run_hidden_test
+from chatdev.events import ModelCalled, from_dict
+from chatdev.runner.recorded import Recorded
+from chatdev.runner.result import RunUsage
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Binding, Job, ProcessLimits, Sandbox
 from chatdev.tools.base import ToolContext, throwaway_copy
@@ -22,17 +33,60 @@ from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.python import missing_for_windows, prepare_program
 from chatdev.tools.software.static import syntax_errors
+from chatdev.workspace.snapshot import Software
 
 Row = dict[str, Any]
 
 _PAPER_SECONDS = 3.0
+_BROKEN_OFF = ("error", "stopped")
 
 METRICS = ("completeness", "executability", "consistency", "quality", "quality_mean", "acceptance")
 """Between 0 and 1; None where it could not be judged, `acceptance` also where a task has no hidden test."""
 PAPER = ("paper_completeness", "paper_executability", "paper_consistency", "paper_quality")
-"""The same by the definitions of ChatDev's own script (`evaluation.paper`)."""
+"""The same by the definitions of ChatDev's own script (`evaluation.metrics`)."""
 STATISTICS = ("seconds", "tokens", "prompt_tokens", "completion_tokens", "calls", "files", "lines", "cost")
 """What the run took and made; seconds, US dollars (None: a price is unknown)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """One run as its folder has it, over all its sessions; `usage.seconds` is the time in which it was worked on,
+    `tool_calls` how often chain and agents used a tool."""
+
+    folder: Path
+    status: str
+    reason: str
+    software: Software
+    models: tuple[str, ...] = ()
+    usage: RunUsage = field(default_factory=RunUsage)
+    tool_calls: int = 0
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """The run in `folder`. Raises JournalError when it has not ended or its journal is damaged, WorkspaceError
+        when its software cannot be read."""
+        record = Recorded.read(folder)
+        ends = [entry for entry in record.records if entry["kind"] == "RunFinished"]
+        if not ends or record.status == "interrupted":
+            raise JournalError(f"the run in {folder} has not come to its end; go on with it: chatdev resume {folder}")
+        usage = RunUsage(seconds=round(sum(float(end["seconds"]) for end in ends), 3))
+        live = [entry for entry in record.records if not entry.get("replayed")]
+        calls = _model_calls(live)
+        for call in calls:
+            usage.add(call)
+        return cls(folder, record.status, str(ends[-1]["reason"]), Software.load(folder / "software"),
+                   tuple(sorted({call.model for call in calls})), usage,
+                   sum(entry["kind"] == "ToolCalled" for entry in live))
+
+    @property
+    def has_delivered(self) -> bool:
+        """Whether the company came to its end; what one that was broken off has left is no delivery."""
+        return self.status not in _BROKEN_OFF
+
+
+def _model_calls(entries: Sequence[Mapping[str, Any]]) -> list[ModelCalled]:
+    events = (from_dict("ModelCalled", dict(entry)) for entry in entries if entry["kind"] == "ModelCalled")
+    return [event for event in events if isinstance(event, ModelCalled)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +108,31 @@ def measure(folder: Path, task: Task, bench: Bench, script: Path | None = None) 
     SandboxError and the like.
     """
     run = FinishedRun.read(folder)
-    judged = _judged(run, task, bench, script) if run.delivered and run.software else _nothing(script)
-    return {**judged, "embedder": bench.embedder.name, "model": ", ".join(run.models), "status": run.status,
+    has_software = run.has_delivered and run.software
+    measured = _software_row(run, task, bench, script) if has_software else _row_without_software(script)
+    return {**measured, "embedder": bench.embedder.name, "model": ", ".join(run.models), "status": run.status,
             "reason": sanitize(run.reason), **statistics(run)}
 
 
-def _judged(run: FinishedRun, task: Task, bench: Bench, script: Path | None) -> Row:
-    verdict = _started(run, bench)
-    code, paper_code = code_text(run.software), paper.code_text(run.software)
+def _software_row(run: FinishedRun, task: Task, bench: Bench, script: Path | None) -> Row:
+    verdict = _start_verdict(run, bench)
+    code, paper_code = code_text(run.software), paper_code_text(run.software)
     wanted, ours, theirs = bench.embedder.embed([task.description, code, paper_code])
-    values = (quality.completeness(run.software), quality.executability(verdict),
-              quality.consistency(wanted, ours) if code else 0.0)
-    by_paper = (paper.completeness(run.software), _paper_executability(run, bench),
-                quality.consistency(wanted, theirs) if paper_code else 0.0)
-    return {**dict(zip(METRICS, (*values, quality.quality(values), quality.quality(values, "mean")), strict=False)),
+    values = completeness(run.software), executability(verdict), consistency(wanted, ours) if code else 0.0
+    by_paper = (paper_completeness(run.software), _start_as_paper(run, bench),
+                consistency(wanted, theirs) if paper_code else 0.0)
+    return {**dict(zip(METRICS, (*values, quality(values), quality(values, "mean")), strict=False)),
             **_acceptance(run, bench, script), "start": str(verdict.get("rule", "")),
-            **dict(zip(PAPER, (*by_paper, quality.quality(by_paper)), strict=True))}
+            **dict(zip(PAPER, (*by_paper, quality(by_paper)), strict=True))}
 
 
-def _nothing(script: Path | None) -> Row:
+def _row_without_software(script: Path | None) -> Row:
     """What a run is worth that delivered nothing."""
     checks = [Check("something was delivered", passed=False)] if script else []
-    return {**dict.fromkeys((*METRICS, *PAPER), 0.0), **_shares(checks), "start": ""}
+    return {**dict.fromkeys((*METRICS, *PAPER), 0.0), **_acceptance_fields(checks), "start": ""}
 
 
-def _started(run: FinishedRun, bench: Bench) -> Mapping[str, Any]:
+def _start_verdict(run: FinishedRun, bench: Bench) -> Mapping[str, Any]:
     """What `software.run` says of the software now."""
     with tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
         context = ToolContext(run.software, {}, {}, bench.sandbox, run.folder / "run", Path(scratch),
@@ -89,29 +143,29 @@ def _started(run: FinishedRun, bench: Bench) -> Mapping[str, Any]:
 
 def _acceptance(run: FinishedRun, bench: Bench, script: Path | None) -> Row:
     if script is None:
-        return _shares([])
-    return _shares(acceptance.accepted(acceptance.load(script), run.folder / "software", bench.sandbox, bench.supply,
-                                       run.folder / "run"))
+        return _acceptance_fields([])
+    return _acceptance_fields(run_hidden_test(load_hidden_test(script), run.folder / "software", bench.sandbox,
+                                              bench.supply, run.folder / "run"))
 
 
-def _shares(checks: list[Check]) -> Row:
+def _acceptance_fields(checks: list[Check]) -> Row:
     passed = sum(check.passed for check in checks)
     return {"acceptance": passed / len(checks) if checks else None, "checks_passed": passed, "checks": len(checks),
             "failed_checks": sanitize("; ".join(check.name for check in checks if not check.passed))}
 
 
-def _paper_executability(run: FinishedRun, bench: Bench) -> float | None:
-    """By the paper's script: `python3 main.py`, three seconds, and what is on standard error then; None where its
-    windows cannot be shown here."""
+def _start_as_paper(run: FinishedRun, bench: Bench) -> float | None:
+    """Executability by the paper's script: `python3 main.py`, three seconds, and what is on standard error then; None
+    where its windows cannot be shown here."""
     if "main.py" not in run.software:
-        return paper.executability("")  # an interpreter that finds no file writes no traceback
+        return paper_executability("")  # an interpreter that finds no file writes no traceback
     with (tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch,
           throwaway_copy(Path(scratch), run.software) as folder):
-        job = _paper_start(run, folder, bench)
-        return paper.executability(bench.sandbox.run(job).stderr) if job else None
+        job = _paper_job(run, folder, bench)
+        return paper_executability(bench.sandbox.run(job).stderr) if job else None
 
 
-def _paper_start(run: FinishedRun, folder: Path, bench: Bench) -> Job | None:
+def _paper_job(run: FinishedRun, folder: Path, bench: Bench) -> Job | None:
     if syntax_errors(run.software):
         bare = interpreter()
         return Job([str(bare.executable), "main.py"], folder, ProcessLimits(seconds=_PAPER_SECONDS), bindings=[

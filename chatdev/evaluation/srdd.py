@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.evaluation import acceptance
 from chatdev.evaluation.measure import Bench, Row, measure
 from chatdev.evaluation.tasks import Task, load_tasks
+from chatdev.evaluation.trial import find_hidden_test, load_hidden_test
 from chatdev.paths import bundled
 
 
@@ -29,13 +29,13 @@ class Srdd:
 
     def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
         """Quality, acceptance and statistics (`measure`)."""
-        return measure(folder, task, bench, self.script_of(task))
+        return measure(folder, task, bench, self.hidden_test(task))
 
-    def script_of(self, task: Task) -> Path | None:
+    def hidden_test(self, task: Task) -> Path | None:
         """The hidden test of a task, if it has one. Raises ConfigError when that is not there."""
-        return acceptance.script_of(task, self.path or bundled("srdd"))
+        return find_hidden_test(task, self.path or bundled("srdd"))
 
     def refuse_broken_tests(self, tasks: Sequence[Task]) -> None:
         """Raise ConfigError for a hidden test that is not there or cannot be loaded, before anything is paid."""
-        for script in filter(None, map(self.script_of, tasks)):
-            acceptance.load(script)
+        for script in filter(None, map(self.hidden_test, tasks)):
+            load_hidden_test(script)

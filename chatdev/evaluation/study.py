@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from chatdev.batch.attempt import Allowance, AttemptFailed, Expense, Failure
 from chatdev.batch.ledger import Job, Ledger, plain_json
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
-from chatdev.evaluation.embedding.choose import embedder_of
+from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
@@ -33,7 +33,7 @@ from chatdev.workspace.run_folder import slug
 ATTEMPTS = ".attempts"
 """The folder, in a study's, of runs that are under way or failed; it may be removed while nobody works."""
 
-_THE_COMPANYS_OWN = (PhaseFailed, UnusableReply, ContextOverflow)
+_COMPANY_ERRORS = (PhaseFailed, UnusableReply, ContextOverflow)
 """Errors of a run that are a result of the company and its model; others are the machine's or the provider's."""
 
 
@@ -94,10 +94,11 @@ class Study:
         specs = [plain_json(variant.spec, f"the variant {variant.name}") for variant in variants]
         for task in tasks:
             for spec in specs:
-                yield Job(f"{spec['name']}/{task.id}", {"data": self.data.name, "task": asdict(task), "variant": spec,
-                                                        "conditions": asdict(self.conditions), **self._given(task)})
+                yield Job(f"{spec['name']}/{task.id}", {
+                    "data": self.data.name, "task": asdict(task), "variant": spec,
+                    "conditions": asdict(self.conditions), **self._input_digests(task)})
 
-    def _given(self, task: Task) -> dict[str, Any]:
+    def _input_digests(self, task: Task) -> dict[str, Any]:
         """By what it is known that a task's inputs are the same as before."""
         digests = {name: hashlib.sha256(data).hexdigest()[:16] for name, data in self.data.inputs(task).items()}
         return {"inputs": digests} if digests else {}
@@ -109,8 +110,9 @@ class Study:
         if self.conditions.runtime:
             runtime(self.conditions.runtime)
         for variant in variants:
-            asyncio.run(_hire(variant, RunOptions(model=variant.model, base_url=self.base_url, sandbox=self.sandbox,
-                                                  max_cost=allowance.cost if allowance else None)))
+            options = RunOptions(model=variant.model, base_url=self.base_url, sandbox=self.sandbox,
+                                 max_cost=allowance.cost if allowance else None)
+            asyncio.run(_check_resources(variant, options))
         embedder_of(self.conditions.embedder, self.embedder_url).embed([task.description for task in tasks[:1]])
 
     def enter(self, ledger: Ledger, jobs: Sequence[Job]) -> int:
@@ -132,14 +134,14 @@ class Study:
         if variant.fingerprint != spec["variant"]["fingerprint"]:
             raise ConfigError(f"the company of {variant.name!r} is not the one that the study was begun with; begin "
                               "another one: --study NAME")
-        folder = self.folder / variant.folder / _place(task)
+        folder = self.folder / variant.folder / _folder_name(task)
         embedder = embedder_of(self.conditions.embedder, self.embedder_url)
         if folder.is_dir():
-            await asyncio.to_thread(_refuse_another, folder, task, variant)
+            await asyncio.to_thread(_refuse_other_run, folder, task, variant)
         else:
             await asyncio.to_thread(embedder.embed, [task.description])  # one that is down must cost no run
             await self._run(task, variant, folder)
-        row = await self._measured(task, folder, embedder)
+        row = await self._measure(task, folder, embedder)
         return {"data": self.data.name, "task": task.id, "name": task.name, "area": task.area,
                 "category": task.category, "variant": variant.name, "company": variant.company, **row,
                 "folder": folder.relative_to(self.folder).as_posix()}
@@ -153,8 +155,8 @@ class Study:
             task.description, name=task.name, inputs=inputs, model=variant.model, base_url=self.base_url,
             warehouse=warehouse, sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
             rate_limit=self.rate_limit)
-        if run.error and run.status == "error" and not isinstance(run.error, _THE_COMPANYS_OWN):
-            raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", _spent(run),
+        if run.error and run.status == "error" and not isinstance(run.error, _COMPANY_ERRORS):
+            raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", _expense(run),
                                 final=Failure.of(run.error).final)
         with explain_os_errors("keep the run in", folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -163,7 +165,7 @@ class Study:
             with suppress(OSError):
                 warehouse.rmdir()
 
-    async def _measured(self, task: Task, folder: Path, embedder: Any) -> Row:
+    async def _measure(self, task: Task, folder: Path, embedder: Any) -> Row:
         sandbox = find_sandbox(self.sandbox or "bubblewrap")
         bench = Bench(sandbox, embedder, Supply(self.conditions.install, None, self.conditions.runtime))
         try:
@@ -175,13 +177,13 @@ class Study:
             sandbox.stop_all()
 
 
-async def _hire(variant: Variant, options: RunOptions) -> None:
+async def _check_resources(variant: Variant, options: RunOptions) -> None:
     """Raise what would keep the runs of a variant from beginning; nothing is asked of a model."""
     async with opened(options) as means:
         hire(variant.load().config, options, means)
 
 
-def _refuse_another(folder: Path, task: Task, variant: Variant) -> None:
+def _refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:
     """Raise ConfigError when a run that is there already is not that of the task and variant."""
     order = Recorded.read(folder).order
     model = variant.model or order.options.get("model")
@@ -190,7 +192,7 @@ def _refuse_another(folder: Path, task: Task, variant: Variant) -> None:
         raise ConfigError(f"the run in {folder} is of another task, company or model; take another --folder")
 
 
-def _place(task: Task) -> str:
+def _folder_name(task: Task) -> str:
     """A folder's name for a task, which no other task has."""
     return f"{slug(task.name)[:48]}-{hashlib.sha256(task.id.encode()).hexdigest()[:6]}"
 
@@ -205,7 +207,7 @@ def _rename(source: Path, target: Path) -> None:
         raise
 
 
-def _spent(run: Run) -> Expense:
+def _expense(run: Run) -> Expense:
     return Expense(run.usage.cost, run.usage.prompt_tokens + run.usage.completion_tokens)
 
 

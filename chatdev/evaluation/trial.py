@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
+from chatdev.errors import ChatDevError, ConfigError
+from chatdev.evaluation.tasks import Task
 from chatdev.sandbox.base import Binding, Execution, Job, ProcessLimits, Sandbox
 from chatdev.tools.base import throwaway_copy
 from chatdev.tools.software.installing.supply import Supply
@@ -57,17 +61,17 @@ Accept = Callable[[Program], Iterator[Check]]
 
 
 @contextmanager
-def copied(software: Path, sandbox: Sandbox, supply: Supply = NO_PACKAGES,
+def program_copy(software: Path, sandbox: Sandbox, supply: Supply = NO_PACKAGES,
            run_folder: Path | None = None) -> Iterator[Program]:
     """A copy of `software` to try, with its modules as far as `supply` allows, those of `run_folder` among them; raises
     FileNotFoundError when nothing in it can be started."""
     main, files = main_file(software), read_tree(software)
     with tempfile.TemporaryDirectory(prefix="accept-") as scratch, throwaway_copy(Path(scratch), files) as folder:
-        python, shown = _provided(files, run_folder or Path(scratch) / "run", sandbox, supply)
+        python, shown = _interpreter_of(files, run_folder or Path(scratch) / "run", sandbox, supply)
         yield Program(folder, sandbox, main, python, shown)
 
 
-def _provided(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox,
+def _interpreter_of(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox,
               supply: Supply) -> tuple[str, Sequence[Binding]]:
     """The interpreter for a program, and what must be shown for it."""
     if syntax_errors(files):
@@ -106,3 +110,53 @@ def numbers(text: str) -> list[float]:
 def tail(text: str) -> str:
     """The end of a text, for a detail."""
     return " / ".join(text.strip().splitlines()[-4:])[-240:]
+
+
+def find_hidden_test(task: Task, data: Path) -> Path | None:
+    """The hidden test of a task, in the folder `acceptance` in or beside that of the data; None when the task has none.
+    Raises ConfigError when it names one that is not there."""
+    if not task.acceptance:
+        return None
+    folder = data if data.is_dir() else data.parent
+    places = [place / "acceptance" / f"{task.acceptance}.py" for place in (folder, folder.parent)]
+    for place in places:
+        if place.is_file():
+            return place
+    raise ConfigError(f"the task {task.id!r} names the hidden test {task.acceptance!r}, and there is none; looked for: "
+                      f"{' and '.join(map(str, places))}. Write it, or take `acceptance` out of the task")
+
+
+def load_hidden_test(script: Path) -> Accept:
+    """The function `accept(program)` of a script, whose checks come in the order a user would make them. It runs with
+    our rights: use scripts that you trust. Raises ConfigError when it cannot be loaded."""
+    spec = importlib.util.spec_from_file_location(f"chatdev_acceptance_{script.stem.replace('-', '_')}", script)
+    if spec is None or spec.loader is None:
+        raise ConfigError(f"{script} is no acceptance test: it must be a file of Python, NAME.py")
+    module: Any = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        return cast(Accept, module.accept)
+    except Exception as error:
+        raise ConfigError(f"{script} is no acceptance test: {type(error).__name__}: {error}; it needs a function "
+                          "accept(program) that yields `chatdev.evaluation.trial.Check`s") from error
+
+
+def run_hidden_test(accept: Accept, software: Path, sandbox: Sandbox, supply: Supply, run_folder: Path) -> list[Check]:
+    """The checks that a script makes of a copy of `software`. Raises what the sandbox raises; where the program makes
+    the script itself stumble, that is a failed check and the last one."""
+    try:
+        with program_copy(software, sandbox, supply, run_folder) as program:
+            return _collect_checks(accept, program)
+    except FileNotFoundError as error:
+        return [Check("there is a program to start", passed=False, detail=str(error))]
+
+
+def _collect_checks(accept: Accept, program: Program) -> list[Check]:
+    checks: list[Check] = []
+    try:
+        checks.extend(accept(program))
+    except ChatDevError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what a script raises depends on what a model wrote
+        checks.append(Check("the test came to its end", passed=False, detail=f"{type(error).__name__}: {error}"))
+    return checks

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
+from chatdev.config.phases import Phase
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.steps import PhaseStep
 from chatdev.config.walk import walk
@@ -18,6 +20,8 @@ from chatdev.workspace.run_folder import slug
 STAGES = {"coding": "up to coding", "code_completion": "up to completion", "code_review": "up to review",
           "system_test": "up to testing"}
 """The phases after which the paper's cumulative ablations end (ChatDev, ACL 2024, table 3), and their names."""
+
+TRACE = "verilog.trace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +58,12 @@ class Variant:
 
     def load(self) -> Company:
         """The company. Raises ConfigError."""
-        return _loaded(self)
+        return _load(self)
 
 
 def variants(companies: Sequence[str], *, models: Sequence[str] = (), sets: Sequence[str] = (),
              ablations: bool = False) -> list[Variant]:
-    """Every company, with its `ablated` forms if wanted, with every model (none: the default one). `sets` go for all.
+    """Every company, with its `paper_ablations` if wanted, with every model (none: the default one). `sets` go for all.
     Raises ConfigError for no company, one that cannot be loaded, or two variants of one name."""
     if not companies:
         raise ConfigError("no company is named; give names or paths, e.g. --companies single,chatdev")
@@ -67,7 +71,7 @@ def variants(companies: Sequence[str], *, models: Sequence[str] = (), sets: Sequ
     for name_or_path in companies:
         company = Company.load(name_or_path, sets=sets)
         whole = Variant(company.config.company, company.source["name_or_path"], tuple(sets))
-        found += [whole, *(ablated(whole, company.config) if ablations else ())]
+        found += [whole, *(paper_ablations(whole, company.config) if ablations else ())]
     if len(models) > 1:
         found = [replace(variant, name=f"{variant.name} · {model}", model=model)
                  for variant in found for model in models]
@@ -77,7 +81,7 @@ def variants(companies: Sequence[str], *, models: Sequence[str] = (), sets: Sequ
     return found
 
 
-def ablated(whole: Variant, company: CompanyConfig) -> Iterator[Variant]:
+def paper_ablations(whole: Variant, company: CompanyConfig) -> Iterator[Variant]:
     """The paper's ablations of a company whose agents talk; nothing for one without dialogues.
 
     Cumulative: up to coding, completion, review and testing, where it has these phases; without dehallucination, where
@@ -85,17 +89,22 @@ def ablated(whole: Variant, company: CompanyConfig) -> Iterator[Variant]:
     """
     if not any(phase.instructor for phase in company.phases.values()):
         return
-    order = [step.phase for _, step in walk(company.chain) if isinstance(step, PhaseStep)]
-    for phase, name in STAGES.items():
-        if phase in order and (later := _after(order, phase)):
-            yield replace(whole, name=f"{whole.name} {name}", without=later)
+    yield from _stage_ablations(whole, company)
     if asking := [name for name, phase in company.phases.items() if phase.dehallucination]:
         yield replace(whole, name=f"{whole.name} without dehallucination",
                       sets=(*whole.sets, *(f"phases.{name}.dehallucination=false" for name in asking)))
     yield replace(whole, name=f"{whole.name} without roles", without_roles=True)
 
 
-def _after(order: Sequence[str], phase: str) -> tuple[str, ...]:
+def _stage_ablations(whole: Variant, company: CompanyConfig) -> Iterator[Variant]:
+    """The company up to each of `STAGES` that it has, where anything comes after it."""
+    order = [step.phase for _, step in walk(company.chain) if isinstance(step, PhaseStep)]
+    for phase, name in STAGES.items():
+        if phase in order and (later := _phases_after(order, phase)):
+            yield replace(whole, name=f"{whole.name} {name}", without=later)
+
+
+def _phases_after(order: Sequence[str], phase: str) -> tuple[str, ...]:
     """The phases that stand only after the last step of `phase`."""
     last = len(order) - 1 - order[::-1].index(phase)
     return tuple(dict.fromkeys(name for name in order[last + 1:] if name not in order[:last + 1]))
@@ -110,6 +119,33 @@ def _refuse_equal_names(found: Sequence[Variant]) -> None:
 
 
 @cache
-def _loaded(variant: Variant) -> Company:
+def _load(variant: Variant) -> Company:
     return Company.load(variant.company, sets=variant.sets, without=variant.without,
                         without_roles=variant.without_roles)
+
+
+def add_tracing_ablations(found: Iterable[Variant]) -> list[Variant]:
+    """Each variant, followed by the same one without tracing where its agents have it, and with it where only their
+    role has (the ablation of VerilogCoder, arXiv 2408.08927, table 3)."""
+    return [each for variant in found for each in (variant, *_tracing_ablation(variant))]
+
+
+def _tracing_ablation(variant: Variant) -> Iterator[Variant]:
+    company = variant.load().config
+    allowed = {name: phase for name, phase in company.phases.items() if TRACE in company.roles[phase.assistant].tools}
+    tools = {name: _tools(company, phase) for name, phase in allowed.items()}
+    if using := {name: names for name, names in tools.items() if TRACE in names}:
+        yield _with_tools(variant, "without tracing", {name: [tool for tool in names if tool != TRACE]
+                                                       for name, names in using.items()})
+    elif able := {name: [*names, TRACE] for name, names in tools.items() if allowed[name].tools}:
+        yield _with_tools(variant, "with tracing", able)
+
+
+def _tools(company: CompanyConfig, phase: Phase) -> list[str]:
+    """What the assistant of a phase may use."""
+    return company.roles[phase.assistant].tools if phase.tools is None else phase.tools
+
+
+def _with_tools(variant: Variant, what: str, tools: dict[str, list[str]]) -> Variant:
+    sets = (f"phases.{phase}.tools={json.dumps(names)}" for phase, names in tools.items())
+    return replace(variant, name=f"{variant.name} {what}", sets=(*variant.sets, *sets))

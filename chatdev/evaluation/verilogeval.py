@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,8 @@ from tempfile import TemporaryDirectory
 import yaml
 
 from chatdev.errors import ConfigError
-from chatdev.evaluation.finished import FinishedRun
-from chatdev.evaluation.measure import Bench, Row, statistics
+from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.tasks import Task
-from chatdev.evaluation.verilogeval_official import letter_of
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.verilog.answer import NoAnswer, read_answer
@@ -27,7 +26,7 @@ KINDS = ("combinational", "sequential", "fsm", "truth_table", "waveform")
 _FOLDER, _ERRATA = "dataset_spec-to-rtl", "errata"
 _PROMPT, _BENCH, _REFERENCE = "_prompt.txt", "_test.sv", "_ref.sv"
 _LARGEST = 1 << 20  # bytes of one file
-_MEASURES = "verilog"  # evaluation.measures
+_COLUMN_SET = "verilog"  # reporting.results
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Problem:
 @dataclass(frozen=True, slots=True)
 class VerilogEval:
     """The problems in `path`: a checkout of VerilogEval, its folder `dataset_spec-to-rtl`, or our archive of it. With
-    `errata` the mended files beside it take the place of those of the same name."""
+    `errata` the corrected files beside it take the place of those of the same name."""
 
     path: Path
     errata: bool = True
@@ -70,9 +69,9 @@ class VerilogEval:
         (each 0 or 1), `outcome` (outcomes.yaml), `letter` (the script's), `mismatches`, `samples`, `kind`, and what the
         run took. A run that was broken off delivered nothing. Blocking; raises JournalError, SandboxError and such."""
         run = FinishedRun.read(folder)
-        software = run.software if run.delivered else {}
-        return {"measures": _MEASURES, "kind": task.category,
-                **measured(software, self.problem(task.name), bench.sandbox),
+        software = run.software if run.has_delivered else {}
+        return {"measures": _COLUMN_SET, "kind": task.category,
+                **measure_answer(software, self.problem(task.name), bench.sandbox),
                 "tool_calls": run.tool_calls, "model": ", ".join(run.models), "status": run.status,
                 "reason": sanitize(run.reason), **statistics(run)}
 
@@ -85,7 +84,7 @@ class VerilogEval:
         return problems[name]
 
 
-def measured(software: Mapping[str, bytes], problem: Problem, sandbox: Sandbox) -> Row:
+def measure_answer(software: Mapping[str, bytes], problem: Problem, sandbox: Sandbox) -> Row:
     """What our judge and VerilogEval's script say of the software."""
     try:
         answer = read_answer(software)
@@ -134,7 +133,7 @@ def _texts(path: Path, errata: bool) -> dict[str, str]:
                           ".tar.gz of it")
     found: dict[str, dict[str, str]] = {_FOLDER: {}, _ERRATA: {}}
     with explain_os_errors("read", path):
-        for place, data in _archived(path) if path.is_file() else _in_folder(path):
+        for place, data in _archive_files(path) if path.is_file() else _folder_files(path):
             if place.parent.name in found:
                 found[place.parent.name][place.name] = _text(place, data)
     if errata and found[_FOLDER] and not found[_ERRATA]:
@@ -144,7 +143,7 @@ def _texts(path: Path, errata: bool) -> dict[str, str]:
     return {**found[_FOLDER], **(found[_ERRATA] if errata else {})}
 
 
-def _archived(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
+def _archive_files(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
     try:
         with tarfile.open(path) as archive:
             for member in archive:
@@ -156,7 +155,7 @@ def _archived(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
                           f"{_FOLDER}") from error
 
 
-def _in_folder(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
+def _folder_files(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
     folder = path if path.name == _FOLDER else path / _FOLDER
     for file in (*folder.glob("*"), *(folder.parent / _ERRATA).glob("*")):
         if file.is_file() and file.stat().st_size <= _LARGEST:
@@ -168,3 +167,42 @@ def _text(place: PurePosixPath, data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{place} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
+
+
+_AT_ONCE = (
+    ("syntax error", "S"),
+    ("error: This assignment requires an explicit cast", "e"),
+    ("error: Sized numeric constant must have a size greater than zero", "0"),
+    ("warning: always_comb process has no sensitivities", "n"),
+    ("found no sensitivities so it will never trigger", "n"),
+    ("is declared here as wire", "w"),
+    ("Unknown module type", "m"),
+    ("Unable to bind wire/reg/memory `clk'", "c"),
+    ("TIMEOUT", "T"),
+)
+"""The first line of the log that holds one of these decides."""
+_IN_THE_END = (("Unable to bind wire/reg", "p"), ("error", "C"))
+"""Otherwise the first of these that occurs anywhere."""
+_NO_MISMATCH = re.compile(r"^Mismatches: 0 in \d+ samples$", re.MULTILINE)
+_RESETS = ("posedge reset", "negedge reset", "posedge r)")
+
+
+def official_pass(log: str, source: str = "") -> bool:
+    """Whether the script counts the answer as right."""
+    return letter_of(log, source) == "."
+
+
+def letter_of(log: str, source: str = "") -> str:
+    """The script's letter for what compiler and simulator printed: S syntax error, e missing cast, 0 number without a
+    size, n process that never runs, w assigned wire, m unknown module, c unknown clock, p unknown name, C other error,
+    T time-out, r wrong with an asynchronous reset in the `source`, R wrong, . right."""
+    for line in log.splitlines():
+        for words, letter in _AT_ONCE:
+            if words in line:
+                return letter
+    for words, letter in _IN_THE_END:
+        if words in log:
+            return letter
+    if _NO_MISMATCH.search(log):
+        return "."
+    return "r" if any(reset in source for reset in _RESETS) else "R"

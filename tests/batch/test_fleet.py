@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.fleet import FEW, LOADS, MANY, NEAR, PAGE, RESULTS, booked, costs_of, pages
-from benchmarks.fleet_load import measured, served
+from benchmarks.fleet import FEW, LOADS, MANY, NEAR, PAGE, RESULTS, costs_of, measure_ledger, pages
+from benchmarks.fleet_load import measure_load, model_server
 from benchmarks.plans import LOADS as PLANNED
-from benchmarks.plans import Usual, narrowest, plans
+from benchmarks.plans import Usual, bottleneck, plans
 from benchmarks.run_folder import weighed
 from benchmarks.simulate_fleet import CALLS, Costs, Load, seconds
 from benchmarks.study import read_results
@@ -24,8 +24,8 @@ def results() -> dict[str, Any]:
 
 
 def sailed(load: Load) -> dict[str, Any]:
-    with served(load) as url:
-        return measured(load, url)
+    with model_server(load) as url:
+        return measure_load(load, url)
 
 
 def test_a_small_fleet_arrives_whole_and_is_measured() -> None:
@@ -72,10 +72,10 @@ def test_plans_are_what_the_simulation_says(results: dict[str, Any]) -> None:
 
 def test_what_limits_a_plan_is_found() -> None:
     costs = Costs(cpu=0.01, prompt_tokens=1000, completion_tokens=200)
-    assert narrowest(Load(20, 20, latency=1, requests=60, tokens=1e9), costs) == "requests a minute"
-    assert narrowest(Load(20, 20, latency=1, requests=1e6, tokens=1e5), costs) == "tokens a minute"
-    assert narrowest(Load(20, 1, latency=1, requests=1e6, tokens=1e9), costs) == "the model's answers"
-    assert narrowest(Load(50, 50, latency=0.01, requests=1e6, tokens=1e9), costs) == "the processor"
+    assert bottleneck(Load(20, 20, latency=1, requests=60, tokens=1e9), costs) == "requests a minute"
+    assert bottleneck(Load(20, 20, latency=1, requests=1e6, tokens=1e5), costs) == "tokens a minute"
+    assert bottleneck(Load(20, 1, latency=1, requests=1e6, tokens=1e9), costs) == "the model's answers"
+    assert bottleneck(Load(50, 50, latency=0.01, requests=1e6, tokens=1e9), costs) == "the processor"
 
 
 def test_a_model_without_a_price_has_no_plan() -> None:
@@ -105,7 +105,7 @@ def test_finished_runs_are_packed_as_the_page_says() -> None:
 
 
 def test_the_ledger_is_measured_by_itself() -> None:
-    figures = booked(jobs=50, claims=20)
+    figures = measure_ledger(jobs=50, claims=20)
     assert figures["jobs"] == 50
     assert figures["claim_ms"] > 0
 

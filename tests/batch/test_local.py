@@ -57,7 +57,7 @@ def test_every_job_is_done_with_so_many_at_once_and_no_more(ledger: Ledger) -> N
     progress = through(ledger, workshop.square, at_once=4)
     assert [entry.result["square"] for entry in ledger.entries("done")] == [n * n for n in range(20)]
     assert workshop.most == 4
-    assert (progress.status, progress.ended, progress.total) == ("finished", 20, 20)
+    assert (progress.status, progress.finished_jobs, progress.total) == ("finished", 20, 20)
 
 
 def test_progress_tells_counts_means_and_the_time_that_is_left(ledger: Ledger) -> None:
@@ -75,7 +75,7 @@ def test_a_second_session_finds_the_means_of_the_first(ledger: Ledger) -> None:
     through(ledger, Workshop().square, at_once=4)
     again = through(ledger, Workshop().square, at_once=4)
     assert again.means["square"] == 123.5
-    assert again.ended == 20
+    assert again.finished_jobs == 20
 
 
 def test_a_failed_attempt_is_repeated_last_and_up_to_the_limit(ledger: Ledger) -> None:

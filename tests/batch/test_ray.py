@@ -99,13 +99,13 @@ def test_two_machines_share_the_jobs_and_do_each_once(cluster: Cluster, ledger: 
     ledger.add(jobs(16))
     session = Session(cluster, ledger, workshop)
     last = session.run()
-    assert (last.status, last.ended, last.means["n"], last.spent) == ("finished", 16, 7.5, Expense(0.0, 160))
+    assert (last.status, last.finished_jobs, last.means["n"], last.spent) == ("finished", 16, 7.5, Expense(0.0, 160))
     assert_all_done(ledger, 16)
     assert set(workshop.seen("begun").values()) == {1}
     assert OTHER in (found := {entry.result["machine"] for entry in ledger.entries("done")})
     assert len(found) == 2
     assert session.told[0].counts["open"] == 16
-    assert session.run().ended == 16
+    assert session.run().finished_jobs == 16
     assert workshop.seen("begun").total() == 16
 
 

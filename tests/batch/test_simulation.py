@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.simulate_fleet import CALLS, CHAIN, Costs, Load, fitted, ideal, seconds
+from benchmarks.simulate_fleet import CALLS, CHAIN, Costs, Load, fit_costs, ideal, seconds
 from chatdev.llm.rate import CREDIT, REPLY_TOKENS
 
 STEPS = len(CHAIN)  # answers that a job waits for, one after another
@@ -93,14 +93,14 @@ def test_the_ideal_takes_nothing_of_the_engine() -> None:
 
 def test_the_costs_are_fitted_to_what_two_loads_took() -> None:
     few, many, costs = Load(20, 4, latency=0.1), Load(40, 40, latency=0.1), Costs(cpu=0.006, wait=0.013, start=0.002)
-    found = fitted((few, seconds(few, costs)), (many, seconds(many, costs)), Costs(start=0.002))
+    found = fit_costs((few, seconds(few, costs)), (many, seconds(many, costs)), Costs(start=0.002))
     assert found.cpu == pytest.approx(0.006, abs=1e-4)
     assert found.wait == pytest.approx(0.013, abs=5e-4)
 
 
 def test_a_load_that_took_less_than_is_possible_is_fitted_by_no_costs() -> None:
     load = Load(10, 4, latency=0.1)
-    assert fitted((load, 0.1), (load, 0.1), NOTHING) == NOTHING
+    assert fit_costs((load, 0.1), (load, 0.1), NOTHING) == NOTHING
 
 
 def test_it_foretells_on_the_command_line() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.local import work_through
-from chatdev.batch.signals import cancelled_by_sigterm
+from chatdev.batch.signals import cancel_on_sigterm
 
 AT_ONCE = 8
 LEASE = 1.0  # seconds
@@ -28,7 +28,7 @@ async def run(url: str, jobs: int, seconds: float) -> None:
         return {"n": spec["n"]}
 
     try:
-        with cancelled_by_sigterm():
+        with cancel_on_sigterm():
             await work_through(ledger, work, at_once=AT_ONCE, on_change=lambda p: print(dict(p.counts), flush=True))
     finally:
         ledger.close()

@@ -163,7 +163,7 @@ def test_wrong_options_are_refused_before_anything_is_made(study: Study, argumen
     ("Name,Description,Category\n", "there are no tasks"),
     (f"Name,Description,Category\na,{'x' * 10_000_000},c\n", "'Description' has 10000000 characters; shorten it"),
 ])
-def test_a_wrong_csv_is_refused_with_its_mend(study: Study, text: str, said: str) -> None:
+def test_a_wrong_csv_is_refused_with_how_to_fix_it(study: Study, text: str, said: str) -> None:
     data = study.lab.write("tasks.csv", text)
     done = study.run("--data", str(data))
     assert done.exit_code == 2

@@ -8,9 +8,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from tests.support.shop import Shop
-from tests.test_layers import ROOT
 
-EXAMPLES = ROOT / "company_config" / "chatdev" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "company_config" / "chatdev" / "examples"
 
 
 def journal(folder: Path, *texts: str) -> Path:

@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.cli.app import command_line
-from chatdev.evaluation.judging.record import HUMAN, judgements
+from chatdev.evaluation.judging.judgements import HUMAN, read_judgements
 from tests.engine.studio import WRITE, Studio, program
 from tests.evaluation.judging.arena import BAD, GOOD, better, verdict
 from tests.support.chat_server import ChatServer, Scripted
@@ -50,7 +50,7 @@ def judge(chat_server: ChatServer, *arguments: str, typed: str = "") -> Result:
 
 def choices(here: Path) -> dict[str, str | None]:
     """The winner by task, as a person chose."""
-    found = judgements(here / "judgements.jsonl")
+    found = read_judgements(here / "judgements.jsonl")
     assert {judgement.judge for judgement in found} <= {HUMAN}
     return {judgement.task: judgement.winner for judgement in found}
 
@@ -113,7 +113,7 @@ def test_a_budget_in_dollars_needs_the_price_first(warehouses: Sequence[str], ch
     assert done.exit_code == 6
     assert len(chat_server.requests) == 1
     assert judge(chat_server, *priced, "1").exit_code == 0
-    assert len(judgements(here / "judgements.jsonl")) == 6
+    assert len(read_judgements(here / "judgements.jsonl")) == 6
 
 
 def test_fewer_pairs_and_shorter_listings_on_demand(warehouses: Sequence[str], chat_server: ChatServer) -> None:

@@ -103,7 +103,7 @@ def test_an_interrupted_study_is_continued_with_every_row_once(study: Study) -> 
     (["--engine", "ray", "--ray-address", "ray://127.0.0.1:10001"], "is no address of a Ray cluster"),
     (["--ray-workers", "2"], "--ray-workers is of use with --engine ray only"),
 ])
-def test_wrong_options_are_told_with_their_mend(study: Study, arguments: list[str], said: str) -> None:
+def test_wrong_options_are_refused_with_how_to_fix_them(study: Study, arguments: list[str], said: str) -> None:
     status, out = study.run(*arguments)
     assert status == 2, out
     assert said in out

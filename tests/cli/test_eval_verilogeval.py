@@ -12,12 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
-from chatdev.evaluation.tracing import with_tracing_ablated
-from chatdev.evaluation.variants import variants
+from chatdev.evaluation.variants import add_tracing_ablations, variants
 from tests.support.chat_server import ChatServer, Received
-from tests.test_layers import ROOT
 
-ARCHIVE = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
+ARCHIVE = Path(__file__).parents[2] / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 ZERO, NOT = "Prob001_zero", "Prob005_notgate"
 ANSWERS = {"zero": "assign zero = 1'b0;", "notgate": "assign out = in;"}  # the second one is wrong
 HEADS = {"zero": "module TopModule (output zero);", "notgate": "module TopModule (input in, output out);"}
@@ -59,7 +57,7 @@ def test_problems_are_solved_or_not_by_both_rules(chat_server: ChatServer, here:
 
 
 def test_the_ablation_is_the_tool_that_traces() -> None:
-    found = with_tracing_ablated(variants(["single_verilog", "planner1", "verilogcoder"]))
+    found = add_tracing_ablations(variants(["single_verilog", "planner1", "verilogcoder"]))
     assert [variant.name for variant in found] == [
         "single_verilog", "planner1", "planner1 with tracing", "verilogcoder", "verilogcoder without tracing"]
     tools = {variant.name: variant.load().config.phases for variant in found}

@@ -15,13 +15,14 @@ from chatdev.cli.study_progress import summary
 
 HALFWAY = BatchProgress({"open": 3, "running": 2, "done": 4, "failed": 1}, {"quality": 0.41, "acceptance": 0.2,
                          "files": 2}, Expense(0.0123, 1200), 3725.0)
-SCENE = """
+SCENE = f"""
 from dataclasses import replace
+from chatdev.batch.attempt import Expense
+from chatdev.batch.batch_progress import BatchProgress
 from chatdev.cli.study_progress import StudyProgress
-from tests.cli.test_study_progress import HALFWAY
 with StudyProgress() as show:
-    show(HALFWAY)
-    show(replace(HALFWAY, trouble="the database is away"))
+    show({HALFWAY!r})
+    show(replace({HALFWAY!r}, trouble="the database is away"))
 """
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from chatdev.evaluation.cases import Case, tried, written
-from chatdev.evaluation.trial import Program, copied
+from chatdev.evaluation.trial import Program, program_copy
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
 
 pytestmark = pytest.mark.tool
@@ -34,7 +34,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("software")
     (folder / "main.py").write_text(PROGRAM)
-    with copied(folder, Bubblewrap()) as found:
+    with program_copy(folder, Bubblewrap()) as found:
         yield found
 
 

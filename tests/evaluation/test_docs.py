@@ -9,9 +9,9 @@ from benchmarks import srdd_local
 from benchmarks.study import read_results
 from chatdev.batch.local import BREAKER_FAILURES
 from chatdev.cli.app import command_line
-from chatdev.evaluation.acceptance import load
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
-from chatdev.evaluation.report.statistics import LEVEL, RESAMPLES
+from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES
+from chatdev.evaluation.trial import load_hidden_test
 
 RESULTS = read_results(srdd_local.STUDY.results)
 PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
@@ -38,12 +38,12 @@ def test_the_hidden_test_that_it_shows_can_be_loaded(tmp_path: Path) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     script = tmp_path / "sum.py"
     script.write_text(example, encoding="utf-8")
-    assert callable(load(script))
+    assert callable(load_hidden_test(script))
 
 
 def test_the_tables_are_those_of_the_rows_that_are_kept() -> None:
     begin, end = srdd_local.STUDY.marks
-    assert f"{begin}\n{srdd_local.told(RESULTS)}\n{end}" in PAGE
+    assert f"{begin}\n{srdd_local.page_text(RESULTS)}\n{end}" in PAGE
 
 
 def test_the_figures_that_the_reading_names_are_those_of_the_rows() -> None:

@@ -7,16 +7,11 @@ import socket
 import pytest
 
 from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.evaluation.code_text import code_text
-from chatdev.evaluation.embedding.lexical import Lexical
-from chatdev.evaluation.embedding.remote import Remote
-from chatdev.evaluation.quality import consistency
+from chatdev.evaluation.embedding import EndpointEmbedder, LexicalEmbedder
+from chatdev.evaluation.metrics import code_text, consistency
 from chatdev.llm.endpoint import Endpoint
+from tests.evaluation.texts import FOURIER, TODO, TODO_CODE
 from tests.support.chat_server import ChatServer, Received, Scripted
-
-TODO = "A to-do list: tasks are added, shown, marked as done and deleted; they are kept in a file."
-TODO_CODE = "def add_task(tasks, text):\n    tasks.append({'text': text, 'done': False})\n\ndef showTasks(): ...\n"
-FOURIER = "def fft(x):\n    n = len(x)\n    even, odd = fft(x[::2]), fft(x[1::2])\n    return even + odd\n"
 
 
 def test_comments_docstrings_and_documents_are_left_out() -> None:
@@ -28,14 +23,14 @@ def test_comments_docstrings_and_documents_are_left_out() -> None:
 
 
 def test_the_lexical_embedder_tells_related_from_unrelated() -> None:
-    requirement, related, unrelated = Lexical().embed([TODO, TODO_CODE, FOURIER])
+    requirement, related, unrelated = LexicalEmbedder().embed([TODO, TODO_CODE, FOURIER])
     assert consistency(requirement, related) > 3 * consistency(requirement, unrelated)
-    assert Lexical().embed([TODO]) == [requirement]
-    assert consistency(requirement, Lexical().embed([""])[0]) == 0
+    assert LexicalEmbedder().embed([TODO]) == [requirement]
+    assert consistency(requirement, LexicalEmbedder().embed([""])[0]) == 0
 
 
-def remote(server: ChatServer) -> Remote:
-    return Remote(Endpoint(server.url, "sk-of-the-test-and-nobody-else"), "embedder", retries=1)
+def remote(server: ChatServer) -> EndpointEmbedder:
+    return EndpointEmbedder(Endpoint(server.url, "sk-of-the-test-and-nobody-else"), "embedder", retries=1)
 
 
 def vectors(request: Received) -> Scripted:
@@ -78,4 +73,4 @@ def test_an_endpoint_that_is_gone() -> None:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     with pytest.raises(ModelUnavailable, match="no connection"):
-        Remote(Endpoint(address, "k"), "embedder", retries=0).embed(["text"])
+        EndpointEmbedder(Endpoint(address, "k"), "embedder", retries=0).embed(["text"])

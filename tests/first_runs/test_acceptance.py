@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.evaluation.trial import Check, copied, main_file
+from chatdev.evaluation.trial import Check, main_file, program_copy
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
 
@@ -38,7 +38,7 @@ def _tried(name: str, kind: str, sandbox: Sandbox, folder: Path) -> list[Check]:
     if name == "calculator" and not shutil.which("Xvfb"):
         pytest.skip("Xvfb is not installed: apt-get install xvfb python3-tk")
     shutil.copy(_PROGRAMS / f"{name}_{kind}.py", folder / "main.py")
-    with copied(folder, sandbox) as program:
+    with program_copy(folder, sandbox) as program:
         return list(import_module(f"benchmarks.first_runs.accept_{name}").accept(program))
 
 
@@ -56,7 +56,7 @@ def test_a_bad_program_is_refused_for_what_is_wrong_with_it(name: str, sandbox: 
 def test_a_program_that_crashes_at_once_fails_every_acceptance(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("raise SystemError('at once')\n")
     for name in _FOUND_BAD:
-        with copied(tmp_path, sandbox) as program:
+        with program_copy(tmp_path, sandbox) as program:
             checks = import_module(f"benchmarks.first_runs.accept_{name}").accept(program)
             assert [check.name for check in checks if check.passed] == []
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from chatdev.config.nearest import known
 from chatdev.engine.activity import digest
 from chatdev.errors import ConfigError, JournalError
-from chatdev.evaluation.finished import FinishedRun
+from chatdev.evaluation.measure import FinishedRun
 from chatdev.runner.recorded import Recorded
 from chatdev.workspace.snapshot import Software
 
@@ -29,7 +29,7 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FinishedSoftware:
     """A finished run for a task. One that was broken off delivered nothing (as in `measure`)."""
 
     company: str
@@ -51,7 +51,7 @@ class Pair:
     second: Contender
 
     @property
-    def turned(self) -> Pair:
+    def reversed_pair(self) -> Pair:
         """The same pair in the other order."""
         return replace(self, first=self.second, second=self.first)
 
@@ -68,8 +68,8 @@ class Match:
 
     task: str
     requirement: str
-    one: Made
-    other: Made
+    one: FinishedSoftware
+    other: FinishedSoftware
 
     def load(self) -> Pair:
         """The pair. Raises WorkspaceError when the software cannot be read."""
@@ -84,21 +84,21 @@ class Matches:
     left_out: Sequence[str] = ()
 
 
-def of_study(entries: Iterable[LedgerEntry], folder: Path, variants: Sequence[str] = ()) -> Matches:
+def pairs_of_study(entries: Iterable[LedgerEntry], folder: Path, variants: Sequence[str] = ()) -> Matches:
     """The pairs in the finished jobs of a study (`Study.jobs`), whose runs lie in `folder`: every two of `variants`
     (none: all there are) for every task that both have finished. Raises ConfigError for a variant that is not there,
     or is named alone."""
-    tasks: dict[str, dict[str, Made]] = {}
+    tasks: dict[str, dict[str, FinishedSoftware]] = {}
     texts: dict[str, str] = {}
     for entry in entries:
         if entry.state == "done":
             row = entry.result
-            made = Made(row["variant"], folder / row["folder"], row["status"] not in ("error", "stopped"))
+            made = FinishedSoftware(row["variant"], folder / row["folder"], row["status"] not in ("error", "stopped"))
             tasks.setdefault(row["task"], {})[made.company] = made
             texts[row["task"]] = entry.spec["task"]["description"]
     found: list[Match] = []
     left_out: dict[str, None] = {}  # each once, whomever it was to be compared with
-    for one, other in combinations(_chosen(variants, tasks), 2):
+    for one, other in combinations(_chosen_variants(variants, tasks), 2):
         for task, by_company in tasks.items():
             if one in by_company and other in by_company:
                 found.append(Match(task, texts[task], by_company[one], by_company[other]))
@@ -107,7 +107,7 @@ def of_study(entries: Iterable[LedgerEntry], folder: Path, variants: Sequence[st
     return Matches(found, list(left_out))
 
 
-def _chosen(variants: Sequence[str], tasks: Mapping[str, Mapping[str, Made]]) -> Sequence[str]:
+def _chosen_variants(variants: Sequence[str], tasks: Mapping[str, Mapping[str, FinishedSoftware]]) -> Sequence[str]:
     there = list(dict.fromkeys(name for made in tasks.values() for name in made))
     if missing := [name for name in variants if name not in there]:
         raise ConfigError(f"the study has no finished run of {missing[0]!r}; {known(missing[0], there)}")
@@ -116,7 +116,7 @@ def _chosen(variants: Sequence[str], tasks: Mapping[str, Mapping[str, Made]]) ->
     return variants or there
 
 
-def of_folders(one: Path, other: Path) -> Matches:
+def pairs_of_folders(one: Path, other: Path) -> Matches:
     """The pairs in two folders of runs (two warehouses, or the folders of two variants of a study), by the text of
     their tasks. Raises ConfigError for a folder that is none, or that has two runs of one task."""
     if one.resolve() == other.resolve():
@@ -132,7 +132,7 @@ def of_folders(one: Path, other: Path) -> Matches:
 
 @dataclass(slots=True)
 class _Runs:
-    runs: dict[str, Made]
+    runs: dict[str, FinishedSoftware]
     left_out: list[str]
 
 
@@ -151,7 +151,7 @@ def _runs(folder: Path) -> _Runs:
         if task in found.runs:
             raise ConfigError(f"two runs of one task are in {folder}: {found.runs[task].folder.name} and {path.name}; "
                               "move one of them away")
-        found.runs[task] = Made(str(folder), path, run.delivered)
+        found.runs[task] = FinishedSoftware(str(folder), path, run.has_delivered)
     return found
 
 

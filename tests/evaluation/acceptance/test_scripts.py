@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.evaluation.acceptance import load
 from chatdev.evaluation.rules import CATEGORIES
 from chatdev.evaluation.tasks import load_tasks
-from chatdev.evaluation.trial import copied
+from chatdev.evaluation.trial import load_hidden_test, program_copy
 from chatdev.paths import bundled
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
@@ -29,7 +28,7 @@ def sandbox() -> Sandbox:
     return Bubblewrap()
 
 
-def test_every_category_has_one_task_with_a_hidden_test_and_every_test_its_task() -> None:
+def test_categories_tasks_and_hidden_tests_belong_together() -> None:
     tested = [task for task in load_tasks() if task.acceptance]
     assert sorted(task.acceptance for task in tested) == NAMES == sorted(MUTANTS)
     assert len({task.category for task in tested}) == CATEGORIES
@@ -37,9 +36,9 @@ def test_every_category_has_one_task_with_a_hidden_test_and_every_test_its_task(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_good_program_is_accepted_and_bad_ones_are_found_out(name: str, sandbox: Sandbox, tmp_path: Path) -> None:
-    good, accept = _good(name), load(SCRIPTS / f"{name}.py")
+    good, accept = _good(name), load_hidden_test(SCRIPTS / f"{name}.py")
     (tmp_path / "main.py").write_text(good)
-    with copied(tmp_path, sandbox) as program:
+    with program_copy(tmp_path, sandbox) as program:
         assert [check.name for check in accept(replace(program, python="/bin/false")) if check.passed] == []
         checks = list(accept(program))
         assert [check for check in checks if not check.passed] == []

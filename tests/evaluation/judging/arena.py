@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.evaluation.judging.model_judge import ModelJudge, judge_all
-from chatdev.evaluation.judging.pairs import Made, Match
-from chatdev.evaluation.judging.record import Judgement, Record
-from chatdev.evaluation.judging.standing import Standing, standings
-from chatdev.evaluation.judging.wording import Wording, wording
+from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
+from chatdev.evaluation.judging.judgements import Comparison, Judgement, JudgementFile, compare_companies
+from chatdev.evaluation.judging.judges import ModelJudge, judge_all
+from chatdev.evaluation.judging.pairs import FinishedSoftware, Match
 from chatdev.llm.registry import Models
 from tests.support.chat_server import ChatServer, Received
 
@@ -56,21 +55,21 @@ class Arena:
     def file(self) -> Path:
         return self.folder / "judgements.jsonl"
 
-    def made(self, company: str, number: int, code: str) -> Made:
+    def made(self, company: str, number: int, code: str) -> FinishedSoftware:
         folder = self.folder / company / str(number)
         (folder / "software").mkdir(parents=True, exist_ok=True)
         (folder / "software" / "main.py").write_text(code, encoding="utf-8")
-        return Made(company, folder)
+        return FinishedSoftware(company, folder)
 
-    def judged(self, answer: Callable[[Received], Any] | None = None, words: Wording | None = None,
+    def judged(self, answer: Callable[[Received], Any] | None = None, words: JudgeWording | None = None,
                profile: ModelProfile | None = None, *, parallel: int = 1) -> list[Judgement]:
         """Judge all pairs with a judge that answers so."""
         if answer:
             self.server.route(answer)
-        return asyncio.run(self._judged(words or wording(), profile or profile_for("judge-1"), parallel))
+        return asyncio.run(self._judged(words or judge_wording(), profile or profile_for("judge-1"), parallel))
 
-    def standing(self, judgements: Sequence[Judgement]) -> Standing:
-        (found,) = standings(judgements)
+    def standing(self, judgements: Sequence[Judgement]) -> Comparison:
+        (found,) = compare_companies(judgements)
         return found
 
     def orders(self) -> list[tuple[str, str]]:
@@ -79,11 +78,11 @@ class Arena:
         return [(re.findall(r"Requirement \d", text)[0],
                  "good first" if text.index(GOOD) < text.index(BAD) else "bad first") for text in texts]
 
-    async def _judged(self, words: Wording, profile: ModelProfile, parallel: int) -> list[Judgement]:
+    async def _judged(self, words: JudgeWording, profile: ModelProfile, parallel: int) -> list[Judgement]:
         models = Models({"OPENAI_BASE_URL": self.server.url, "CHATDEV_RETRY_SECONDS": "0"})
         try:
             judge = ModelJudge(models.get("judge-1")[0], "judge-1", profile, words)
-            with Record(self.file) as record:
+            with JudgementFile(self.file) as record:
                 return await judge_all(judge, self.matches, record, parallel=parallel, on_judged=self.seen.append)
         finally:
             await models.close()

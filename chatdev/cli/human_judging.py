@@ -1,0 +1,68 @@
+"""Showing blind pairs at a terminal, and taking a person's choice."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from chatdev.config.environment import listing
+from chatdev.evaluation.judging.judge_wording import blind_text, code_files, judge_wording
+from chatdev.evaluation.judging.judgements import JudgementFile, Verdict
+from chatdev.evaluation.judging.judges import human_judgement
+from chatdev.evaluation.judging.pairs import Contender, Pair
+from chatdev.runner.sanitize import sanitize
+from chatdev.workspace.file_tree import write_tree
+
+_VERDICTS: dict[str, Verdict] = {"1": "first", "2": "second", "t": "tie"}
+_KEYS = "1 or 2: that one is better, t: tie, l: look at the code, s: skip, q: quit"
+
+
+def look(pairs: Sequence[Pair], record: JudgementFile) -> None:
+    """Show the pairs one after the other and keep each choice at once. A skipped pair comes again next time; the end
+    of the input quits."""
+    for number, pair in enumerate(pairs, start=1):
+        click.echo(sanitize(f"\nPair {number} of {len(pairs)}. The requirement:\n\n{pair.requirement}\n"))
+        with tempfile.TemporaryDirectory(prefix="judge-") as scratch:
+            _lay_out(pair, Path(scratch))
+            answer = _answer(pair)
+        if answer == "quit":
+            return
+        if answer != "skip":
+            asyncio.run(record.add(human_judgement(pair, answer)))  # no loop outlives it: Ctrl-C must reach the prompt
+
+
+def _lay_out(pair: Pair, scratch: Path) -> None:
+    """Put both where they can be tried, under names that do not tell whose they are."""
+    for name, contender in (("1", pair.first), ("2", pair.second)):
+        folder = scratch / name
+        folder.mkdir()
+        write_tree(folder, code_files(contender.software))
+        click.echo(f"Try {name} in another terminal:  chatdev play {folder}")
+
+
+def _answer(pair: Pair) -> Verdict | Literal["skip", "quit"]:
+    while True:
+        try:
+            key = click.prompt(f"{_KEYS}\n", prompt_suffix="> ").strip().lower()
+        except click.Abort:
+            return "quit"
+        if key in _VERDICTS:
+            return _VERDICTS[key]
+        if key in ("s", "q"):
+            return "skip" if key == "s" else "quit"
+        if key == "l":
+            click.echo_via_pager(f"{_listed('1', pair.first)}\n{_listed('2', pair.second)}")
+        else:
+            click.echo(sanitize(f"{key!r} is none of these."))
+
+
+def _listed(name: str, contender: Contender) -> str:
+    hidden = judge_wording().hidden
+    files = {blind_text(path, hidden): data for path, data in code_files(contender.software).items()}
+    text = blind_text(listing(files), hidden) or "(There is no file: nothing was delivered.)"
+    return sanitize(f"======== Software {name} ========\n\n{text}\n")

@@ -1,0 +1,127 @@
+"""Running a study: from its variants and tasks, by the engine that was asked for, to an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from chatdev.cli.outcome import show_error
+from chatdev.cli.study_options import open_ledger, runs_folder
+from chatdev.engine.amounts import count_noun
+from chatdev.errors import BudgetExhausted, ConfigError
+from chatdev.runner.sanitize import sanitize
+
+if TYPE_CHECKING:
+    from chatdev.batch.batch_progress import BatchProgress
+    from chatdev.batch.ledger import Ledger
+    from chatdev.evaluation.study import Conditions, DataSet, Study
+    from chatdev.evaluation.tasks import Task
+    from chatdev.evaluation.variants import Variant
+
+_AT_ONCE = 4  # runs, of each worker
+
+
+class StudyPlan(NamedTuple):
+    """What a study consists of."""
+
+    variants: Sequence[Variant]
+    tasks: Sequence[Task]
+    study: Study
+
+
+def study_of(data: DataSet, folder: Path, conditions: Conditions, given: dict[str, Any]) -> Study:
+    """The study that the options describe."""
+    from chatdev.evaluation.study import Study
+    from chatdev.llm.rate import RateLimit
+
+    rate = RateLimit(given["requests_per_minute"], given["tokens_per_minute"])
+    return Study(data, folder, conditions, given["base_url"], given["sandbox"], given.get("embedder_url"), rate)
+
+
+def variants_by_name(patterns: Sequence[str], found: Sequence[Variant]) -> list[Variant]:
+    """The variants whose names match one of the patterns, or all. Raises ConfigError for one that matches none."""
+    for pattern in patterns:
+        if not any(fnmatchcase(variant.name, pattern) for variant in found):
+            raise ConfigError(f"--only {pattern!r} matches no variant; there are: {', '.join(v.name for v in found)}")
+    return [v for v in found if not patterns or any(fnmatchcase(v.name, pattern) for pattern in patterns)]
+
+
+def run_study(name: str, ledger_url: str, folder: Path | None, given: dict[str, Any],
+              make_plan: Callable[[Path, dict[str, Any]], StudyPlan]) -> int:
+    """Plan the study, enter what is new of it, and work until it is done; the exit code. `make_plan` raises
+    ConfigError."""
+    from chatdev.batch.attempt import Allowance
+
+    _refuse_contradictions(given)
+    runs = runs_folder(folder, name)
+    ledger = open_ledger(ledger_url, name)
+    try:
+        plan = make_plan(runs, given)
+        plan.study.check(plan.tasks, plan.variants, Allowance(given["max_cost"]))
+        jobs = list(plan.study.jobs(plan.tasks, plan.variants))
+        click.echo(f"{count_noun(len(jobs), 'job')}: {count_noun(len(plan.tasks), 'task')} × "
+                   f"{', '.join(v.name for v in plan.variants)}")
+        new = plan.study.enter(ledger, jobs)
+        again = ledger.retry_failed() if given["retry_failed"] else 0
+        click.echo(f"study {name}: {count_noun(new, 'new job')}, {ledger.counts()['done']} done, {again} tried again")
+        return _work(ledger, plan, given)
+    finally:
+        ledger.close()
+
+
+def _work(ledger: Ledger, plan: StudyPlan, given: dict[str, Any]) -> int:
+    """Work through the ledger, show how far it is, and say how it ended; the exit code."""
+    from chatdev.batch.attempt import Allowance
+    from chatdev.cli.study_progress import StudyProgress
+    from chatdev.evaluation.reporting.formats import as_text
+    from chatdev.evaluation.reporting.results import Results
+
+    work = _work_on_ray if given["engine"] == "ray" else _work_here
+    with StudyProgress(quiet=given["quiet"]) as show:
+        ended = work(ledger, plan, given, on_change=show, allowance=Allowance(given["max_cost"], given["max_tokens"]))
+    click.echo(f"\n{sanitize(as_text(Results.read(ledger)))}")
+    if ended.problem:
+        show_error(f"stopped, for attempt after attempt failed, at last: {ended.problem}\nfix that, and give the "
+                   "same command again with --retry-failed; what is finished is kept")
+        return 1
+    if ended.status == "stopped":
+        raise BudgetExhausted(f"{ended.reason}; what is finished is kept, and the same command with a greater budget "
+                              "goes on")
+    return 1 if ended.counts["failed"] else 0
+
+
+def _work_here(ledger: Ledger, plan: StudyPlan, given: dict[str, Any], **options: Any) -> BatchProgress:
+    from chatdev.batch.local import work_with_circuit_breaker
+    from chatdev.batch.signals import run_interruptible
+
+    work = work_with_circuit_breaker(ledger, plan.study.work, at_once=_jobs_at_once(given, 1), **options)
+    return run_interruptible(work)
+
+
+def _work_on_ray(ledger: Ledger, plan: StudyPlan, given: dict[str, Any], **options: Any) -> BatchProgress:
+    from chatdev.batch.ray_cluster import joined
+    from chatdev.batch.ray_engine import shares_of, work_through_on
+    from chatdev.batch.signals import run_interruptible
+    from chatdev.evaluation.preflight import preflight
+
+    with (joined(given["ray_address"], given["ray_workers"]) as cluster,
+          preflight(plan.study, plan.tasks, plan.variants) as check):
+        at_once = _jobs_at_once(given, cluster.workers)
+        part = plan.study.part(len(shares_of(at_once, cluster.workers)))
+        return run_interruptible(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **options))
+
+
+def _refuse_contradictions(given: dict[str, Any]) -> None:
+    """Raise ConfigError for options of one engine that are given with another."""
+    for name in ("ray_workers", "ray_address"):
+        if given["engine"] != "ray" and given[name]:
+            raise ConfigError(f"--{name.replace('_', '-')} is of use with --engine ray only; add that, or leave it out")
+
+
+def _jobs_at_once(given: dict[str, Any], workers: int) -> int:
+    local = any(model.partition(":")[0] == "local" for model in given["models"])
+    return int(given["at_once"] or (1 if local else _AT_ONCE * workers))

@@ -1,1 +1,0 @@
-"""Ways to turn texts into vectors for the consistency metric."""

@@ -1,0 +1,163 @@
+"""The judges of pairs: a model, which sees each in both orders, because models tend to prefer what stands first; and a
+person, who sees each once, without names and with sides drawn by lot."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from chatdev.batch.attempt import Allowance, Expense
+from chatdev.config.profiles import ModelProfile
+from chatdev.engine.activity import digest
+from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
+from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
+from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFile, Verdict
+from chatdev.evaluation.judging.pairs import Match, Pair
+from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage
+from chatdev.replies.markers import strip_thoughts
+from chatdev.replies.problem import Unreadable
+from chatdev.replies.values import read_json
+
+OnJudged = Callable[[Judgement], object]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJudge:
+    """Judges with `model`, which is called `name`; `wording` says what it is told."""
+
+    model: Model
+    name: str
+    profile: ModelProfile
+    wording: JudgeWording = field(default_factory=judge_wording)
+
+    def key(self, pair: Pair) -> str:
+        """Changes with everything that is asked, the order of the pair included."""
+        asked = [message.content for message in self.wording.messages(pair)]
+        return digest([self.name, self.wording.temperature, self.wording.seed, pair.first.company, pair.second.company,
+                       *asked])
+
+    async def judge(self, pair: Pair) -> Judgement:
+        """The verdict on a pair in its order. An answer that cannot be read is asked for again once; then there is no
+        verdict. Raises ModelError when the model cannot be asked."""
+        messages: tuple[Message, ...] = self.wording.messages(pair)
+        usage, problem = Usage(), ""
+        for _ in range(2):
+            text, used = await self._ask(messages)
+            usage += used
+            try:
+                answer = read_json(strip_thoughts(text), self.wording.schema_)
+            except Unreadable as error:
+                problem = str(error)
+                messages = (*messages, Message("assistant", text), self.wording.complaint(problem))
+                continue
+            return self._judgement(pair, usage, verdict=answer["verdict"], why=" ".join(answer["why"].split()))
+        return self._judgement(pair, usage, verdict=None, why=problem)
+
+    async def _ask(self, messages: tuple[Message, ...]) -> tuple[str, Usage]:
+        """The answer; an empty text where the model gave none that could be used, however often it was asked."""
+        sampling = Sampling(self.name, self.wording.temperature, max_tokens=self.profile.max_tokens,
+                            seed=self.wording.seed)
+        constraint = Constraint(schema=self.wording.schema_) if self.profile.constrained else None
+        try:
+            reply = await self.model.complete(Request(messages, sampling, constraint=constraint))
+        except ContextOverflow as error:
+            raise ContextOverflow(f"{error}; show less of each software: --characters N (now "
+                                  f"{self.wording.characters})") from error
+        except UnusableReply as error:
+            return "", Usage(error.prompt_tokens, error.completion_tokens)
+        return reply.text, reply.usage
+
+    def _judgement(self, pair: Pair, usage: Usage, verdict: Verdict | None, why: str) -> Judgement:
+        return Judgement(self.key(pair), pair.key, pair.task, self.name, pair.first.company, pair.second.company,
+                         verdict, why, usage.prompt_tokens + usage.completion_tokens,
+                         self.profile.cost(usage.prompt_tokens, usage.completion_tokens))
+
+
+async def judge_all(judge: ModelJudge, matches: Iterable[Match], record: JudgementFile, *, parallel: int = 8,
+                    allowance: Allowance | None = None, on_judged: OnJudged = lambda _: None) -> list[Judgement]:
+    """The judgements of all pairs in both orders, those of the record and new ones, which are recorded at once.
+
+    `parallel` of them are under way at a time. Raises the first error, after those under way are finished and kept:
+    nothing that was paid is lost, and calling it again goes on. `allowance` is what this judge may spend on all that
+    is in the record; BudgetExhausted is raised when it is used up. `on_judged` hears every judgement as it is there.
+    """
+    unpriced = Expense(judge.profile.cost(0, 0))  # None from the start when the model has no price
+    spent = record.expense_of(judge.name) + unpriced
+    work = _Work(judge, _both_orders(matches), record, on_judged, allowance or Allowance(), spent)
+    async with asyncio.TaskGroup() as workers:
+        for _ in range(parallel):
+            workers.create_task(work.run())
+    if work.failure:
+        raise work.failure
+    return work.done
+
+
+def _both_orders(matches: Iterable[Match]) -> Iterator[tuple[Match, bool]]:
+    return ((match, turned) for match in matches for turned in (False, True))
+
+
+@dataclass(slots=True)
+class _Work:
+    """What several workers share."""
+
+    judge: ModelJudge
+    left: Iterator[tuple[Match, bool]]
+    record: JudgementFile
+    on_judged: OnJudged
+    allowance: Allowance
+    spent: Expense
+    done: list[Judgement] = field(default_factory=list)
+    failure: ChatDevError | None = None
+
+    async def run(self) -> None:
+        """Judge until nothing is left, or until somebody met an error."""
+        for match, turned in self.left:
+            if self.failure:
+                return
+            try:
+                self._include(await self._judge(match, turned=turned))
+            except ChatDevError as error:
+                self.failure = self.failure or error
+
+    async def _judge(self, match: Match, *, turned: bool) -> Judgement:
+        pair = await asyncio.to_thread(match.load)
+        pair = pair.reversed_pair if turned else pair
+        if found := self.record.get(self.judge.key(pair)):
+            return found
+        if reason := self.allowance.stop_reason(self.spent):
+            raise BudgetExhausted(reason)
+        judgement = await self.judge.judge(pair)
+        self.spent += judgement.expense
+        await self.record.add(judgement)
+        return judgement
+
+    def _include(self, judgement: Judgement) -> None:
+        self.done.append(judgement)
+        self.on_judged(judgement)
+
+
+def draw_pairs(matches: Sequence[Match], record: JudgementFile, seed: int = 0) -> Iterator[Pair]:
+    """The pairs that the record has no choice for, in an order and with sides drawn by lot; `seed` draws the same
+    again. Which side a pair shows first does not depend on the other pairs. Raises WorkspaceError."""
+    for match in random.Random(seed).sample(matches, len(matches)):
+        pair = match.load()
+        if not record.get(_human_key(pair)):
+            yield pair.reversed_pair if random.Random(f"{seed} {pair.key}").random() < 0.5 else pair
+
+
+def human_judgement(pair: Pair, verdict: Verdict) -> Judgement:
+    """A person's choice."""
+    return Judgement(_human_key(pair), pair.key, pair.task, HUMAN, pair.first.company, pair.second.company, verdict)
+
+
+def human_judgements(matches: Sequence[Match], record: JudgementFile) -> list[Judgement]:
+    """The choices that the record has for these pairs."""
+    found = (record.get(_human_key(match.load())) for match in matches)
+    return [judgement for judgement in found if judgement]
+
+
+def _human_key(pair: Pair) -> str:
+    """The same in both orders."""
+    return digest([HUMAN, pair.key])

@@ -1,0 +1,150 @@
+"""A report for a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from chatdev.engine.amounts import count_noun
+from chatdev.evaluation.reporting.results import Results
+from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES, MeanEstimate
+
+_LISTED = 10  # failed jobs
+_MANY = 4  # variants, from which on only differences from the first are shown
+
+
+def as_text(results: Results) -> str:
+    """Tables of means with 95 % intervals, of areas and of paired differences, and the failed jobs."""
+    parts = [_head(results), _means(results), _costs(results)]
+    if len(results.areas) > 1:
+        parts += [_areas(results, metric) for metric in results.columns.compared]
+    if len(results.variants) > 1:
+        parts.append(_differences(results))
+    if results.failed:
+        parts.append(_failures(results))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def format_interval(found: MeanEstimate, digits: int = 3) -> str:
+    """`0.395 [0.312, 0.478]`; `–` without values."""
+    if found.mean is None:
+        return "–"
+    ends = "" if found.low is None else f" [{found.low:.{digits}f}, {found.high:.{digits}f}]"
+    return f"{found.mean:.{digits}f}{ends}"
+
+
+def format_mean(value: float | None, metric: str) -> str:
+    """A mean of a statistic, in as many digits as say something."""
+    if value is None:
+        return "–"
+    return f"${value:.4f}" if metric == "cost" else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def _head(results: Results) -> str:
+    unfinished = f", {results.unfinished} not done yet" if results.unfinished else ""
+    runs = count_noun(len(results.rows), "run")
+    lines = [f"Study {results.study}: {runs} measured, {len(results.failed)} failed{unfinished}"]
+    for label, name in (("model", "model"), ("consistency by", "embedder")):
+        lines += [f"{label}: {', '.join(results.distinct(name))}"] if results.distinct(name) else []
+    return "\n".join(lines)
+
+
+def _means(results: Results) -> str:
+    metrics = results.columns.metrics
+    lines = [["Means (95 % interval)", "runs", *metrics]]
+    for name in results.variants:
+        found = results.estimates(name, metrics=metrics)
+        runs = results.count(name)
+        lines.append([name, str(runs), *(format_interval(one) + (f" of {one.n}" if one.n not in (0, runs) else "")
+                                         for one in found.values())])
+    return _table(lines)
+
+
+def _costs(results: Results) -> str:
+    statistics, per = results.columns.statistics, results.columns.per
+    lines = [["Mean of a run", *statistics, *([f"tokens per {per}"] if per else [])]]
+    for name in results.variants:
+        found = results.estimates(name, metrics=statistics)
+        lines.append([name, *(format_mean(found[metric].mean, metric) for metric in statistics),
+                      *([format_mean(results.tokens_per(name), "tokens")] if per else [])])
+    return _table(lines)
+
+
+def _areas(results: Results, metric: str) -> str:
+    lines = [[f"{metric.capitalize()} by area", *results.areas]]
+    for name in results.variants:
+        found = [results.estimates(name, area, [metric])[metric] for area in results.areas]
+        lines.append([name, *("–" if one.mean is None else f"{one.mean:.3f} ({one.n})" for one in found)])
+    return _table(lines)
+
+
+def _differences(results: Results) -> str:
+    lines = [["Paired differences", "metric", "tasks", "mean (95 % interval)", "better", "equal", "worse"]]
+    shown = [found for found in results.differences if found.estimate.n and (
+        len(results.variants) <= _MANY or found.against == results.variants[0])]
+    for found in shown:
+        mark = " *" if found.estimate.is_clear else ""
+        lines.append([f"{found.variant} − {found.against}", found.metric, str(found.estimate.n),
+                      format_interval(found.estimate) + mark, *map(str, (found.better, found.equal, found.worse))])
+    note = "* 0 lies outside the interval; intervals are not corrected for the number of comparisons."
+    if len(results.variants) > _MANY:
+        note += f"\nOnly differences from {results.variants[0]}; --format html and json have all."
+    return f"{_table(lines)}\n{note}" if len(lines) > 1 else ""
+
+
+def _failures(results: Results) -> str:
+    lines = [f"  {failed.key} (tries: {failed.tries}): {' '.join(failed.problem.split())}"
+             for failed in results.failed[:_LISTED]]
+    if (more := len(results.failed) - _LISTED) > 0:
+        lines.append(f"  … and {more} more; --format csv, json and html have all")
+    return "\n".join(["Failed jobs, not counted above:", *lines])
+
+
+def _table(lines: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    shown = ["  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width
+                                                   in zip(line[1:], widths[1:], strict=True))]).rstrip()
+             for line in lines]
+    return "\n".join([shown[0], "─" * (sum(widths) + 2 * len(widths) - 2), *shown[1:]])
+
+
+def as_csv(results: Results) -> str:
+    """The rows of the runs, one line each under a line of names; an empty cell is a value that could not be judged.
+    Failed jobs have a line with `status` `failed` and why in `reason`."""
+    names = list(dict.fromkeys([*(name for row in results.rows for name in row), "job", "variant", "status", "reason"]))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(results.rows)
+    writer.writerows({"job": failed.key, "variant": failed.variant, "status": "failed", "reason": failed.problem}
+                     for failed in results.failed)
+    return text.getvalue()
+
+
+def as_json(results: Results) -> str:
+    """Estimates, breakdown by area, paired differences, failed jobs and rows."""
+    return json.dumps(report_data(results), ensure_ascii=False, indent=1) + "\n"
+
+
+def report_data(results: Results) -> dict[str, Any]:
+    """The same as plain values."""
+    return {
+        "study": results.study, "unfinished": results.unfinished,
+        "bootstrap": {"resamples": RESAMPLES, "level": LEVEL, "seed": results.seed},
+        "variants": [{"variant": name, "runs": results.count(name), **_metrics(results, name)}
+                     for name in results.variants],
+        "areas": [{"area": area, "variant": name, **_metrics(results, name, area, results.columns.compared)}
+                  for area in results.areas for name in results.variants],
+        "differences": [{"variant": d.variant, "against": d.against, "metric": d.metric, **asdict(d.estimate),
+                         "better": d.better, "equal": d.equal, "worse": d.worse} for d in results.differences],
+        "failed": [asdict(failed) for failed in results.failed],
+        "rows": list(results.rows),
+    }
+
+
+def _metrics(results: Results, name: str, *which: Any) -> dict[str, Any]:
+    return {"metrics": {metric: asdict(found) for metric, found in results.estimates(name, *which).items()}}

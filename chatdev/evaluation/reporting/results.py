@@ -1,0 +1,159 @@
+"""The rows of a study, read from its ledger: which of their fields are metrics, their means and their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from chatdev.batch.ledger import Ledger, LedgerEntry
+from chatdev.errors import ConfigError
+from chatdev.evaluation.measure import PAPER
+from chatdev.evaluation.reporting.statistics import Difference, MeanEstimate, difference, estimate
+
+FIELD = "measures"
+"""The field of a row that names its column set; a row without it is of `SOFTWARE`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSet:
+    """The fields of one kind of rows. `metrics` lie between 0 and 1, and `main` of them is drawn over the tokens;
+    `further` ones stand in long reports only, `published` ones are by somebody else's definition, and `per` is what
+    the tokens of all runs are divided by."""
+
+    about: str
+    metrics: tuple[str, ...]
+    main: str
+    compared: tuple[str, ...]
+    statistics: tuple[str, ...] = ("seconds", "tokens", "cost")
+    further: tuple[str, ...] = ()
+    further_statistics: tuple[str, ...] = ()
+    published: tuple[str, ...] = ()
+    per: str = ""
+
+    @property
+    def all_fields(self) -> tuple[str, ...]:
+        """All fields that have a mean."""
+        return (*self.metrics, *self.further, *self.published, *self.statistics, *self.further_statistics)
+
+
+SOFTWARE = ColumnSet(
+    about="Completeness, executability and consistency multiply to quality. Acceptance is the share of hidden tests "
+          "passed, on tasks that have some: whether the program does what was asked.",
+    metrics=("completeness", "executability", "consistency", "quality", "acceptance"), main="quality",
+    compared=("quality", "acceptance"), statistics=("seconds", "tokens", "files", "lines", "cost"),
+    further=("quality_mean",), further_statistics=("prompt_tokens", "completion_tokens", "calls"), published=PAPER)
+
+VERILOG = ColumnSet(
+    about="Compiled: the module and the bench make a simulation. Solved: it agrees with the reference at every sample "
+          "and does not cheat. Official is the rule of the benchmark's own script, which takes some references for "
+          "wrong.",
+    metrics=("compiled", "solved", "official"), main="solved", compared=("solved",),
+    statistics=("seconds", "tokens", "tool_calls", "cost"),
+    further_statistics=("prompt_tokens", "completion_tokens", "calls"), per="solved")
+
+_COLUMN_SETS = {"verilog": VERILOG}
+
+
+def columns_of(rows: Iterable[Mapping[str, Any]]) -> ColumnSet:
+    """The columns that the rows of a study have in common."""
+    return next((_COLUMN_SETS.get(str(row.get(FIELD)), SOFTWARE) for row in rows), SOFTWARE)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedJob:
+    """A job without a row."""
+
+    key: str
+    variant: str
+    problem: str
+    tries: int
+
+
+@dataclass(frozen=True)
+class Results:
+    """What there is of a study; `variants` in the order in which they were entered. `seed` is that of the bootstrap."""
+
+    study: str
+    rows: Sequence[Mapping[str, Any]]
+    failed: Sequence[FailedJob]
+    variants: Sequence[str]
+    unfinished: int = 0
+    seed: int = 0
+
+    @classmethod
+    def read(cls, ledger: Ledger, seed: int = 0) -> Results:
+        """What the ledger has. Raises ConfigError when there is no such study in it."""
+        rows: list[Mapping[str, Any]] = []
+        failed: list[FailedJob] = []
+        variants: dict[str, None] = {}
+        unfinished = 0
+        for entry in ledger.entries():
+            name = _variant_name(entry)
+            variants[name] = None
+            if entry.state == "done":
+                rows.append({"job": entry.key, **entry.result})
+            elif entry.state == "failed":
+                failed.append(FailedJob(entry.key, name, entry.problem, entry.tries))
+            else:
+                unfinished += 1
+        if not variants:
+            raise ConfigError(f"there is no study {ledger.batch!r} in this ledger; begin it with `chatdev eval srdd "
+                              f"--study {ledger.batch}`, or give another --study or --ledger")
+        return cls(ledger.batch, rows, failed, list(variants), unfinished, seed)
+
+    @cached_property
+    def columns(self) -> ColumnSet:
+        """What is shown of the rows."""
+        return columns_of(self.rows)
+
+    def estimates(self, variant: str, area: str | None = None,
+                  metrics: Iterable[str] | None = None) -> dict[str, MeanEstimate]:
+        """The mean of each metric (None: every one) of a variant, in one area or in all."""
+        rows = [row for row in self._rows_of(variant) if area in (None, row.get("area"))]
+        return {metric: estimate([row[metric] for row in rows if row.get(metric) is not None], self.seed)
+                for metric in (self.columns.all_fields if metrics is None else metrics)}
+
+    def tokens_per(self, variant: str) -> float | None:
+        """The tokens of all runs of a variant for each that `columns.per` is true of; None where that is none."""
+        rows = self._rows_of(variant)
+        good = sum(float(row.get(self.columns.per) or 0) for row in rows)
+        return sum(row["tokens"] for row in rows) / good if good else None
+
+    @cached_property
+    def areas(self) -> list[str]:
+        """The areas of the tasks that were measured."""
+        return sorted({row["area"] for row in self.rows if row.get("area")})
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """Every two variants compared, the later one against the earlier one."""
+        return [difference((one, other), metric, (self._by_task(one, metric), self._by_task(other, metric)), self.seed)
+                for other, one in combinations(self.variants, 2) for metric in self.columns.compared]
+
+    def distinct(self, name: str) -> list[str]:
+        """The different values of a field, sorted."""
+        return sorted({str(row[name]) for row in self.rows if row.get(name)})
+
+    def count(self, variant: str) -> int:
+        """How many runs of a variant were measured."""
+        return len(self._rows_of(variant))
+
+    def _rows_of(self, variant: str) -> list[Mapping[str, Any]]:
+        return self._rows_by_variant.get(variant, [])
+
+    @cached_property
+    def _rows_by_variant(self) -> dict[str, list[Mapping[str, Any]]]:
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for row in self.rows:
+            found.setdefault(str(row.get("variant")), []).append(row)
+        return found
+
+    def _by_task(self, variant: str, metric: str) -> dict[str, float]:
+        return {row["task"]: row[metric] for row in self._rows_of(variant) if row.get(metric) is not None}
+
+
+def _variant_name(entry: LedgerEntry) -> str:
+    return str(entry.spec.get("variant", {}).get("name", entry.key.partition("/")[0]))
