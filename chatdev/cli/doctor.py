@@ -36,14 +36,14 @@ def command(as_json: bool) -> int:
 
     diagnosis = diagnose(all_probes(sys.stdout.encoding))
     click.echo(_json(diagnosis) if as_json else "\n".join(_page(diagnosis)))
-    return 1 if diagnosis.lacking else 0
+    return 1 if diagnosis.unmet_needs else 0
 
 
 def _json(diagnosis: Diagnosis) -> str:
     findings = [{"group": probe.group, "name": probe.name, "state": result.state, "detail": result.detail,
                  "mend": result.fix, "packages": result.packages} for probe, result in diagnosis.results]
-    return scrubbed(json.dumps({"version": __version__, "possible": not diagnosis.lacking,
-                                "lacking": diagnosis.lacking, "packages": diagnosis.packages, "findings": findings},
+    return scrubbed(json.dumps({"version": __version__, "possible": not diagnosis.unmet_needs,
+                                "lacking": diagnosis.unmet_needs, "packages": diagnosis.packages, "findings": findings},
                                indent=1))
 
 
@@ -53,8 +53,8 @@ def _page(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"\n{click.style(group, fg='blue', bold=True)}"
         for probe, result in results:
             yield from _lines(probe.name, result, bad=diagnosis.stops_runs(probe, result))
-    if lacking := diagnosis.lacking:
-        text, colour = f"No run is possible yet, for want of: {', '.join(lacking)}.", "red"
+    if unmet := diagnosis.unmet_needs:
+        text, colour = f"No run is possible yet, for want of: {', '.join(unmet)}.", "red"
     else:
         text, colour = "A run is possible.", "green"
     yield f"\n{click.style(text, fg=colour, bold=True)}"

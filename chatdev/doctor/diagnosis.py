@@ -46,7 +46,7 @@ class Diagnosis:
     results: Sequence[tuple[Probe, ProbeResult]]
 
     @property
-    def lacking(self) -> list[str]:
+    def unmet_needs(self) -> list[str]:
         """The needs that nothing meets; a run is possible when there are none."""
         met = {probe.provides for probe, result in self.results if result.state == "works"}
         return [need for need in NEEDED if need not in met]
@@ -58,7 +58,7 @@ class Diagnosis:
 
     def stops_runs(self, probe: Probe, result: ProbeResult) -> bool:
         """Whether no run is possible for want of this."""
-        return result.state != "works" and probe.provides in self.lacking
+        return result.state != "works" and probe.provides in self.unmet_needs
 
 
 def success(detail: str) -> ProbeResult:

@@ -65,16 +65,16 @@ class Verdict:
         if not isinstance(value, Mapping):
             raise ToolError(f"a verdict is needed, with `passed` and `report`; the tool returned {value!r:.80}")
         rest = dict(value)
-        passed = _field(rest, "passed", bool, "true or false")
-        report = _field(rest, "report", str, "a text")
+        passed = _take_field(rest, "passed", bool, "true or false")
+        report = _take_field(rest, "report", str, "a text")
         rest.setdefault("score", float(passed))
         rest.setdefault("judged", True)
-        score = _field(rest, "score", (int, float), "a number")
-        judged = _field(rest, "judged", bool, "true or false")
+        score = _take_field(rest, "score", (int, float), "a number")
+        judged = _take_field(rest, "judged", bool, "true or false")
         return cls(passed, report, score, rest, judged)
 
 
-def _field(rest: dict[Any, Any], name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
+def _take_field(rest: dict[Any, Any], name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
     """Take the field `name` of a verdict out of `rest`; raises ToolError unless it is of `kind`."""
     if name not in rest:
         raise ToolError(f"a verdict needs `{name}` ({wanted}), and the tool returned one without it")

@@ -57,11 +57,11 @@ class Registry(Mapping[str, Tool]):
 
 def registry() -> Registry:
     """The tools of this installation; raises ToolError when two packages bring the same name."""
-    return _found(tuple(sys.path))
+    return _read_registry(tuple(sys.path))
 
 
 @functools.cache  # every run asks, and looking into all packages takes longer than a call of a model takes us
-def _found(_path: tuple[str, ...]) -> Registry:
+def _read_registry(_path: tuple[str, ...]) -> Registry:
     paths = dict(_TOOLS)
     for point in entry_points(group=ENTRY_POINTS):
         if paths.setdefault(point.name, point.value) != point.value:

@@ -52,12 +52,12 @@ def test_a_check_that_hangs_is_left_to_itself() -> None:
 
 def test_a_run_is_possible_when_every_need_is_met_by_something() -> None:
     needs = [probe(lambda: success("yes"), need) for need in NEEDED]
-    assert diagnose(needs).lacking == []
+    assert diagnose(needs).unmet_needs == []
     one_way = diagnose([*needs, probe(lambda: fault("no"), "model")])
-    assert one_way.lacking == []
+    assert one_way.unmet_needs == []
     assert not any(one_way.stops_runs(*one) for one in one_way.results)
     none = diagnose([*needs[:-1], probe(lambda: absence("no"), "model"), probe(lambda: fault("no"), "model")])
-    assert none.lacking == ["model"]
+    assert none.unmet_needs == ["model"]
     assert [none.stops_runs(*one) for one in none.results] == [False, False, False, True, True]
 
 

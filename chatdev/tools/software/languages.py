@@ -64,7 +64,7 @@ class Language(BaseModel):
         """The source that starts the program: the declared one, else the first that bears a known name, else the only
         one that could."""
         sources = self.sources(files)
-        if (path := self._declared(files)) in sources:
+        if (path := self._declared_entry(files)) in sources:
             return EntryPoint(path)
         candidates = [path for path in sources if self.may_start(files[path])]
         for name in self.named:
@@ -76,7 +76,7 @@ class Language(BaseModel):
         """Whether a program may start in this source."""
         return matches(self.starts, source.decode("utf-8", errors="replace"))
 
-    def _declared(self, files: Mapping[str, bytes]) -> str | None:
+    def _declared_entry(self, files: Mapping[str, bytes]) -> str | None:
         if self.declared is None:
             return None
         text = files.get(self.declared.file, b"").decode("utf-8", errors="replace")

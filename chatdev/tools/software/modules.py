@@ -1,8 +1,8 @@
-"""The modules of one run: an environment of its own beside the software, filled with wheels only.
+"""The modules that programs find: an environment for each run, filled with wheels only, and runtimes that runs share.
 
-Each installation has a folder of its own in `packages/`, read by the environment through a `.pth` file; so does the
-runtime, which several runs share. Nothing in them ever runs outside the sandbox: the environment's interpreter starts
-there only.
+Each installation has a folder of its own in `packages/`, read by the environment through a `.pth` file; so does a
+runtime, a set of packages that is installed once in the user's cache. Nothing in them ever runs outside the sandbox:
+the environment's interpreter starts there only.
 """
 
 from __future__ import annotations
@@ -71,20 +71,20 @@ class Modules:
     def provide(self, distributions: Mapping[str, str], supply: Supply, sandbox: Sandbox) -> dict[str, str]:
         """Install the distributions for these import names, each settled once per run; import name -> reason for those
         that are not there. Raises what `install` and `Runtime.make` raise."""
-        with explain_os_errors("keep modules in", self._folder), self._locked():
+        with explain_os_errors("keep modules in", self._folder), self._lock():
             if not self.python.exists():
-                self._make()
-            prepared = self._prepared(supply.runtime, sandbox)
-            known = self._known() | dict.fromkeys(prepared.distributions.values() if prepared else ())
+                self._make_environment()
+            prepared = self._shared_runtime(supply.runtime, sandbox)
+            known = self._record() | dict.fromkeys(prepared.distributions.values() if prepared else ())
             new = sorted(set(distributions.values()) - known.keys())
             refused: Outcomes = {name: reason for name in new if (reason := supply.refusal(name))}
             installed = self._install([name for name in new if name not in refused], sandbox)
-            self._keep(installed | (refused if supply.asks else {}))
-            self._show(prepared)
+            self._write_record(installed | (refused if supply.asks else {}))
+            self._write_paths(prepared)
         known |= refused | installed
         return {name: reason for name, distribution in distributions.items() if (reason := known[distribution])}
 
-    def _make(self) -> None:
+    def _make_environment(self) -> None:
         command = [str(self._interpreter.executable), "-I", "-m", "venv", "--without-pip", str(self._folder)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60, check=False,
@@ -95,7 +95,7 @@ class Modules:
             raise ToolError(f"cannot make the environment for modules in {self._folder}: {done.stderr.strip()[-300:]}")
         self._folder.chmod(0o755)  # the sandbox may run programs as another user
 
-    def _prepared(self, name: str | None, sandbox: Sandbox) -> Runtime | None:
+    def _shared_runtime(self, name: str | None, sandbox: Sandbox) -> Runtime | None:
         """The runtime called `name`, or the one that the run had before, where it is still there."""
         note = self._folder / "runtime"
         if name is None:
@@ -110,12 +110,12 @@ class Modules:
     def _install(self, names: Sequence[str], sandbox: Sandbox) -> Outcomes:
         """All of them together, so that they fit together; else, to know which of them cannot be had, each alone."""
         until = time.monotonic() + _SECONDS
-        outcome = self._one_folder(names, sandbox, until) if names else None
+        outcome = self._install_together(names, sandbox, until) if names else None
         if outcome is None or len(names) == 1:
             return dict.fromkeys(names, outcome)
-        return {name: self._one_folder([name], sandbox, until) for name in names}
+        return {name: self._install_together([name], sandbox, until) for name in names}
 
-    def _one_folder(self, names: Sequence[str], sandbox: Sandbox, until: float) -> str | None:
+    def _install_together(self, names: Sequence[str], sandbox: Sandbox, until: float) -> str | None:
         left = until - time.monotonic()
         if left < _TOO_FEW:
             return knowledge.refusal("late")
@@ -128,24 +128,24 @@ class Modules:
         found = self._packages.iterdir() if self._packages.is_dir() else ()
         return sorted((path for path in found if path.name.isdecimal()), key=lambda path: int(path.name))
 
-    def _show(self, prepared: Runtime | None) -> None:
+    def _write_paths(self, prepared: Runtime | None) -> None:
         """Tell the environment where the packages are."""
         lines = [str(prepared.folder)] if prepared else []
         lines += [f"../../../packages/{folder.name}" for folder in self._folders()]
         self._paths.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
-    def _known(self) -> Outcomes:
+    def _record(self) -> Outcomes:
         record = self._folder / "installed.json"
         known: Outcomes = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
         return known
 
-    def _keep(self, outcomes: Outcomes) -> None:
+    def _write_record(self, outcomes: Outcomes) -> None:
         if outcomes:
-            text = json.dumps(self._known() | outcomes, indent=1, ensure_ascii=False)
+            text = json.dumps(self._record() | outcomes, indent=1, ensure_ascii=False)
             (self._folder / "installed.json").write_text(text, encoding="utf-8")
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         self._folder.mkdir(parents=True, exist_ok=True)
         with (self._folder / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -184,7 +184,7 @@ class Runtime:
 
     def make(self, sandbox: Sandbox) -> bool:
         """Make it there, which takes a minute or more; False when another process is just doing so. Raises ToolError
-        with the mend."""
+        with the fix."""
         folder = self.folder
         with explain_os_errors("keep a runtime in", folder.parent):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -195,7 +195,7 @@ class Runtime:
                     return False
                 if not self.ready and (reason := install(self.distributions.values(), folder, self.python, sandbox,
                                                          _RUNTIME_SECONDS)):
-                    raise ToolError(f"the runtime {self.name} cannot be installed: {reason}; mend that, or run without "
+                    raise ToolError(f"the runtime {self.name} cannot be installed: {reason}; fix that, or run without "
                                     f"--runtime (pip must reach a package index that has wheels of "
                                     f"{', '.join(self.distributions.values())})")
         return True

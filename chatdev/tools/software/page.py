@@ -44,7 +44,7 @@ class PageToolchain(TableToolchain):
         log = stable_text(execution.stderr, self._places(folder))
         finding = judge_page(execution, log, self._project.files, self._project.entry.path or "")
         facts = {"command": "", "seconds": int(seconds), **finding.facts}
-        return self._with_evidence(Finding(finding.rule, facts), execution)
+        return self._add_evidence(Finding(finding.rule, facts), execution)
 
     def play(self, folder: Path, source: Path) -> Job:
         """Pages are shown by the person's own browser: raises ToolError with the address."""

@@ -25,7 +25,7 @@ def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = (), supply: 
     then sees the X server's socket and cookie, and whatever X lets its clients see. Raises ToolError when it cannot
     be started.
     """
-    source = _software(folder)
+    source = _software_folder(folder)
     files = read_tree(source)
     with tempfile.TemporaryDirectory(prefix="play-", ignore_cleanup_errors=True) as scratch:
         run_folder = folder / "run" if (folder / "run").is_dir() else Path(scratch)
@@ -39,12 +39,12 @@ def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = (), supply: 
 
 def page_of(folder: Path) -> Path | None:
     """The page that a browser opens, when the software of a run folder (or of any folder) is one."""
-    source = _software(folder)
+    source = _software_folder(folder)
     path = page_entry(read_tree(source))
     return (source / path).resolve() if path else None
 
 
-def _software(folder: Path) -> Path:
+def _software_folder(folder: Path) -> Path:
     return folder / "software" if (folder / "software").is_dir() else folder
 
 

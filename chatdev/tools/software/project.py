@@ -34,12 +34,12 @@ class Project:
     programs: Mapping[str, str | None]
 
     @classmethod
-    def of(cls, language: Language, files: Mapping[str, bytes]) -> Self:
+    def from_files(cls, language: Language, files: Mapping[str, bytes]) -> Self:
         """Find the entry of software in `language`, and what this machine has to build and start it."""
         return cls(language, files, language.entry(files), find_programs(language))
 
     @property
-    def lacking(self) -> list[str]:
+    def missing_programs(self) -> list[str]:
         """The programs it needs that are not there."""
         return [name for name, path in self.programs.items() if path is None]
 
@@ -69,9 +69,9 @@ class Project:
         """The job that starts it in `folder`, where it is built, without anybody looking: only the session is typed,
         windows are drawn to nowhere."""
         job = self._job([*self._words(self.language.run), *session.arguments], folder, seconds)
-        argv = _in_shell(_DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
+        argv = _shell_command(_DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
         typed = "".join(f"{line}\n" for line in session.typed)[:_MOST_TYPED]
-        return replace(job, argv=_in_shell(_TYPING, argv, typed))
+        return replace(job, argv=_shell_command(_TYPING, argv, typed))
 
     def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> Job:
         limits = ProcessLimits(seconds=seconds, address_space=self.language.memory << 30, open_files=_OPEN_FILES)
@@ -129,5 +129,5 @@ def _path_of(names: Sequence[str], shown: Sequence[str]) -> str | None:
                 None)
 
 
-def _in_shell(script: str, argv: Sequence[str], name: str = "sh") -> list[str]:
+def _shell_command(script: str, argv: Sequence[str], name: str = "sh") -> list[str]:
     return ["/bin/sh", "-c", script, name, *argv]

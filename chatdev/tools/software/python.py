@@ -104,7 +104,7 @@ class PythonToolchain:
     @functools.cached_property
     def _program(self) -> Program:
         context = self._context
-        return prepare_program(self._files, context.run_folder, context.sandbox, Supply.of(context.options))
+        return prepare_program(self._files, context.run_folder, context.sandbox, Supply.from_options(context.options))
 
     @property
     def _evidence(self) -> Mapping[str, Any]:
@@ -160,7 +160,7 @@ def prepare_program(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandb
     failed = modules.provide(wanted, supply, sandbox)
     have = wanted.keys() - failed.keys()
     unknown = knowledge.refusal("unknown")
-    return Program(find_entry(files), modules, frozenset(found.every), tuple(sorted(wanted[name] for name in have)),
+    return Program(find_entry(files), modules, frozenset(found.all_names), tuple(sorted(wanted[name] for name in have)),
                    {name: failed.get(name, unknown) for name in sorted(third_party_names(found.required) - have)})
 
 

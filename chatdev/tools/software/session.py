@@ -24,7 +24,7 @@ class Session:
 
 def examples(lines: Iterable[str], request: str, command: str = PYTHON_COMMAND) -> list[Session]:
     """The sessions of lines such as `python main.py 3 4 => 7`, of which both halves stand in the request letter by
-    letter, each between backticks where it has any: what somebody made up, or reckoned, is no promise. The first line
+    letter, each between backticks where it has any: what somebody made up, or worked out, is no promise. The first line
     about a command counts."""
     found = dict[str, Session]()
     for line in lines:

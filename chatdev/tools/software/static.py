@@ -1,4 +1,5 @@
-"""What can be told of a Python program without running it: syntax errors, and the modules it imports."""
+"""What is known of software without running it: files that cannot be read, what a Python program imports, and names
+that it uses and defines nowhere. `software.compiles` and `software.packages` report it."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class Imports:
     optional: frozenset[str]
 
     @property
-    def every(self) -> set[str]:
+    def all_names(self) -> set[str]:
         """All of them."""
         return set(self.required | self.optional)
 
@@ -140,17 +141,17 @@ def _catches_import_error(handler: ast.ExceptHandler) -> bool:
 
 
 _GIVEN = {"_"}  # what a program may be given at run time (gettext)
-_MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names where nobody sees it
+_MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names unseen
 
 
 def undefined_names(files: Mapping[str, bytes]) -> list[SourceError]:
     """The first use of each such name, file by file; the files must compile. Nothing is said of files that import `*`
     or may make names as they run."""
     return [error for path, source in files.items() if path.endswith(".py") and not is_test(path)
-            for error in _undefined_in(path, source)]
+            for error in _undefined_names_of(path, source)]
 
 
-def _undefined_in(path: str, source: bytes) -> Iterator[SourceError]:
+def _undefined_names_of(path: str, source: bytes) -> Iterator[SourceError]:
     from pyflakes.checker import Checker
     from pyflakes.messages import UndefinedName
 
@@ -194,6 +195,6 @@ def packages(ctx: ToolContext) -> dict[str, Any]:
     """
     broken = {error.path for error in syntax_errors(ctx.software)}
     sound = {path: data for path, data in ctx.software.items() if path not in broken}
-    modules = third_party_names(frozenset(imports(sound).every))
+    modules = third_party_names(frozenset(imports(sound).all_names))
     names = {distributions().get(module, module) for module in modules}
     return {"names": sorted(names, key=str.lower)}

@@ -29,7 +29,7 @@ class TableToolchain:
     def __init__(self, context: ToolContext, language: Language) -> None:
         self._sandbox = context.sandbox
         self._language = language
-        self._project = Project.of(language, context.software)
+        self._project = Project.from_files(language, context.software)
 
     @property
     def typed_command(self) -> str | None:
@@ -41,7 +41,7 @@ class TableToolchain:
         if errors := data_errors(self._project.files):
             return Finding("does_not_compile", {"errors": errors})
         finding = self._obstacle()
-        return finding and self._with_evidence(finding)
+        return finding and self._add_evidence(finding)
 
     def build(self, folder: Path) -> Finding | None:
         """Run the build commands; the first one that fails."""
@@ -49,7 +49,7 @@ class TableToolchain:
         for job in self._project.build_jobs(folder):
             execution = self._sandbox.run(job)
             if execution.exit_status != 0:
-                return self._with_evidence(self._build_failure(execution, folder))
+                return self._add_evidence(self._build_failure(execution, folder))
         return None
 
     def start(self, folder: Path, session: Session) -> Finding:
@@ -57,18 +57,18 @@ class TableToolchain:
         seconds = self._language.seconds + (_SECONDS_FOR_WINDOWS if self._project.windows else 0)
         execution = self._sandbox.run(self._project.session_job(folder, seconds, session))
         stderr = execution.stderr
-        quiet = replace(execution, stderr=self._without_noise(stderr))
+        quiet = replace(execution, stderr=self._drop_noise(stderr))
         facts = {"command": shlex.join((*self._project.command.split(), *session.arguments)), "seconds": int(seconds),
                  **facts_of(quiet, self._project.files, self._places(folder)),
                  "missing": self._missing_modules(stderr), "lacks": "a working display"}
-        return self._with_evidence(Finding(self._rule(execution), facts), execution)
+        return self._add_evidence(Finding(self._rule(execution), facts), execution)
 
     def play(self, folder: Path, source: Path) -> Job:
         """Built in `folder`, the job that starts it for a person."""
         if self._project.entry.path is None:
             raise ToolError(verdict(self._nothing_to_run()).report)
-        if lacking := self._project.lacking:
-            raise ToolError(f"{self._language.name} software needs {' and '.join(lacking)}: apt-get install "
+        if missing := self._project.missing_programs:
+            raise ToolError(f"{self._language.name} software needs {' and '.join(missing)}: apt-get install "
                             f"{self._language.install}")
         if finding := self.build(folder):
             raise ToolError(verdict(finding).report)
@@ -79,8 +79,8 @@ class TableToolchain:
         project, language = self._project, self._language
         if project.entry.path is None:
             return self._nothing_to_run()
-        if project.lacking:
-            return Finding("no_toolchain", {"language": language.name, "lacks": " and ".join(project.lacking),
+        if project.missing_programs:
+            return Finding("no_toolchain", {"language": language.name, "lacks": " and ".join(project.missing_programs),
                                             "packages": language.install})
         if project.windows and not shutil.which("Xvfb"):
             return Finding("no_display", {"lacks": "an X server (apt-get install xvfb)"})
@@ -95,7 +95,7 @@ class TableToolchain:
         files = self._project.files
         return {path: text.encode() for path, text in self._language.adds.items() if path not in files}
 
-    def _with_evidence(self, finding: Finding, execution: Execution | None = None) -> Finding:
+    def _add_evidence(self, finding: Finding, execution: Execution | None = None) -> Finding:
         ending = {"exit_status": execution.exit_status, "signal": execution.signal,
                   "timed_out": execution.timed_out} if execution else {}
         return replace(finding, evidence={"language": self._language.name, "command": self._project.command, **ending})
@@ -104,7 +104,7 @@ class TableToolchain:
         """The rule for a build that failed, with the first lines of what was said."""
         if execution.exceeded:
             return Finding("exceeded", {"exceeded": execution.exceeded})
-        said = stable_text(self._without_noise(execution.stderr + execution.stdout), self._places(folder))
+        said = stable_text(self._drop_noise(execution.stderr + execution.stdout), self._places(folder))
         if execution.timed_out:
             said = f"(stopped after {execution.seconds:.0f} seconds)\n{said}"
         lines = "\n".join(said.strip().splitlines()[:_COMPILER_LINES])[:_COMPILER_CHARACTERS]
@@ -125,7 +125,7 @@ class TableToolchain:
         """The modules it asked for and did not get, each once."""
         return list(dict.fromkeys(captures(self._language.missing, stderr)))
 
-    def _without_noise(self, stderr: str) -> str:
+    def _drop_noise(self, stderr: str) -> str:
         noise = self._language.noise
         return "\n".join(line for line in stderr.splitlines() if not noise or not re.search(noise, line))
 

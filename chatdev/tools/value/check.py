@@ -26,7 +26,7 @@ def check(context: ToolContext) -> Verdict:
     if not values:
         return Verdict(False, "There is no value to check: no step has written what this step reads.")
     if all(map(_is_verdict, values.values())):
-        return _all_passed(values)
+        return _combined_verdict(values)
     if len(values) > 1:
         raise ToolError(f"value.check checks one value, or several verdicts; this step reads {', '.join(values)}. Give "
                         "each value a step of its own, and then check their verdicts together")
@@ -48,7 +48,7 @@ def _verdict(name: str, value: object, least: int, options: Sequence[str] | None
     return Verdict(True, f"`{name}` is there ({words} {'word' if words == 1 else 'words'}).", 1.0, evidence)
 
 
-def _all_passed(verdicts: Mapping[str, Any]) -> Verdict:
+def _combined_verdict(verdicts: Mapping[str, Any]) -> Verdict:
     """Passes when all of these passed; where one could not be judged, neither can this."""
     failed = [name for name, verdict in verdicts.items() if not verdict["passed"]]
     report = "\n".join(f"{name}: {verdict['report']}" for name, verdict in verdicts.items())

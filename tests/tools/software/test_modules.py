@@ -113,7 +113,7 @@ def test_somebody_is_asked_once_about_each_package(judge: Judge, index: Path) ->
     assert asked == ["made_up_h", "made_up_i"]
 
 
-def test_where_nobody_is_there_to_ask_nothing_is_installed_until_somebody_is(judge: Judge, index: Path) -> None:
+def test_with_nobody_to_ask_nothing_is_installed_until_somebody_is_there(judge: Judge, index: Path) -> None:
     wheel(index, "made_up_j")
     files = {"main.py": "import made_up_j", "requirements.txt": "made_up_j"}
     assert "nobody was there to ask" in judge(files, install="ask").report

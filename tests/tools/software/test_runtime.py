@@ -106,7 +106,7 @@ def test_where_it_was_removed_the_packages_are_installed_for_the_run(index: Pack
 
 def test_an_index_that_lacks_a_part_is_told_and_leaves_nothing_half(index: PackageIndex) -> None:
     del index.files["pandas-1.0-py3-none-any.whl"]
-    with pytest.raises(ToolError, match="No matching distribution found for pandas; mend that"):
+    with pytest.raises(ToolError, match="No matching distribution found for pandas; fix that"):
         runtime("top").make(find_sandbox("bubblewrap"))
     assert not runtime("top").ready
 

@@ -1,13 +1,18 @@
-"""What is told of a program without running it."""
+"""What is known of a program without running it."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatdev.sandbox.unconfined import Unconfined
+from chatdev.tools.base import ToolContext
+from chatdev.tools.registry import registry
 from chatdev.tools.software.knowledge import distributions
-from chatdev.tools.software.static import imports, requirements, syntax_errors, third_party_names
+from chatdev.tools.software.static import imports, requirements, syntax_errors, third_party_names, undefined_names
 
 
 @pytest.mark.parametrize(("source", "required", "optional"), [
@@ -62,3 +67,48 @@ def test_any_bytes_are_judged_without_an_exception(source: bytes) -> None:
 def test_odd_sources_are_judged_without_warnings(source: str) -> None:
     for error in syntax_errors({"a.py": source.encode()}):
         assert error.message
+
+
+def undefined(source: str, path: str = "main.py") -> list[tuple[int, str]]:
+    return [(error.line, error.message) for error in undefined_names({path: source.encode()})]
+
+
+def test_a_button_without_its_function() -> None:
+    source = "import tkinter as tk\nroot = tk.Tk()\ntk.Button(root, command=lambda: handle(1))\nhandle\n"
+    assert undefined(source) == [(3, "NameError: name 'handle' is not defined")]
+
+
+def test_a_dictionary_that_takes_a_unit_for_a_name() -> None:
+    assert undefined("units = {'C': {'K': C + 273.15}}\n") == [(1, "NameError: name 'C' is not defined")]
+
+
+@pytest.mark.parametrize("source", [
+    "from tkinter import *\nTk()\n", "def f():\n    global made\n    made = 1\ndef g():\n    return made\n",
+    "try:\n    unicode\nexcept NameError:\n    unicode = str\n", "print(__file__, __name__)\n", "print(_('text'))\n",
+    "exec('x = 1')\nprint(x)\n", "class A:\n    b: 'A'\n    def f(self) -> 'A': return self\n",
+    "def f():\n    return g()\ndef g():\n    return 1\n", "match 1:\n    case int(n):\n        print(n)\n",
+    "x = [n for n in range(3) if (y := n)]\nprint(y)\n",
+])
+def test_what_only_looks_so(source: str) -> None:
+    assert undefined(source) == []
+
+
+def test_tests_and_other_files_are_left_alone() -> None:
+    assert undefined("nothing_here\n", "test_main.py") == undefined("nothing_here\n", "notes.txt") == []
+
+
+def test_code_nested_beyond_reason_is_no_error_of_ours() -> None:
+    assert undefined(f"x = {'[' * 90}{']' * 90}\n") == []
+
+
+@pytest.mark.parametrize(("files", "names"), [
+    ({"main.py": b"import json, sys\nfrom todo import Store\n", "todo.py": b"import os\n"}, []),
+    ({"main.py": b"import yaml\nfrom PIL import Image\nimport requests.adapters\n"}, ["pillow", "pyyaml", "requests"]),
+    ({"main.py": b"import yaml\n", "broken.py": b"def (:\n"}, ["pyyaml"]),
+    ({"index.html": b"<p>hi</p>"}, []),
+])
+def test_imports_from_outside_python_and_the_program_are_named(
+        files: dict[str, bytes], names: list[str], tmp_path: Path) -> None:
+    context = ToolContext(files, {}, {}, Unconfined(), tmp_path, tmp_path)
+    found = registry()["software.packages"].call(context, {})
+    assert [name.lower() for name in found["names"]] == names

@@ -38,31 +38,31 @@ _PATIENCE = 30.0  # seconds without a request, a byte taken, or the port that wa
 def open_gateway(index: Index, fetcher: Fetcher) -> Iterator[Path]:
     """The Unix socket to show to one program; whatever it asks for is answered until the context ends."""
     with (explain_os_errors("make a socket in", tempfile.gettempdir()),
-          tempfile.TemporaryDirectory(prefix="chatdev-") as folder, socket.socket(socket.AF_UNIX) as door):
+          tempfile.TemporaryDirectory(prefix="chatdev-") as folder, socket.socket(socket.AF_UNIX) as unix_socket):
         path = Path(folder) / "index"
-        door.bind(str(path))
+        unix_socket.bind(str(path))
         path.chmod(0o666)  # the program may be another user; the folder lets nobody else come near
-        door.listen(1)
+        unix_socket.listen(1)
         over = threading.Event()
-        threading.Thread(target=_serve, args=(door, index, fetcher, over), daemon=True).start()
+        threading.Thread(target=_serve, args=(unix_socket, index, fetcher, over), daemon=True).start()
         try:
             yield path
         finally:
             over.set()
             with contextlib.suppress(OSError):
-                door.shutdown(socket.SHUT_RDWR)  # wakes whoever waits at it
+                unix_socket.shutdown(socket.SHUT_RDWR)  # wakes whoever waits at it
 
 
-def _serve(door: socket.socket, index: Index, fetcher: Fetcher, over: threading.Event) -> None:
+def _serve(unix_socket: socket.socket, index: Index, fetcher: Fetcher, over: threading.Event) -> None:
     """Answer the first program that comes, until it is over."""
     with contextlib.suppress(OSError):
-        visitor, _ = door.accept()
-        with visitor:
-            visitor.settimeout(_PATIENCE)
-            _, descriptors, _, _ = socket.recv_fds(visitor, 1, 1)
+        connection, _ = unix_socket.accept()
+        with connection:
+            connection.settimeout(_PATIENCE)
+            _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
             if descriptors:
                 with _Server(socket.socket(fileno=descriptors[0]), index, fetcher) as server:
-                    visitor.sendall(server.path.encode())
+                    connection.sendall(server.path.encode())
                     while not over.is_set():
                         server.handle_request()
 

@@ -47,11 +47,11 @@ class Index:
     def wheels(self, project: str) -> list[Wheel]:
         """Every wheel of `project` (a normalised name)."""
         pages = [self._page(f"{address.rstrip('/')}/{project}/") for address in self._sources.indexes]
-        links = [self._linked(source) for source in self._sources.find_links]
+        links = [self._linked_wheels(source) for source in self._sources.find_links]
         return [wheel for wheels in (*pages, *links) for wheel in wheels
                 if normal_name(wheel.filename.split("-")[0]) == project]
 
-    def _linked(self, source: str) -> Iterable[Wheel]:
+    def _linked_wheels(self, source: str) -> Iterable[Wheel]:
         folder = Path(url2pathname(urlsplit(source).path) if source.startswith("file:") else source).expanduser()
         if folder.is_dir():
             return [Wheel(path.name, path.absolute().as_uri()) for path in sorted(folder.glob("*.whl"))]

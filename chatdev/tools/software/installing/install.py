@@ -34,8 +34,8 @@ def install(distributions: Collection[str], folder: Path, python: Interpreter, s
     pip works in the sandbox, on wheels alone, so nothing of a package runs outside it or at all. Raises SandboxError
     when the sandbox fails or is stopped, MissingProgram without pip, WorkspaceError when the disk refuses.
     """
-    with _workplace(folder.parent) as work, _index() as (index, fetcher), open_gateway(index, fetcher) as door:
-        execution = sandbox.run(_job(distributions, work, door, python, seconds))
+    with _workplace(folder.parent) as work, _index() as (index, fetcher), open_gateway(index, fetcher) as gateway:
+        execution = sandbox.run(_job(distributions, work, gateway, python, seconds))
         if execution.exit_status != 0:
             return _reason(execution, index)
         take_back(work)
@@ -61,13 +61,13 @@ def _index() -> Iterator[tuple[Index, Fetcher]]:
         yield Index(found, fetcher), fetcher
 
 
-def _job(distributions: Collection[str], work: Path, door: Path, python: Interpreter, seconds: float) -> Job:
+def _job(distributions: Collection[str], work: Path, gateway: Path, python: Interpreter, seconds: float) -> Job:
     pip = pip_folder()
     script = Path(pip_script.__file__).read_text(encoding="utf-8")
-    argv = [str(python.executable), "-I", "-S", "-c", script, str(door), str(pip.parent), *_PIP, "--",
+    argv = [str(python.executable), "-I", "-S", "-c", script, str(gateway), str(pip.parent), *_PIP, "--",
             *sorted(distributions)]
     return Job(argv, work, replace(_LIMITS, seconds=seconds),
-               bindings=(Binding(python.prefix), Binding(pip), Binding(door)))
+               bindings=(Binding(python.prefix), Binding(pip), Binding(gateway)))
 
 
 def _reason(execution: Execution, index: Index) -> str:

@@ -14,16 +14,16 @@ from pathlib import Path
 
 def main() -> None:
     """Hand over a port, learn the index, become pip."""
-    door, above_pip, *arguments = sys.argv[1:]
+    gateway, above_pip, *arguments = sys.argv[1:]
     os.umask(0o022)  # programs run as another user, who must read what is installed
     temporary = Path("tmp").resolve()
     temporary.mkdir()
     os.environ["TMPDIR"] = str(temporary)  # with room for large packages, and where a file need not be copied to move
     listener = socket.create_server(("127.0.0.1", 0), backlog=32)
-    with socket.socket(socket.AF_UNIX) as visit:
-        visit.connect(door)
-        socket.send_fds(visit, [b"."], [listener.fileno()])
-        path = visit.recv(1000).decode()
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(gateway)
+        socket.send_fds(connection, [b"."], [listener.fileno()])
+        path = connection.recv(1000).decode()
     port = listener.getsockname()[1]
     sys.path.insert(0, above_pip)
     sys.argv = ["pip", "install", f"--index-url=http://127.0.0.1:{port}{path}/simple/", *arguments]

@@ -1,4 +1,5 @@
-"""Where packages come from: what the user told pip (its files and variables), and nothing beside it."""
+"""Where packages come from: what the user set pip to (its files and variables), and nothing beside it;
+and reading what lies at an address there, with the user's proxy and passwords."""
 
 from __future__ import annotations
 
@@ -122,7 +123,7 @@ class Fetcher:
             self._unchecked = client(False) if self._trusted else self._client
         except (OSError, ValueError) as error:  # no such file, no certificate in it, no address of a proxy
             raise ToolError(f"the package index cannot be used with the `cert`, `client-cert` and `proxy` that pip is "
-                            f"set to ({type(error).__name__}); mend them (`pip config debug`)") from None
+                            f"set to ({type(error).__name__}); fix them (`pip config debug`)") from None
         self._users = {_origin(parts): httpx2.BasicAuth(unquote(parts.username or ""), unquote(parts.password or ""))
                        for parts in map(urlsplit, (*sources.indexes, *sources.find_links)) if parts.username}
 
@@ -194,7 +195,7 @@ def _proxy(setting: str | None) -> str | None:
 def _certificates(cert: str | None) -> ssl.SSLContext:
     import httpx2
 
-    cert = cert or os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")  # which pip heeds, too
+    cert = cert or os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")  # as pip does
     if cert is None:
         return httpx2.create_ssl_context()
     return ssl.create_default_context(capath=cert) if Path(cert).is_dir() else ssl.create_default_context(cafile=cert)

@@ -28,7 +28,7 @@ class Supply:
         return {"install": self.policy, "ask": self.ask, "runtime": self.runtime}
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Supply:
+    def from_options(cls, options: Mapping[str, Any]) -> Supply:
         """From the options of a tool; what is not among them has its default."""
         return cls(options.get("install", "auto"), options.get("ask"), options.get("runtime"))
 

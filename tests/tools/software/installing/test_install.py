@@ -46,7 +46,7 @@ def test_a_package_that_runs_code_to_be_installed_is_not_even_fetched(index: Pac
     assert index.asked == ["/simple/made-up-d/"]
 
 
-def test_a_package_that_needs_something_from_another_host_is_not_installed(index: PackageIndex, installed: Install,
+def test_a_package_that_needs_a_file_of_another_host_is_not_installed(index: PackageIndex, installed: Install,
                                                                            ) -> None:
     with PackageIndex() as elsewhere:
         elsewhere.add("made_up_f")
@@ -160,5 +160,5 @@ def test_without_any_index_nothing_is_asked_for(index: PackageIndex, installed: 
 def test_settings_that_cannot_be_used_are_told_with_the_mend(index: PackageIndex, installed: Install,
                                                              monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_CERT", "/nowhere/ca.pem")
-    with pytest.raises(ToolError, match="mend them"):
+    with pytest.raises(ToolError, match="fix them"):
         installed("made_up_s")

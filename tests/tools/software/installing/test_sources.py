@@ -27,7 +27,7 @@ def test_without_settings_it_is_the_public_index(tmp_path: Path, monkeypatch: py
     assert sources().indexes == ("https://pypi.org/simple",)
 
 
-def test_the_settings_of_the_command_are_stronger_and_variables_the_strongest(tmp_path: Path,
+def test_the_settings_of_the_command_win_and_variables_win_over_them(tmp_path: Path,
                                                                               monkeypatch: pytest.MonkeyPatch) -> None:
     configured("[global]\nindex-url = https://a/simple\nextra-index-url =\n  https://b/simple\n  https://c/simple\n"
                "cert = /a.pem\ntrusted-host = b c:8\n[install]\nindex-url = https://d/simple\n[list]\ncert = /b.pem\n",

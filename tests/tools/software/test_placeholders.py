@@ -24,7 +24,7 @@ def test_a_function_whose_body_does_nothing_is_a_placeholder(body: str) -> None:
     "class Problem(Exception):\n    pass\n",
     "password = input()  # the passenger's password; a todo list\n",
 ])
-def test_words_that_only_contain_pass_or_todo_and_rightly_empty_bodies_are_not(code: str) -> None:
+def test_pass_and_todo_within_words_and_rightly_empty_bodies_are_none(code: str) -> None:
     assert found(code) == []
 
 
