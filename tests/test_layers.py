@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.support.checkout import MODULES, ROOT, SOURCES, imported, named
+
 LAYERS = [
     "cli web",
     "evaluation process doctor",
@@ -26,26 +26,9 @@ LAYERS = [
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`
 
-MODULES = sorted((ROOT / "chatdev").rglob("*.py"))
-SOURCES = sorted(path for folder in ("chatdev", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
-
-
-def named(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
 
 def part_of(path: Path) -> str:
     return path.relative_to(ROOT / "chatdev").parts[0].removesuffix(".py")
-
-
-def imported(tree: ast.Module) -> Iterator[str]:
-    """The full name of everything that a module imports."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def imported_parts(tree: ast.Module) -> set[str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.version import __version__
-from tests.test_layers import MODULES, ROOT, imported
+from tests.support.checkout import MODULES, ROOT, imported
 
 SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev", "company_config", "srdd"]
 DATA_FOLDERS = ["company_config", "srdd"]

@@ -11,9 +11,8 @@ import pytest
 from chatdev.cli.app import EXIT_CODES
 from chatdev.cli.run_commands import run
 from tests.support.chat_server import ChatServer, Received
-from tests.test_layers import ROOT
+from tests.support.checkout import README, ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 REPLIES = {
     "demand_analysis": "<SOLUTION> Command-line application",
     "language_choice": "<SOLUTION> Python",

@@ -9,9 +9,9 @@ import pytest
 
 from chatdev.llm.local.weights import QWEN
 from chatdev.paths import settings_file
+from tests.support.checkout import README
 from tests.support.help_docs import PAGE
 from tests.support.shop import Shop
-from tests.test_readme import README
 
 
 def write_settings(text: str) -> None:

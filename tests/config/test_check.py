@@ -8,15 +8,7 @@ import pytest
 
 from chatdev.config.check import warnings
 from chatdev.config.load import load_company
-from chatdev.errors import ConfigError
-from tests.config.tiny import loaded, tiny
-
-
-def refused(folder: Path, changes: str) -> str:
-    """The lines of the refusal, without the folder."""
-    with pytest.raises(ConfigError) as error:
-        loaded(folder, changes)
-    return str(error.value).replace(f"{folder}/", "")
+from tests.config.tiny import loaded, refused, tiny
 
 
 @pytest.mark.parametrize(("changes", "message"), [

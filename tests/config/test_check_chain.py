@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.test_check import refused
-from tests.config.tiny import loaded
+from tests.config.tiny import loaded, refused
 
 END = "{tool: software.run, writes: test}"
 

@@ -16,8 +16,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.shape import names_in
 from chatdev.config.source import Dumper, parse, plain
 from chatdev.errors import ConfigError
-from tests.config.test_source import paths
-from tests.config.tiny import TINY, TOOLS, tiny
+from tests.config.tiny import TINY, TOOLS, paths, tiny
 
 WORDS = sorted({*names_in(CompanyConfig), *names_in(Phase), *names_in(Solution), "repeat", "foreach", "parallel",
                 "steps", "tool", "until", "max", "over", "as", "when", "plan", "plan?", "test.passed", "{{ x }}", "{{",

@@ -11,8 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.source import Dumper, Key, Node, merge, parse, place_of, plain, read
+from chatdev.config.source import Dumper, Node, merge, parse, place_of, plain, read
 from chatdev.errors import ConfigError
+from tests.config.tiny import paths
 
 words = st.text(max_size=12)
 scalars = st.one_of(words, st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False))
@@ -24,12 +25,6 @@ values: st.SearchStrategy[Any] = st.recursive(
 def test_whatever_is_dumped_reads_back_equal(value: Any) -> None:
     text = yaml.dump(value, Dumper=Dumper, allow_unicode=True, sort_keys=False)
     assert plain(parse(text, "f")) == value
-
-
-def paths(value: Any, path: tuple[Key, ...] = ()) -> list[tuple[Key, ...]]:
-    """Every key path of a value."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, inner in items for found in paths(inner, (*path, key)))]
 
 
 keyed: st.SearchStrategy[Any] = st.recursive(

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from chatdev.config.check import ToolFacts
 from chatdev.config.load import load_company
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.source import Key
+from chatdev.errors import ConfigError
 
 TINY = """\
 company: tiny
@@ -67,3 +72,16 @@ def tiny(folder: Path, changes: str = "") -> Path:
 def loaded(folder: Path, changes: str = "") -> CompanyConfig:
     """The tiny company with `changes`, checked with its tools."""
     return load_company(tiny(folder, changes), tools=TOOLS)
+
+
+def refused(folder: Path, changes: str) -> str:
+    """The lines of the refusal, without the folder."""
+    with pytest.raises(ConfigError) as error:
+        loaded(folder, changes)
+    return str(error.value).replace(f"{folder}/", "")
+
+
+def paths(value: Any, path: tuple[Key, ...] = ()) -> list[tuple[Key, ...]]:
+    """Every key path of a value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for key, inner in items for found in paths(inner, (*path, key)))]

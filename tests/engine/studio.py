@@ -5,6 +5,7 @@ The protocol's texts are short and telling here, so that a test can say exactly 
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ import yaml
 
 from chatdev import Company, Run
 from chatdev.events import Event, PhaseFinished, ToolCalled, Uttered
-from tests.support.chat_server import ChatServer, Received
+from tests.support.chat_server import ChatServer, Received, Scripted
 
 PROTOCOL = {
     "system": "SYSTEM for {{ speaker }}\nbackground: {{ background }}\nobjective: {{ phase.about }}\n"
@@ -144,3 +145,17 @@ class Studio:
 def _git(run: Run, *arguments: str) -> str:
     return subprocess.run(["git", "-C", str(run.software_folder), *arguments], check=True, capture_output=True,
                           text=True).stdout
+
+OVERFLOW = Scripted("", status=400, body={"error": {"message": "maximum context length is 10 tokens",
+                                                    "code": "context_length_exceeded"}})
+
+
+def with_tools(**fields: Any) -> dict[str, Any]:
+    """Fields of a company whose maker has a tool."""
+    roles = {**ROLES, "maker": {**ROLES["maker"], "tools": ["software.complete"]}}
+    return {"roles": roles, **fields}
+
+
+def action(tool: str = "software.complete", **arguments: Any) -> str:
+    """A reply that calls a tool by a JSON block."""
+    return "I look first.\n```json\n" + json.dumps({"tool": tool, "arguments": arguments}) + "\n```"

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.studio import ROLES, TALK, Studio
-from tests.engine.test_turn import action, with_tools
+from tests.engine.studio import ROLES, TALK, Studio, action, with_tools
 
 CHOICE: dict[str, Any] = {"form": "choice", "options": ["Website", "Game"], "retries": 0}
 CHOOSE = {**TALK, "solution": CHOICE, "rounds": 1}

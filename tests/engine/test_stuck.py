@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from chatdev.engine.stuck import Stuck
 from chatdev.events import Noted
-from tests.engine.studio import CHANGE, ROLES, TALK, WRITE, Studio, program
-from tests.engine.test_turn import action, with_tools
+from tests.engine.studio import CHANGE, ROLES, TALK, WRITE, Studio, action, program, with_tools
 from tests.support.chat_server import Scripted
 
 NOTHING = {"form": "files", "retries": 0}

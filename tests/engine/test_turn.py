@@ -1,23 +1,10 @@
 """One turn: tool calls (native and as JSON blocks), cut replies, and requests that do not fit."""
 
-import json
 from typing import Any
 
 from chatdev.events import TextStreamed
-from tests.engine.studio import CHECK, ROLES, TALK, WRITE, Studio, program
+from tests.engine.studio import CHECK, OVERFLOW, TALK, WRITE, Studio, action, program, with_tools
 from tests.support.chat_server import Scripted
-
-OVERFLOW = Scripted("", status=400, body={"error": {"message": "maximum context length is 10 tokens",
-                                                    "code": "context_length_exceeded"}})
-
-
-def with_tools(**fields: Any) -> dict[str, Any]:
-    roles = {**ROLES, "maker": {**ROLES["maker"], "tools": ["software.complete"]}}
-    return {"roles": roles, **fields}
-
-
-def action(tool: str = "software.complete", **arguments: Any) -> str:
-    return "I look first.\n```json\n" + json.dumps({"tool": tool, "arguments": arguments}) + "\n```"
 
 
 def test_a_json_block_calls_a_tool_and_the_observation_is_the_next_message(studio: Studio) -> None:

@@ -14,9 +14,8 @@ import pytest
 import yaml
 
 from tests.engine.studio import CHANGE, WRITE, Studio, program
-from tests.runner.test_no_secret_leaves import parroting
 from tests.support.chat_server import Received, Scripted
-from tests.support.planted import EVERYTHING, KEY, TOKEN, Plantation
+from tests.support.planted import EVERYTHING, KEY, TOKEN, Plantation, parroting
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Outcome, Shop
 
 TRY = {"tool": "software.run", "writes": "test"}

@@ -16,21 +16,14 @@ from chatdev import Company
 from chatdev.events import Event, PhaseFinished
 from chatdev.sandbox.base import Job
 from chatdev.sandbox.bubblewrap import Bubblewrap
-from tests.engine.studio import program
 from tests.support.chat_server import Received, Scripted
-from tests.support.planted import BASIC, EVERYTHING, KEY, ROLE_KEY, URL_PASSWORD, Plantation
+from tests.support.planted import BASIC, EVERYTHING, KEY, ROLE_KEY, URL_PASSWORD, Plantation, parroting
 from tests.support.shop import FIRST, Shop
 
 
 @pytest.fixture
 def plantation(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Plantation:
     return Plantation(shop, Path(os.environ["HOME"]))
-
-
-def parroting(request: Received) -> Any:
-    """A program, behind all the keys there are and the headers of the request."""
-    parrot = f"{EVERYTHING} {json.dumps(request.headers)}"
-    return f"<SOLUTION>\n{parrot}\n\n{program(f'print({parrot!r})')}"
 
 
 def complaining(status: int) -> Callable[[Received], Any]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.studio import CHECK, ROLES, WRITE, Studio
-from tests.engine.test_turn import OVERFLOW, action
+from tests.engine.studio import CHECK, OVERFLOW, ROLES, WRITE, Studio, action
 from tests.support.chat_server import Scripted
 from tests.support.durable import activities, asked, contents, resume, text
 from tests.support.shelf import EMPTY, plug_in

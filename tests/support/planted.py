@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import chatdev
-from tests.engine.studio import CHANGE, WRITE, Studio
+from tests.engine.studio import CHANGE, WRITE, Studio, program
+from tests.support.chat_server import Received
 from tests.support.shop import Outcome, Shop
 
 KEY, ROLE_KEY, TOKEN = "sk-planted-0a1b2c3d4e5f", "sk-planted-role-9z8y7x6w", "tok-planted-5t4r3e2w1q"
@@ -90,3 +93,9 @@ def git_objects(folder: Path) -> bytes:
     """Everything in a repository, unpacked."""
     return subprocess.run(["git", "cat-file", "--batch-all-objects", "--batch"], cwd=folder, check=True,
                           capture_output=True).stdout
+
+
+def parroting(request: Received) -> Any:
+    """A program, behind all the keys there are and the headers of the request."""
+    parrot = f"{EVERYTHING} {json.dumps(request.headers)}"
+    return f"<SOLUTION>\n{parrot}\n\n{program(f'print({parrot!r})')}"

@@ -10,8 +10,7 @@ import pytest
 
 from chatdev.journal import read_journal
 from tests.engine.escape.world import World
-from tests.engine.studio import CHANGE, CHECK, ROLES, TALK, WRITE, program
-from tests.engine.test_turn import action, with_tools
+from tests.engine.studio import CHANGE, CHECK, ROLES, TALK, WRITE, action, program, with_tools
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engine.escape.world import World
-from tests.engine.studio import CHANGE, ROLES, TALK, WRITE
-from tests.engine.test_turn import action, with_tools
+from tests.engine.studio import CHANGE, ROLES, TALK, WRITE, action, with_tools
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND
 

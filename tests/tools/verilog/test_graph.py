@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -14,25 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import MissingProgram, ToolError
-from chatdev.sandbox.unconfined import Unconfined
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
 from chatdev.tools.verilog import graph
+from tests.tools.verilog.graphs import SERIAL, relate
 
-SERIAL = {
-    "plan": {"subtasks": [
-        {"id": "1", "content": "Define the module with the ports clk, in and done."},
-        {"id": "2", "content": "Write the state register.", "parents": ["1"]},
-        {"id": "3", "content": "Compute `next_state[1:0]`.", "source": "It waits for in.", "parents": ["2"]},
-        {"id": "4", "content": "Simulate and mend.", "parents": ["3"]},
-    ]},
-    "extraction": {
-        "signals": [{"name": "input clk"}, {"name": "in", "about": "the serial line"}, {"name": "output logic done"},
-                    {"name": "next_state [1:0]", "about": "combinational"}, {"name": "bits", "about": "counts"}],
-        "transitions": [{"text": "IDLE: // in falls\n  next_state = FIRST"}, {"text": "After eight the byte is whole"}],
-        "examples": [{"text": "in = 1, 0, 1 gives done = 0, 0, 1"}],
-    },
-}
 NAMES = ["clk", "in", "q", "state", "next_state", "\\bus+index", "a"]
 TEXTS = st.lists(st.sampled_from([*NAMES, "rises", "In", "qq", "4'b1", "[3:0]"]), max_size=6).map(" ".join)
 EXTRACTIONS = st.fixed_dictionaries({
@@ -42,13 +25,6 @@ EXTRACTIONS = st.fixed_dictionaries({
 })
 PLANS = st.fixed_dictionaries({"subtasks": st.lists(
     st.fixed_dictionaries({"id": st.sampled_from(["1", "2", ""]), "content": TEXTS}), max_size=6)})
-
-
-def relate(task: str = "", /, **values: Any) -> dict[str, Any]:
-    """The graph, as JSON and back, because long-term memory is JSON."""
-    context = ToolContext({}, values, {"task": task}, Unconfined(), Path(), Path())
-    result: dict[str, Any] = json.loads(json.dumps(registry()["verilog.relate"].call(context, {})))
-    return result
 
 
 def edges(relations: dict[str, Any]) -> set[tuple[str, str, str, str]]:

@@ -12,7 +12,7 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.unconfined import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.verilog.specification import ports
-from tests.test_layers import ROOT
+from tests.support.checkout import ROOT
 
 ARCHIVE = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 

@@ -12,7 +12,7 @@ from chatdev.sandbox.unconfined import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import ToolArgumentsError
 from chatdev.tools.registry import registry
-from tests.tools.verilog.test_graph import SERIAL, relate
+from tests.tools.verilog.graphs import SERIAL, relate
 
 
 def retrieve(task: str, relations: dict[str, Any] | None = None, **arguments: Any) -> str:
