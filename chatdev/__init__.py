@@ -36,54 +36,31 @@ from chatdev.events import Event
 from chatdev.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from chatdev.llm.base import Image, Message, Model, Reply, Request, ToolCall
     from chatdev.llm.rate import RateLimit
-    from chatdev.runner.company import Company
+    from chatdev.llm.scripted import ScriptedModel
+    from chatdev.runner.api import Company, areplay, aresume, arun, replay, resume, run
     from chatdev.runner.options import RunOptions
     from chatdev.runner.result import Run
     from chatdev.workspace.snapshot import Software
 
 __all__ = [
-    "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError",
-    "JournalError", "MissingModel", "MissingProgram", "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed",
-    "RateLimit", "RecordEnds", "Run", "RunChanged", "RunOptions", "SandboxError", "Software", "ToolError", "UnsafePath",
-    "UnusableReply", "WorkspaceError", "arun", "replay", "resume", "run",
+    "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError", "Image",
+    "JournalError", "Message", "MissingModel", "MissingProgram", "Model", "ModelError", "ModelRejected",
+    "ModelUnavailable", "PhaseFailed", "RateLimit", "RecordEnds", "Reply", "Request", "Run", "RunChanged", "RunOptions",
+    "SandboxError", "ScriptedModel", "Software", "ToolCall", "ToolError", "UnsafePath", "UnusableReply",
+    "WorkspaceError", "areplay", "aresume", "arun", "replay", "resume", "run",
 ]
 
-# Loaded when first asked for, so that importing chatdev stays quick.
-_LAZY = {"Company": "chatdev.runner.company", "RunOptions": "chatdev.runner.options", "Run": "chatdev.runner.result",
-         "RateLimit": "chatdev.llm.rate", "Software": "chatdev.workspace.snapshot"}
-
-
-def run(task: str, company: str = "chatdev", **options: Any) -> Run:
-    """Run a company, given by name or path, on a task (options: `RunOptions`). Raises what `Company.load` and
-    `Company.run` raise."""
-    from chatdev.runner.company import Company
-
-    return Company.load(company).run(task, **options)
-
-
-async def arun(task: str, company: str = "chatdev", **options: Any) -> Run:
-    """`run` for callers with an event loop."""
-    from chatdev.runner.company import Company
-
-    return await Company.load(company).arun(task, **options)
-
-
-def resume(folder: str | Path, **options: Any) -> Run:
-    """Go on with a run where it stopped: `chatdev.runner.front.resuming` has the arguments."""
-    from chatdev.runner.front import resuming
-
-    return resuming(folder, **options).run()
-
-
-def replay(path: str | Path, **options: Any) -> Run:
-    """Play a run again from its folder or journal, without any model: `chatdev.runner.front.replaying` has the
-    arguments."""
-    from chatdev.runner.front import replaying
-
-    return replaying(path, **options).run()
+_API = "chatdev.runner.api"
+_MODELS = "chatdev.llm.base"
+_LAZY = {
+    "Company": _API, "areplay": _API, "aresume": _API, "arun": _API, "replay": _API, "resume": _API, "run": _API,
+    "Image": _MODELS, "Message": _MODELS, "Model": _MODELS, "Reply": _MODELS, "Request": _MODELS, "ToolCall": _MODELS,
+    "RateLimit": "chatdev.llm.rate", "Run": "chatdev.runner.result", "RunOptions": "chatdev.runner.options",
+    "ScriptedModel": "chatdev.llm.scripted", "Software": "chatdev.workspace.snapshot",
+}
+"""What is loaded when it is first asked for, so that importing chatdev stays quick."""
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from chatdev.runner.company import Company
+from chatdev.runner.api import Company
 from tests.engine.escape.counts import COUNTS
 from tests.support.chat_server import ChatServer
 
@@ -41,10 +41,10 @@ def test_the_page_on_durable_runs_shows_the_error_and_the_lines_as_they_are(tmp_
     from chatdev.errors import RunChanged
     from chatdev.events import from_dict
     from chatdev.journal import read_journal
-    from chatdev.runner.difference import told
+    from chatdev.runner.difference import explain_change
 
     page = (DOCS / "durable-runs.md").read_text(encoding="utf-8")
-    error = str(told(RunChanged("coding#1/round-1/assistant", {"a": 1}, {"a": 2}), {}))
+    error = str(explain_change(RunChanged("coding#1/round-1/assistant", {"a": 1}, {"a": 2}), {}))
     head, _, mends = error.partition("\n  a: 1 → 2\n")
     assert f"error: {head}\n" in page
     assert f"{mends}\n" in page

@@ -25,8 +25,7 @@ from benchmarks.reliability.room import room
 from benchmarks.study import markdown_table
 from chatdev.errors import ChatDevError, JournalError, ModelUnavailable, UnusableReply
 from chatdev.journal import read_journal
-from chatdev.runner.company import Company
-from chatdev.runner.front import resuming
+from chatdev.runner.api import Company, aresume
 from chatdev.runner.result import Run
 
 RUNS = 200
@@ -91,7 +90,7 @@ class Trials:
                                                            sandbox="none", stream=trial.streamed))
         while run and not trial.faults and run.status == "error" and len(trial.statuses) < MOST_SESSIONS:
             self.model.outages.pop(trial.name, None)
-            run = await self._session(trial, resuming(run.folder, stream=trial.streamed).arun())
+            run = await self._session(trial, aresume(run.folder, stream=trial.streamed))
         if run and run.success:
             trial.left = Left.of(run.folder)
         elif run and not trial.faults:
@@ -140,15 +139,16 @@ def unlike(trial: Trial, whole: Left) -> list[str]:
     found = []
     if left.software != small.software(trial.name) or left.uncommitted:
         found.append(f"a false success: the software holds {sorted(left.software)} {left.uncommitted}")
-    if _messages(left) != _messages(whole):
-        found.append(f"the commits are others: {_messages(left)}")
+    if _subjects(left) != _subjects(whole):
+        found.append(f"the commits are others: {_subjects(left)}")
     if left.activities.keys() != whole.activities.keys():
         found.append(f"the activities are others: {sorted(left.activities.keys() ^ whole.activities.keys())}")
     return found
 
 
-def _messages(left: Left) -> list[str]:
-    return [commit.partition(" ")[2] for commit in left.history]
+def _subjects(left: Left) -> list[str]:
+    """The first lines of the commits; the last ones tell of the files, and the name of the run is in those."""
+    return [commit.partition(" ")[2].partition("\n")[0] for commit in left.history]
 
 
 def chosen(number: int, rng: random.Random, places: list[str], model: Faulty) -> list[Trial]:

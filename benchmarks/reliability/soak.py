@@ -24,7 +24,7 @@ from benchmarks.reliability.left import Left, places
 from benchmarks.reliability.proof import Claim, Proof, Study
 from benchmarks.reliability.room import room
 from benchmarks.study import markdown_table
-from chatdev.runner.company import Company
+from chatdev.runner.api import Company
 from chatdev.runner.result import Run
 
 AT_ONCE = 50

@@ -9,7 +9,7 @@ import click
 from chatdev.cli.outcome import report_outcome
 from chatdev.config.graph import chain_picture, chain_text
 from chatdev.config.load import companies
-from chatdev.runner.company import Company
+from chatdev.runner.api import Company
 
 
 @click.command("companies")

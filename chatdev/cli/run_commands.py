@@ -16,10 +16,10 @@ from chatdev.config.preview import preview
 from chatdev.config.settings import default_model, user_settings
 from chatdev.engine.amounts import money
 from chatdev.errors import ConfigError
-from chatdev.runner.company import Company
-from chatdev.runner.front import replaying, resuming
-from chatdev.runner.inputs import gather
-from chatdev.runner.toolbox import described_tools
+from chatdev.runner import api
+from chatdev.runner.api import Company
+from chatdev.runner.inputs import gather_inputs
+from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.sandbox.base import SANDBOXES
 from chatdev.version import __version__
 
@@ -102,7 +102,7 @@ def resume(folder: Path, **given: Any) -> int:
     show = pop_show(given, resumed=given["task"] is None)
     if given["task"] is not None:
         given["task"] = read_text_argument(given["task"], "the further task")
-    return show.follow(lambda **seen: resuming(folder, **seen, **given).run())
+    return show.follow(lambda **seen: api.resume(folder, **seen, **given))
 
 
 @click.command("replay")
@@ -115,15 +115,15 @@ def resume(folder: Path, **given: Any) -> int:
 def replay(path: Path, **given: Any) -> int:
     """Play a run again from its folder or journal: no model, no network, no program is run."""
     show = pop_show(given, kept=given["warehouse"] is not None, replayed=path)
-    return show.follow(lambda **seen: replaying(path, **seen, **given).run())
+    return show.follow(lambda **seen: api.replay(path, **seen, **given))
 
 
 def _show_dry_run(company: Company, task: str, inputs: Mapping[str, str | Path], *, model: str | None,
                   base_url: str | None) -> None:
     """Print every phase's prompts, as far as they are known now, and the estimate."""
     user = user_settings()
-    given = gather(company.config, task, inputs).visible
-    for shown in preview(company.config, given, described_tools(company.config)):
+    given = gather_inputs(company.config, task, inputs).visible
+    for shown in preview(company.config, given, described_tools(company.config, KnownTools())):
         click.echo(click.style(f"── {shown.phase}: {shown.role} ({shown.speaker})", bold=True))
         click.echo(f"{click.style('[system]', dim=True)}\n{shown.system}")
         rest = "" if shown.known else " (‹…› is not known yet)"

@@ -19,11 +19,10 @@ from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.llm.rate import RateLimit
-from chatdev.runner.begin import hire
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import Recorded
+from chatdev.runner.resources import open_resources, resolve_resources
 from chatdev.runner.result import Run
-from chatdev.runner.session import opened
 from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.software.installing.supply import Policy, Supply
 from chatdev.tools.software.modules import runtime
@@ -179,8 +178,8 @@ class Study:
 
 async def _check_resources(variant: Variant, options: RunOptions) -> None:
     """Raise what would keep the runs of a variant from beginning; nothing is asked of a model."""
-    async with opened(options) as means:
-        hire(variant.load().config, options, means)
+    async with open_resources(options) as resources:
+        resolve_resources(variant.load().config, options, resources)
 
 
 def _refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:

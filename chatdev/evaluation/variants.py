@@ -14,7 +14,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.steps import PhaseStep
 from chatdev.config.walk import walk
 from chatdev.errors import ConfigError
-from chatdev.runner.company import Company
+from chatdev.runner.api import Company
 from chatdev.workspace.run_folder import slug
 
 STAGES = {"coding": "up to coding", "code_completion": "up to completion", "code_review": "up to review",

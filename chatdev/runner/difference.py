@@ -11,21 +11,21 @@ from chatdev.errors import RunChanged
 _LINES = 12  # of one field's difference
 _WIDTH = 160  # characters of one line
 
-_MENDS = """Do one of these:
+_CHOICES = """Do one of these:
   - undo the change;
   - `--as-it-was`: go on with the company as it was when the run began;
   - `--from-here`: accept the change, and go on live from there (what comes after it is paid for again);
   - `--from ACTIVITY` with an activity up to there: go on live from it, in a copy of the run."""
 
 
-def told(change: RunChanged, messages: Mapping[str, Mapping[str, Any]]) -> RunChanged:
+def explain_change(change: RunChanged, messages: Mapping[str, Mapping[str, Any]]) -> RunChanged:
     """The same error with a text that names the fields. `messages` are the texts that requests name by hash."""
     if change.before and change.now:
         lines = "\n".join(_fields(_open(change.before, messages), _open(change.now, messages), ""))
         text = f"{change.place} would not be asked what it was asked before:\n{lines}"
     else:
         text = str(change)
-    return RunChanged(change.place, change.before, change.now, f"{text}\n{_MENDS}")
+    return RunChanged(change.place, change.before, change.now, f"{text}\n{_CHOICES}")
 
 
 def _open(request: Mapping[str, Any], messages: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _MEDIA_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class InputValues:
     """`visible` for templates and expressions, `images` for requests, `everything` (hidden ones too) for tools."""
 
     visible: Mapping[str, Any]
@@ -26,7 +26,7 @@ class Inputs:
     everything: Mapping[str, Any]
 
 
-def gather(company: CompanyConfig, task: str, given: Mapping[str, str | bytes | Path]) -> Inputs:
+def gather_inputs(company: CompanyConfig, task: str, given: Mapping[str, str | bytes | Path]) -> InputValues:
     """The values of all declared inputs; an optional one that is missing is None. Raises ConfigError.
 
     A key that somebody wrote into one (a task that quotes a whole configuration, say) is replaced here: no model and
@@ -50,10 +50,10 @@ def gather(company: CompanyConfig, task: str, given: Mapping[str, str | bytes | 
             everything[name] = str(value)
         else:
             everything[name] = _text(name, spec, value)
-    return restored(company, everything, images)
+    return split_inputs(company, everything, images)
 
 
-def restored(company: CompanyConfig, everything: Mapping[str, Any], images: Mapping[str, Image]) -> Inputs:
+def split_inputs(company: CompanyConfig, everything: Mapping[str, Any], images: Mapping[str, Image]) -> InputValues:
     """All values, split into what agents and tools may see; inputs that the company takes only now have their defaults.
     Raises ConfigError where one has none and is required."""
     added = {name: spec for name, spec in company.inputs.items() if name not in everything}
@@ -62,8 +62,8 @@ def restored(company: CompanyConfig, everything: Mapping[str, Any], images: Mapp
                           "takes the company as it was when the run began")
     everything = {**everything, **{name: spec.default for name, spec in added.items()}}
     hidden = {name for name, spec in company.inputs.items() if spec.hidden}
-    return Inputs({n: v for n, v in everything.items() if n not in hidden},
-                  {n: i for n, i in images.items() if n not in hidden}, everything)
+    return InputValues({n: v for n, v in everything.items() if n not in hidden},
+                       {n: i for n, i in images.items() if n not in hidden}, everything)
 
 
 def _text(name: str, spec: Input, value: str | bytes | Path) -> str:

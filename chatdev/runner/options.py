@@ -1,16 +1,44 @@
-"""What a user may say about one run."""
+"""What a user may say about one run: as keyword arguments, checked by type checkers, and as one value."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
+from chatdev.errors import ConfigError
 from chatdev.events import Event
+from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
 
 Ask = Callable[[str], bool | Awaitable[bool]]
+InstallPolicy = Literal["auto", "ask", "never"]
+
+
+class Options(TypedDict, total=False):
+    """The fields of `RunOptions` as keyword arguments of `run`, `resume` and `replay`."""
+
+    inputs: Mapping[str, str | bytes | Path]
+    name: str | None
+    org: str | None
+    model: str | Model | None
+    base_url: str | None
+    api_key: str | None
+    warehouse: str | Path | None
+    sandbox: str | None
+    install: InstallPolicy | None
+    ask: Ask | None
+    runtime: str | None
+    stream: bool
+    language: str | None
+    software: str | Path | None
+    max_cost: float | None
+    max_tokens: int | None
+    max_calls: int | None
+    max_minutes: float | None
+    rate_limit: RateLimit | None
+    on_event: Callable[[Event], None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +51,16 @@ class RunOptions:
     """Name of the run's folder; unset: made from the task."""
     org: str | None = None
     """Organisation, put behind the name as ChatDev 1.x did."""
-    model: str | None = None
+    model: str | Model | None = None
+    """The default model: a name, or any object that is a `Model` (a journal keeps only its name, so that `resume` needs
+    the object again)."""
     base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    """Goes before the key in the environment; it is a secret and shows in no journal, error or log."""
     warehouse: str | Path | None = None
     sandbox: str | None = None
     """`bubblewrap`, `docker`, or `none` as explicit consent to run what models write without one."""
-    install: Literal["auto", "ask", "never"] | None = None
+    install: InstallPolicy | None = None
     """Whether packages that programs import are installed; a company may be stricter. Unset: `auto`."""
     ask: Ask | None = None
     """With `install="ask"`: called on the event loop with the name of each package, once a run, and says whether it may
@@ -52,3 +84,24 @@ class RunOptions:
     rate_limit: RateLimit | None = None
     """One object for all runs of a process that share a provider's limits a minute."""
     on_event: Callable[[Event], None] | None = None
+
+    @property
+    def own_model(self) -> Model | None:
+        """The model that was given as an object."""
+        return None if isinstance(self.model, str) else self.model
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What to do where the run would not do now what it did. By default it is refused.
+
+    `from_here`: go on live from there. `as_it_was`: take the company as it was when the run began. Raises ConfigError
+    for both at once.
+    """
+
+    from_here: bool = False
+    as_it_was: bool = False
+
+    def __post_init__(self) -> None:
+        if self.from_here and self.as_it_was:
+            raise ConfigError("--from-here takes the company as it is now, and --as-it-was as it was; leave one out")

@@ -1,22 +1,33 @@
-"""A journal read for its run to be gone on with or played again."""
+"""A run as its journal has it, for it to be gone on with or played again: what it was to do, and what it did."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import tempfile
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from chatdev.config.load import load_company
+from chatdev.config.profiles import ModelProfile
+from chatdev.config.schema import CompanyConfig
 from chatdev.engine.record import Finished
 from chatdev.engine.results import ContextOverflowed, ToolFailed, result_from_json, result_to_json
 from chatdev.errors import ConfigError, JournalError
 from chatdev.journal import Journal, read_journal
+from chatdev.llm.base import Image
 from chatdev.place import Place
-from chatdev.runner.order import Order
+from chatdev.runner.options import RunOptions
+from chatdev.runner.toolbox import KnownTools
+from chatdev.secrets import PLACEHOLDER
 
 JOURNAL = "journal.jsonl"
 """The journal's name in the `run` folder."""
+
+_ORDERED = ("model", "base_url", "sandbox", "language", "install", "runtime")
+"""The options that a run which is gone on with has again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,7 @@ class Recorded:
         return self.status in ("success", "failure", "unjudged")
 
     @property
-    def settled(self) -> dict[str, Finished]:
+    def reusable(self) -> dict[str, Finished]:
         """The finished activities without the failed ones that ended a session: those are tried again."""
         ends = {record["place"] for record in self.records if record["kind"] == "RunFinished"}
         return {place: done for place, done in self.finished.items()
@@ -72,7 +83,7 @@ class Recorded:
         """Whether the run was gone on with by another model than it began with."""
         return len({record["options"].get("model") for record in self.records if record["kind"] == "Order"}) > 1
 
-    def before(self, place: str) -> dict[str, Finished]:
+    def finished_before(self, place: str) -> dict[str, Finished]:
         """The activities that had finished when the one at `place` (or the first below it) did. Raises ConfigError
         when there is none."""
         names = list(self.finished)
@@ -82,7 +93,7 @@ class Recorded:
             raise ConfigError(f"there is no activity {place!r} in {self.path}; near it are: {', '.join(near or names)}")
         return {name: self.finished[name] for name in names[:names.index(inside[0])]}
 
-    def copy(self, journal: Journal, finished: Mapping[str, Finished]) -> None:
+    def copy_to(self, journal: Journal, finished: Mapping[str, Finished]) -> None:
         """Write the order, the messages and the activities `finished` into a new journal."""
         journal.append("Order", "", self.order.to_record())
         for digest, message in self.messages.items():
@@ -100,3 +111,92 @@ def _finished(records: list[Mapping[str, Any]]) -> dict[str, Finished]:
         found[record["place"]] = Finished(record["digest"], record["request"],
                                            result_from_json(record["result"]))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run is to do: everything that shapes it but the replies of models and tools.
+
+    `company` is the resolved YAML and `source` how it was loaded (`name`, `sets`, `without`; empty: from nowhere).
+    `inputs` holds all values, hidden ones too. `software` and `values` are what there is at the start: files, and
+    long-term memory. `profiles` are those of the models in it, by which a replay goes whatever they are later. `tools`
+    names the tools that were given as functions, and `options` says when the model was an object (`own_model`): no
+    journal keeps those.
+    """
+
+    company: str
+    source: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    images: Mapping[str, Image] = field(default_factory=dict)
+    software: Mapping[str, bytes] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    profiles: Sequence[ModelProfile] = ()
+    tools: Sequence[str] = ()
+
+    def filled(self, options: RunOptions) -> RunOptions:
+        """`options`, the unset ones among them as they were when the order was given."""
+        return replace(options, **{name: value for name, value in self.options.items()
+                                   if name in _ORDERED and getattr(options, name) is None
+                                   and PLACEHOLDER not in str(value)})  # an address with a password is given anew
+
+    def to_record(self) -> dict[str, Any]:
+        """The order as plain JSON values; bytes in base64."""
+        return {
+            "company": self.company, "source": dict(self.source), "inputs": dict(self.inputs),
+            "images": {name: [image.media_type, b64encode(image.data).decode()] for name, image in self.images.items()},
+            "software": {path: b64encode(data).decode() for path, data in self.software.items()},
+            "values": dict(self.values), "options": dict(self.options),
+            "profiles": [profile.model_dump() for profile in self.profiles],
+            **({"tools": list(self.tools)} if self.tools else {}),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Order:
+        """The order that `to_record` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        images = {name: Image(b64decode(data), media_type) for name, (media_type, data) in record["images"].items()}
+        software = {path: b64decode(data) for path, data in record["software"].items()}
+        profiles = [ModelProfile.model_validate(profile) for profile in record["profiles"]]
+        return cls(record["company"], record["source"], record["inputs"], images, software, record["values"],
+                   record["options"], profiles, record.get("tools", ()))
+
+
+def ordered_options(options: RunOptions, model: str | None) -> dict[str, Any]:
+    """The options that an order keeps; `model` is the name of the default model."""
+    values = {name: getattr(options, name) for name in _ORDERED} | {"model": model}
+    found = {name: value for name, value in values.items() if value is not None}
+    return {**found, "own_model": True} if options.own_model is not None else found
+
+
+def require_given(order: Order, options: RunOptions, tools: KnownTools) -> None:
+    """Raise ConfigError when something is missing that was given to the run as an object, which no journal keeps."""
+    if order.options.get("own_model") and options.model is None:
+        raise ConfigError(f"the run was made with a model of your own ({order.options.get('model')!r}), which no "
+                          "journal keeps; give it again, resume(folder, model=…), or name another: --model NAME")
+    require_tools(order, tools)
+
+
+def require_tools(order: Order, tools: KnownTools) -> None:
+    """Raise ConfigError when a tool is missing that was given to the run as a function, which no journal keeps."""
+    if missing := [name for name in order.tools if name not in tools]:
+        raise ConfigError(f"the run has tools of your own, which no journal keeps: {', '.join(missing)}; give the "
+                          "functions again: tools=[…] of chatdev.resume and chatdev.replay")
+
+
+def recorded_company(order: Order, tools: KnownTools) -> CompanyConfig:
+    """The company as it was when the order was given."""
+    with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
+        file = Path(folder) / "company.yaml"
+        file.write_text(order.company, encoding="utf-8")
+        return load_company(file, tools=tools)
+
+
+def current_company(order: Order, tools: KnownTools) -> CompanyConfig:
+    """The company as it is now. Raises ConfigError when it cannot be loaded any more."""
+    if not order.source:
+        return recorded_company(order, tools)
+    try:
+        return load_company(**order.source, tools=tools)
+    except ConfigError as error:
+        raise ConfigError(f"the company of the run cannot be loaded any more:\n{error}\n`--as-it-was` takes it as it "
+                          "was when the run began") from error

@@ -1,79 +1,48 @@
-"""One session of a run: what it opens and must close again, and the ways to wait for its end."""
+"""The ways to wait for a run: with an event loop or without one, or event by event."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
+from typing import Any
 
-from chatdev.config.environ import environ
-from chatdev.config.settings import UserSettings, user_settings
 from chatdev.events import Event
-from chatdev.journal import Journal
-from chatdev.llm.registry import Models
-from chatdev.runner.execute import Execution
+from chatdev.runner.execute import execute
 from chatdev.runner.options import RunOptions
-from chatdev.runner.recorded import JOURNAL
+from chatdev.runner.plan import RunPlan
+from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.result import Run
-from chatdev.sandbox.base import Sandbox, find_sandbox
-from chatdev.workspace.run_folder import RunFolder
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What a session has to work with; what it opens here is closed at its end."""
-
-    options: RunOptions
-    user: UserSettings
-    models: Models
-    closing: AsyncExitStack
-
-    def sandbox(self, name: str | None) -> Sandbox:
-        """The sandbox called `name`, or the user's. Raises SandboxError when it does not work here."""
-        sandbox = find_sandbox(name or self.user.sandbox or "bubblewrap")
-        self.closing.callback(sandbox.stop_all)
-        return sandbox
-
-    def journal(self, folder: RunFolder, *, held: bool = False) -> Journal:
-        """The journal of a run, which nobody else may write meanwhile."""
-        journal = Journal(folder.run / JOURNAL, held=held)
-        self.closing.callback(journal.close)
-        return journal
-
-
-@asynccontextmanager
-async def opened(options: RunOptions) -> AsyncIterator[Means]:
-    """The means of a session, closed at its end. Raises ConfigError."""
-    async with AsyncExitStack() as closing:
-        user = user_settings()
-        models = Models(environ(), options.rate_limit)
-        closing.push_async_callback(models.close)
-        yield Means(options, user, models, closing)
+from chatdev.tools.function import Tool
 
 
 @dataclass(slots=True)
 class Session:
-    """Runs what `prepare` makes of the means."""
+    """A run that is to be: `plan` makes its plan of the session's resources, `tools` are those beside the installed
+    ones."""
 
-    prepare: Callable[[Means], Awaitable[Execution]]
     options: RunOptions
-    execution: Execution | None = None
+    plan: Callable[[Resources], RunPlan]
+    tools: Sequence[Tool] = ()
+    _resources: Resources | None = None
 
     def run(self) -> Run:
-        """Run to the end. Ctrl-C ends the run with status `interrupted`. Raises what `prepare` raises."""
+        """Run to the end, also where an event loop is running already. Ctrl-C ends the run with status `interrupted`.
+        Raises what `plan` raises."""
         try:
-            return asyncio.run(self.arun())
+            return _run_to_end(self.arun())
         except (KeyboardInterrupt, asyncio.CancelledError):
-            if self.execution is None:
+            if self._resources is None or self._resources.run is None:
                 raise
-            return self.execution.run
+            return self._resources.run
 
     async def arun(self) -> Run:
         """`run` for callers with an event loop; cancelling it ends the run cleanly and raises CancelledError."""
-        async with opened(self.options) as means:
-            self.execution = await self.prepare(means)
-            return await self.execution.execute()
+        async with open_resources(self.options, self.tools) as resources:
+            self._resources = resources
+            return await execute(self.plan(resources), resources)
 
     async def events(self) -> AsyncIterator[Event]:
         """Run, and yield the events as they happen; the last one is `RunFinished`."""
@@ -94,3 +63,30 @@ class Session:
             await running
         finally:
             running.cancel()
+
+
+def _run_to_end(work: Coroutine[Any, Any, Run]) -> Run:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    return _run_in_a_thread(work)
+
+
+def _run_in_a_thread(work: Coroutine[Any, Any, Run]) -> Run:
+    """Run it with an event loop of its own, because this thread's is running; Ctrl-C here cancels it there."""
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Run] | None]] = Future()
+
+    async def announced() -> Run:
+        begun.set_result((asyncio.get_running_loop(), asyncio.current_task()))
+        return await work
+
+    with ThreadPoolExecutor(1, "chatdev-run") as pool:
+        ended = pool.submit(copy_context().run, asyncio.run, announced())
+        try:
+            return ended.result()
+        except KeyboardInterrupt:
+            loop, task = begun.result()
+            if task is not None and not ended.done():
+                loop.call_soon_threadsafe(task.cancel)
+            raise  # when the thread has ended

@@ -1,63 +1,106 @@
-"""The tools of one run: called in a thread, each with a context of its own."""
+"""The tools of a run: which there are, how they are called, and what packages they may install."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from chatdev.config.facts import ToolFacts
 from chatdev.config.inception import Described
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.settings import UserSettings
 from chatdev.engine.state import Files
+from chatdev.errors import ConfigError, SandboxError
 from chatdev.llm.base import ToolSpec
+from chatdev.runner.options import Ask, RunOptions
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import Registry, registry
+from chatdev.tools.function import Tool, tool
+from chatdev.tools.registry import registry
+from chatdev.tools.software.installing.supply import POLICIES, Supply, strictest_policy
+from chatdev.tools.software.modules import runtime
 from chatdev.workspace.file_tree import explain_os_errors
 
+OWN_DEPARTMENT = "mine"
+"""The department of tools that are given as plain functions."""
+_PAUSE = 0.5  # seconds between two looks at a runtime that another process makes
 
-class Facts(Mapping[str, ToolFacts]):
-    """What a company's check must know of the tools; a tool is imported only when a company names it."""
 
-    def __init__(self) -> None:
-        self._tools = registry()
+class KnownTools(Mapping[str, ToolFacts]):
+    """The installed tools and `given` ones, as a company's check must know them. An installed tool is imported only
+    when a company names it. Raises ConfigError when two have one name."""
+
+    def __init__(self, given: Iterable[Tool] = ()) -> None:
+        self._installed = registry()
+        self.given: dict[str, Tool] = {}
+        for one in given:
+            if one.name in self:
+                raise ConfigError(f"there are two tools {one.name!r}; give yours another name: @tool(name=…)")
+            self.given[one.name] = one
+
+    def tool(self, name: str) -> Tool:
+        """The tool itself. Raises KeyError."""
+        return self.given[name] if name in self.given else self._installed[name]
 
     def __getitem__(self, name: str) -> ToolFacts:
-        tool = self._tools[name]
-        return ToolFacts(name, tool.reads, tool.writes_files)
+        found = self.tool(name)
+        return ToolFacts(name, found.reads, found.writes_files)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
+        yield from self._installed
+        yield from self.given
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self._installed) + len(self.given)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._tools
+        return name in self._installed or name in self.given
+
+
+def tools_of(functions: Iterable[Tool | Callable[..., Any]]) -> list[Tool]:
+    """Tools as they are, and functions made into tools: `def short(ctx: ToolContext, *, lines: int = 3) -> Verdict` is
+    `mine.short`. Raises ConfigError for what cannot be one."""
+    return [one if isinstance(one, Tool) else _tool_of(one) for one in functions]
+
+
+def _tool_of(function: Callable[..., Any]) -> Tool:
+    name = getattr(function, "__name__", "")
+    if not name.isidentifier() or inspect.iscoroutinefunction(function):
+        raise ConfigError(f"{function!r} cannot be a tool; give a plain function with a name (no lambda, no async def)")
+    if not (function.__doc__ or "").strip():
+        raise ConfigError(f"the function {name} has no docstring; write one: agents read there what the tool does")
+    try:
+        return tool(name=f"{OWN_DEPARTMENT}.{name}")(function)
+    except (TypeError, NameError, ValueError) as error:
+        raise ConfigError(f"the function {name} cannot be a tool: {error}; write it as `def {name}(ctx: ToolContext, "
+                          "*, argument: int = 3) -> str`, with typed keyword-only arguments") from error
 
 
 @dataclass(frozen=True, slots=True)
 class RunToolbox:
-    """Implements the engine's `Toolbox` over the registry; hidden inputs reach tools here and nowhere else."""
+    """Implements the engine's `Toolbox`; hidden inputs reach tools here and nowhere else."""
 
     sandbox: Sandbox
     run_folder: Path
     inputs: Mapping[str, Any]
+    tools: KnownTools
     options: Mapping[str, Any] = field(default_factory=dict)
-    tools: Registry = field(default_factory=registry)
 
     def spec(self, name: str) -> ToolSpec:
         """What agents are told of the tool."""
-        tool = self.tools[name]
-        return ToolSpec(tool.name, tool.about, tool.parameters)
+        found = self.tools.tool(name)
+        return ToolSpec(found.name, found.about, found.parameters)
 
     def reads(self, name: str) -> tuple[str, ...]:
         """Long-term names that the tool declares to read."""
-        return self.tools[name].reads
+        return self.tools.tool(name).reads
 
     async def call(self, name: str, software: Files, values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
         """The tool's result as plain JSON values."""
@@ -69,13 +112,72 @@ class RunToolbox:
         with scratch_folder as scratch:
             context = ToolContext(software, values, self.inputs, self.sandbox, self.run_folder, Path(scratch),
                                   self.options)
-            result = self.tools[name].call(context, arguments)
+            result = self.tools.tool(name).call(context, arguments)
         return result.to_dict() if isinstance(result, Verdict) else result
 
 
-def described_tools(company: CompanyConfig) -> dict[str, Described]:
+def described_tools(company: CompanyConfig, tools: KnownTools) -> dict[str, Described]:
     """The tools that the company's agents may use, by name, as inception prompts describe them."""
-    tools = registry()
     names = {name for role in company.roles.values() for name in role.tools}
     names |= {name for phase in company.phases.values() for name in phase.tools or ()}
-    return {name: (name, tools[name].about, tools[name].parameters) for name in sorted(names)}
+    found = {name: tools.tool(name) for name in sorted(names)}
+    return {name: (name, one.about, one.parameters) for name, one in found.items()}
+
+
+def with_policy(options: RunOptions, user: UserSettings, company: CompanyConfig) -> RunOptions:
+    """The options with the strictest of what the user and the company say of installing. Raises ConfigError for a
+    policy or a runtime that there is not."""
+    if options.install not in (None, *POLICIES):
+        raise ConfigError(f"install: {options.install!r} is not possible; known: {', '.join(POLICIES)}")
+    if options.runtime:
+        runtime(options.runtime)
+    return replace(options, install=strictest_policy(options.install or user.install, company.install))
+
+
+def supply_of(options: RunOptions, closing: AsyncExitStack) -> Supply:
+    """What the tools are told; a question that waits for its answer ends with the session."""
+    if options.ask is None or options.install != "ask":
+        return Supply(options.install or "auto", None, options.runtime)
+    asking = Asking(options.ask, asyncio.get_running_loop())
+    closing.callback(asking.stop)
+    return Supply(options.install, asking, options.runtime)
+
+
+class Asking:
+    """Lets a tool, which works in a thread, ask on the event loop."""
+
+    def __init__(self, ask: Ask, loop: asyncio.AbstractEventLoop) -> None:
+        self._ask, self._loop = ask, loop
+        self._waiting: set[Future[bool]] = set()
+
+    def __call__(self, distribution: str) -> bool:
+        """The answer; raises SandboxError when the session ends before it comes."""
+        answer = asyncio.run_coroutine_threadsafe(self._answer(distribution), self._loop)
+        self._waiting.add(answer)
+        try:
+            return answer.result()
+        except CancelledError:
+            raise SandboxError(f"stopped before it was said whether {distribution} may be installed") from None
+        finally:
+            self._waiting.discard(answer)
+
+    def stop(self) -> None:
+        """Wait for no answer any more."""
+        for answer in tuple(self._waiting):
+            answer.cancel()
+
+    async def _answer(self, distribution: str) -> bool:
+        answer = self._ask(distribution)
+        return await answer if inspect.isawaitable(answer) else answer
+
+
+async def prepare_runtime(name: str | None, sandbox: Sandbox, note: Callable[[str], None]) -> None:
+    """Make the runtime `name` ready, if there is one and it is not, and say so."""
+    wanted = runtime(name) if name else None
+    if wanted is None or wanted.ready:
+        return
+    note(f"preparing the runtime {name} ({', '.join(wanted.modules)}), once for all runs, in {wanted.folder}; this "
+         "takes a minute or more")
+    while not wanted.ready and not await asyncio.to_thread(wanted.make, sandbox):
+        await asyncio.sleep(_PAUSE)
+    note(f"the runtime {name} is ready")

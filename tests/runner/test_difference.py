@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chatdev.errors import RunChanged
-from chatdev.runner.difference import told
+from chatdev.runner.difference import explain_change
 
 MESSAGES: dict[str, dict[str, Any]] = {
     "s1": {"role": "system", "content": "You write.\nBe brief."},
@@ -23,7 +23,7 @@ def request(*messages: str, **fields: Any) -> dict[str, Any]:
 
 def fields(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """The lines between the head and the mends."""
-    text = str(told(RunChanged("write#1", before, now), MESSAGES))
+    text = str(explain_change(RunChanged("write#1", before, now), MESSAGES))
     assert text.startswith("write#1 would not be asked what it was asked before:\n")
     return text.split("\nDo one of these:")[0].splitlines()[1:]
 
@@ -62,6 +62,6 @@ def test_a_message_that_nobody_knows_is_shown_by_its_hash() -> None:
 
 
 def test_an_activity_without_a_counterpart_is_only_named() -> None:
-    error = told(RunChanged("new#1", {}, request("u1"), "new#1 is new"), MESSAGES)
+    error = explain_change(RunChanged("new#1", {}, request("u1"), "new#1 is new"), MESSAGES)
     assert str(error).startswith("new#1 is new\nDo one of these:")
     assert (error.place, error.before, error.now) == ("new#1", {}, request("u1"))

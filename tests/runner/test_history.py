@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.runner.history import FolderHistory
+from chatdev.engine.record import Record
+from chatdev.journal import Journal
+from chatdev.runner.playback import FolderHistory, Playback
 from chatdev.workspace.software_folder import SoftwareFolder
 
 OLD = {"main.py": b"old", "gone.py": b"gone", "same.py": b"same", "lib/part.py": b"old part"}
@@ -40,7 +42,8 @@ def killed_after(folder: SoftwareFolder, steps: int, torn: int, *, staged: bool)
 
 def gone_on(folder: SoftwareFolder) -> FolderHistory:
     """What the next session does: OLD is on record, NEW follows."""
-    history = FolderHistory(folder)
+    journal = Journal(folder.path.with_name(f"{folder.path.name}.jsonl"), held=True)
+    history = FolderHistory(folder, Playback(Record({}), journal, lambda: None))
 
     async def work() -> None:
         history.start()
@@ -48,7 +51,12 @@ def gone_on(folder: SoftwareFolder) -> FolderHistory:
         await history.commit(NEW, "new")
 
     asyncio.run(work())
+    journal.close()
     return history
+
+
+def subjects(folder: SoftwareFolder) -> list[str]:
+    return [message.splitlines()[0] for message in folder.versions()]
 
 
 @settings(deadline=None, max_examples=40)
@@ -58,7 +66,7 @@ def test_a_version_that_was_cut_short_is_written_again_and_committed_once(
     folder = SoftwareFolder(tmp_path_factory.mktemp("software"))
     killed_after(folder, steps, torn, staged=staged)
     history = gone_on(folder)
-    assert folder.versions() == ["new", "old"]
+    assert subjects(folder) == ["new", "old"]
     assert folder.read() == NEW
     assert history.found is None
 
@@ -77,7 +85,7 @@ def test_what_somebody_else_did_is_kept_in_a_commit_of_its_own(tmp_path: Path, p
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(content)
     history = gone_on(folder)
-    assert folder.versions() == ["new", "what was in the folder when the run was gone on with", "old"]
+    assert subjects(folder) == ["new", "what was in the folder when the run was gone on with", "old"]
     assert history.found is not None
     assert {path: data for path, data in folder.read().items() if path in NEW} == NEW
 

@@ -9,7 +9,7 @@ import pytest
 
 import chatdev
 from chatdev.events import Event, RunFinished, RunResumed, RunStarted
-from chatdev.runner.front import resuming
+from chatdev.runner.api import resume_session
 from tests.engine.studio import CHANGE, Studio
 from tests.support.durable import OUTAGE, asked, resume, software, text, versions
 from tests.support.planted import KEY, PLANTED, Plantation
@@ -121,7 +121,7 @@ def test_the_events_of_a_resumed_session_come_as_they_happen(shop: Shop, monkeyp
         monkeypatch.setenv(name, value)
 
     async def listen(folder: Path) -> list[Event]:
-        return [event async for event in resuming(folder).events()]
+        return [event async for event in resume_session(folder).events()]
 
     events = asyncio.run(listen(stopped.folder))
     assert isinstance(events[0], RunStarted)

@@ -1,0 +1,160 @@
+"""The library's front door: load a company and run it, go on with a run, play one again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Unpack
+
+from chatdev.config.check import check
+from chatdev.config.load import dump, find_company, load_company
+from chatdev.config.schema import CompanyConfig
+from chatdev.errors import ConfigError
+from chatdev.events import Event
+from chatdev.paths import bundled
+from chatdev.runner.options import Changes, Options, RunOptions
+from chatdev.runner.plan import RunPlan, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
+from chatdev.runner.resources import Resources
+from chatdev.runner.result import Run
+from chatdev.runner.session import Session
+from chatdev.runner.toolbox import KnownTools, tools_of
+from chatdev.tools.function import Tool
+
+ToolFunction = Tool | Callable[..., Any]
+"""A function with a docstring, `def short(ctx: ToolContext, *, lines: int = 3) -> Verdict`, or what `@tool` made of
+one."""
+
+
+@dataclass(frozen=True)
+class Company:
+    """A company, checked and ready to work.
+
+        run = Company.load("chatdev").run("a command-line to-do list")
+        print(run.success, run.software_folder)
+    """
+
+    config: CompanyConfig
+    warnings: Sequence[str] = field(default=())
+    source: Mapping[str, Any] = field(default_factory=dict)
+    """The arguments of `load`, by which a run that is gone on with finds its company again."""
+    tools: Sequence[Tool] = ()
+    """Those that were given to `load`."""
+
+    @classmethod
+    def load(cls, name_or_path: str | Path = "chatdev", *, sets: Sequence[str] = (), without: Sequence[str] = (),
+             without_roles: bool = False, tools: Sequence[ToolFunction] = ()) -> Company:
+        """Load and check a company by name or path. `sets` are `path.to.field=value` changes, `without` names phases to
+        leave out. `tools` are functions that the company names beside the installed tools: `short` is `mine.short`.
+        Raises ConfigError with all that is wrong."""
+        sets = [*sets, "with_roles=false"] if without_roles else [*sets]
+        own = tools_of(tools)
+        known = KnownTools(own)
+        config = load_company(name_or_path, sets=sets, without=without, tools=known)
+        file = find_company(name_or_path).resolve()
+        everywhere = file.parent.parent == bundled("company_config").resolve()  # by its name
+        source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without]}
+        return cls(config, [finding.text for finding in check(config, known) if finding.warning], source, own)
+
+    @cached_property
+    def resolved(self) -> str:
+        """The company as one YAML text, as every run keeps it."""
+        return dump(self.config)
+
+    def run(self, task: str = "", **options: Unpack[Options]) -> Run:
+        """Run the company on `task` (options: `RunOptions`).
+
+        Raises ConfigError, MissingModel and the like before anything is made; afterwards every failure is told by the
+        returned run. Ctrl-C ends the run with status `interrupted`. Where an event loop is running already (in a
+        notebook), the run has a thread and a loop of its own.
+        """
+        return self._session(task, options).run()
+
+    async def arun(self, task: str = "", **options: Unpack[Options]) -> Run:
+        """`run` on the caller's event loop; cancelling it ends the run cleanly and raises CancelledError."""
+        return await self._session(task, options).arun()
+
+    def events(self, task: str = "", **options: Unpack[Options]) -> AsyncIterator[Event]:
+        """Run the company and yield its events as they happen; the last one is `RunFinished`."""
+        return self._session(task, options).events()
+
+    def _session(self, task: str, options: Options) -> Session:
+        return Session(RunOptions(**options), lambda resources: plan_run(self, task, resources), self.tools)
+
+
+def run(task: str, company: str | Path = "chatdev", **options: Unpack[Options]) -> Run:
+    """Run a company, given by name or path, on a task (options: `RunOptions`). Raises what `Company.load` and
+    `Company.run` raise."""
+    return Company.load(company).run(task, **options)
+
+
+async def arun(task: str, company: str | Path = "chatdev", **options: Unpack[Options]) -> Run:
+    """`run` on the caller's event loop."""
+    return await Company.load(company).arun(task, **options)
+
+
+class ResumeOptions(Options, total=False):
+    """The keyword arguments of `resume`: those of a run, and what is to become of an earlier one."""
+
+    task: str | None
+    since: str | None
+    from_here: bool
+    as_it_was: bool
+    tools: Sequence[ToolFunction]
+
+
+def resume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
+    """Go on with the run in `folder` (options: `RunOptions`; unset ones as they were).
+
+    Without more, it goes on where it stopped. `since` is an activity: a copy of the run goes on live from there. `task`
+    is a further request to a finished run: a new run goes on with its software and its long-term memory. `from_here`
+    and `as_it_was` say what to do when the company has changed; without them it is refused. A model and tools that were
+    given to the run as objects must be given again.
+
+    Raises ConfigError, JournalError, RunChanged and the like with nothing changed.
+    """
+    return resume_session(folder, **options).run()
+
+
+async def aresume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
+    """`resume` on the caller's event loop."""
+    return await resume_session(folder, **options).arun()
+
+
+def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None, from_here: bool = False,
+                   as_it_was: bool = False, tools: Sequence[ToolFunction] = (),
+                   **options: Unpack[Options]) -> Session:
+    """The session that `resume` runs; `events` of it yields what happens. Raises ConfigError."""
+    if task is not None and since is not None:
+        raise ConfigError("a further task goes on from the end of the run, and --from from an activity; give one")
+    if task is None and since is None and (options.get("name") or options.get("warehouse")):
+        raise ConfigError("the run goes on in its own folder; a name and a warehouse are for a new one (with --task or "
+                          "--from)")
+    path, changes = Path(folder), Changes(from_here, as_it_was)
+
+    def plan(resources: Resources) -> RunPlan:
+        if task is not None:
+            return plan_follow_up(path, task, changes, resources)
+        if since is not None:
+            return plan_fork(path, since, changes, resources)
+        return plan_resume(path, changes, resources)
+
+    return Session(RunOptions(**options), plan, tools_of(tools))
+
+
+def replay(path: str | Path, *, speed: float | None = None, tools: Sequence[ToolFunction] = (),
+           **options: Unpack[Options]) -> Run:
+    """Play the run of a folder or of a journal again: no model is asked and no program runs. `speed` times as fast as
+    it was, or at once. What it makes is kept only when a `warehouse` is given. Raises JournalError."""
+    return _replay_session(path, speed, tools, options).run()
+
+
+async def areplay(path: str | Path, *, speed: float | None = None, tools: Sequence[ToolFunction] = (),
+                  **options: Unpack[Options]) -> Run:
+    """`replay` on the caller's event loop."""
+    return await _replay_session(path, speed, tools, options).arun()
+
+
+def _replay_session(path: str | Path, speed: float | None, tools: Sequence[ToolFunction], options: Options) -> Session:
+    return Session(RunOptions(**options), lambda resources: plan_replay(Path(path), speed, resources), tools_of(tools))

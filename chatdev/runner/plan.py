@@ -1,0 +1,217 @@
+"""What a session of a run is to do, as a value: a new run, a resumed one, a fork, a follow-up or a replay.
+
+Planning asks and refuses; it makes nothing but the locks and folders of the session, which end with it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chatdev.config.environ import keep_dotenvs
+from chatdev.config.load import dump
+from chatdev.config.profiles import ModelSettings
+from chatdev.config.prompts import render
+from chatdev.config.schema import CompanyConfig
+from chatdev.engine.amounts import Spending
+from chatdev.engine.record import Differing, Finished, Record
+from chatdev.errors import ConfigError, JournalError
+from chatdev.runner.inputs import gather_inputs
+from chatdev.runner.options import Changes, RunOptions
+from chatdev.runner.recorded import (
+    JOURNAL,
+    Order,
+    Recorded,
+    current_company,
+    ordered_options,
+    recorded_company,
+    require_given,
+    require_tools,
+)
+from chatdev.runner.resources import Equipment, Resources, replay_equipment, resolve_resources
+from chatdev.runner.spending import spent_before
+from chatdev.secrets import holds, scrubbed, scrubbed_bytes
+from chatdev.workspace.run_folder import RunFolder, slug
+from chatdev.workspace.snapshot import Software
+
+if TYPE_CHECKING:
+    from chatdev.runner.api import Company
+
+_TIME = re.compile(r"-\d{14}(-\d+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class NewFolder:
+    """A run folder that is still to be made."""
+
+    warehouse: Path
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is on record of a run, and how closely the session keeps to it (the last five are those of `Record`)."""
+
+    recorded: Recorded
+    finished: Mapping[str, Finished]
+    """The activities that are taken from the record."""
+    differing: Differing = "refuse"
+    complete: bool = False
+    changed: bool = False
+    any_model: bool = False
+    speed: float | None = None
+
+    def record(self) -> Record:
+        """The record, to be gone through once."""
+        return Record(self.finished, self.differing, complete=self.complete, changed=self.changed,
+                      any_model=self.any_model, speed=self.speed)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """One session of a run: who does what, where, after which past."""
+
+    company: CompanyConfig
+    order: Order
+    equipment: Equipment
+    folder: RunFolder | NewFolder
+    past: Past | None = None
+    spent: Spending = field(default_factory=Spending)
+    """What earlier sessions of the run spent."""
+    follows: Path | None = None
+    """The journal of a finished run whose long-term memory this one begins with."""
+
+
+def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
+    """A new run of `company` on `task`. Raises ConfigError, MissingModel and the like."""
+    options = resources.options
+    equipment = resolve_resources(company.config, options, resources)
+    _refuse_secrets(company.resolved)  # every key is known now
+    inputs = gather_inputs(company.config, task, options.inputs)
+    order = Order(company.resolved, company.source, inputs.everything, inputs.images,
+                  _existing_software(options.software))
+    warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")
+    return RunPlan(company.config, _equipped(order, equipment, resources), equipment,
+                   NewFolder(warehouse, _run_name(options, scrubbed(task))))
+
+
+def plan_resume(path: Path, changes: Changes, resources: Resources) -> RunPlan:
+    """Go on with the run in the folder `path` where it stopped. Raises JournalError, ConfigError and the like."""
+    folder = RunFolder.open(path)
+    if not (folder.run / JOURNAL).is_file():
+        raise JournalError(f"{path} has no journal: the run was stopped before it began; start it anew")
+    resources.journal(folder, held=True)  # locked before it is read
+    recorded = Recorded.read(folder.path)
+    plan = _plan_after(recorded, recorded.reusable, folder, changes, resources)
+    return replace(plan, spent=spent_before(recorded.records, resources.user.models))
+
+
+def plan_fork(path: Path, place: str, changes: Changes, resources: Resources) -> RunPlan:
+    """Do the run in the folder `path` again in a new folder: up to the activity `place` as recorded, then live.
+    Raises ConfigError when there is no such activity."""
+    recorded = Recorded.read(RunFolder.open(path).path)
+    return _plan_after(recorded, recorded.finished_before(place), _new_beside(path, resources), changes, resources)
+
+
+def plan_follow_up(path: Path, request: str, changes: Changes, resources: Resources) -> RunPlan:
+    """A new run for a further request to a finished one: its software is the software to start from, its solutions are
+    the long-term memory. Raises ConfigError when the run is not over or the request is empty."""
+    if not request.strip():
+        raise ConfigError("the further task is empty: say what to add")
+    folder = RunFolder.open(path)
+    recorded = Recorded.read(folder.path)
+    if not recorded.is_over:
+        raise ConfigError(f"{path} is not finished ({recorded.status}), so nothing can be added to it; finish it "
+                          f"first: chatdev resume {shlex.quote(str(path))}")
+    before = recorded.order
+    require_given(before, resources.options, resources.tools)
+    company = _company_after(before, changes, resources)
+    if "task" not in company.inputs:
+        raise ConfigError(f"company {company.company!r} takes no `task`, so nothing can be added to one")
+    equipment = resolve_resources(company, before.filled(resources.options), resources)
+    task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrubbed(request)},
+                  "protocol.follow_up")
+    order = replace(before, company=_resolved(company), inputs={**before.inputs, "task": task},
+                    software=Software.load(folder.software))
+    return RunPlan(company, _equipped(order, equipment, resources), equipment, _new_beside(path, resources),
+                   follows=recorded.path)
+
+
+def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPlan:
+    """Play the journal at `path`, or of the run folder `path`, again; `speed` times as fast as it was, or at once. The
+    new run folder is a temporary one unless a warehouse is given. Raises JournalError."""
+    recorded, options = Recorded.read(path), resources.options
+    order = recorded.order
+    require_tools(order, resources.tools)
+    company = recorded_company(order, resources.tools)
+    model = ModelSettings(name=order.options.get("model"), base_url=order.options.get("base_url"))
+    equipment = replay_equipment(company, model, order.profiles, order.filled(options))
+    warehouse = Path(options.warehouse or resources.temporary_folder())
+    return RunPlan(company, order, equipment, NewFolder(warehouse, options.name or "replay"),
+                   Past(recorded, recorded.finished, "ignore", complete=True, speed=speed))
+
+
+def _plan_after(recorded: Recorded, finished: Mapping[str, Finished], folder: RunFolder | NewFolder, changes: Changes,
+                resources: Resources) -> RunPlan:
+    """Go through `finished`, and on from there."""
+    before, options = recorded.order, resources.options
+    require_given(before, options, resources.tools)
+    company = _company_after(before, changes, resources)
+    equipment = resolve_resources(company, before.filled(options), resources)
+    order = _equipped(replace(before, company=_resolved(company)), equipment, resources)
+    past = Past(recorded, finished, "perform" if changes.from_here else "refuse",
+                changed=order.company != before.company,
+                any_model=bool(options.model or options.base_url) or recorded.models_vary)
+    return RunPlan(company, order, equipment, folder, past)
+
+
+def _company_after(before: Order, changes: Changes, resources: Resources) -> CompanyConfig:
+    find = recorded_company if changes.as_it_was else current_company
+    return find(before, resources.tools)
+
+
+def _equipped(order: Order, equipment: Equipment, resources: Resources) -> Order:
+    """The order with what it says of models, options and tools."""
+    role_models = equipment.role_models
+    return replace(order, options=ordered_options(equipment.options, role_models.default.name),
+                   profiles=role_models.profiles_in_use,
+                   tools=[name for name in resources.tools.given if name in order.company])
+
+
+def _resolved(company: CompanyConfig) -> str:
+    resolved = dump(company)
+    _refuse_secrets(resolved)
+    return resolved
+
+
+def _refuse_secrets(resolved: str) -> None:
+    """Every model reads the company and every run keeps a copy of it: raise ConfigError for a key in it."""
+    if holds(resolved):
+        raise ConfigError("the company's YAML holds a key or a password; take it out: `key_env` names the environment "
+                          "variable of a model's key, and OPENAI_BASE_URL may be an address with a password")
+
+
+def _run_name(options: RunOptions, task: str) -> str:
+    """The run's name: as given, else the first words of the task."""
+    name = options.name or slug(" ".join(task.split()[:6]))
+    return scrubbed(f"{name}_{options.org}" if options.org else name)
+
+
+def _new_beside(path: Path, resources: Resources) -> NewFolder:
+    """Beside the run that it comes from and under its name, unless the user says otherwise."""
+    options, path = resources.options, path.resolve()
+    return NewFolder(Path(options.warehouse or path.parent), options.name or _TIME.sub("", path.name))
+
+
+def _existing_software(folder: str | Path | None) -> Mapping[str, bytes]:
+    if folder is None:
+        return {}
+    if not Path(folder).is_dir():
+        raise ConfigError(f"there is no folder {folder} with software to start from")
+    software = Software.load(Path(folder))
+    keep_dotenvs(software)
+    return {path: scrubbed_bytes(data) for path, data in software.items()}

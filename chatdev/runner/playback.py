@@ -1,0 +1,116 @@
+"""From the record to live: a run that is gone on with first goes through what is on record.
+
+`Playback` alone knows whether the run is live. The history of the software asks it, and the journal is told once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from chatdev.engine.record import Record
+from chatdev.engine.state import Files
+from chatdev.journal import Journal
+from chatdev.workspace.software_folder import SoftwareFolder
+
+_TRAILER = "ChatDev-Version"
+_VERSION = re.compile(rf"\n\n{_TRAILER}: ([0-9]+ [0-9a-f]+)$")
+_FOUND = "what was in the folder when the run was gone on with"
+
+
+class Playback:
+    """Whether a session is live. Without a record it is from the beginning; with one, from its first live activity on.
+
+    Until then the journal, opened as `held`, writes nothing: so a run that would not do now what it did is refused with
+    nothing changed. `on_live` is called when that changes.
+    """
+
+    def __init__(self, record: Record | None, journal: Journal, on_live: Callable[[], None]) -> None:
+        self.record = record
+        self.live = record is None
+        self._journal = journal
+        self._on_live = on_live
+
+    @property
+    def found(self) -> int:
+        """Activities that came from the record."""
+        return self.record.found if self.record else 0
+
+    def go_live(self) -> None:
+        """To be called before every live activity; the first one ends the way through the record."""
+        if not self.live:
+            self.live = True
+            self._journal.release()
+            self._on_live()
+
+    def end(self) -> None:
+        """The chain is done. Raises RunChanged when it left out an activity on record, where that is refused."""
+        if self.record and not self.live:
+            self.record.end()
+
+
+class FolderHistory:
+    """Writes every version of the software that the engine delivers into a folder, each as a git commit.
+
+    The commit says in its last line which version of the run it is (`ChatDev-Version: 3 9f2c…`: a number, and a
+    fingerprint of the files). As long as the run is not live, versions whose commits are there are not written again.
+    """
+
+    def __init__(self, folder: SoftwareFolder, playback: Playback) -> None:
+        self._folder = folder
+        self._playback = playback
+        self._number = 0
+        self._made: frozenset[str] = frozenset()
+        self._unnumbered = Counter[str]()
+        """Commits by their messages in folders whose commits do not say yet which version they are."""
+        self._on_disk: Files | None = None  # unknown
+        self.found: str | None = None
+        """The commit of what somebody changed in the folder while the run did not work on it."""
+
+    def start(self) -> None:
+        """Make the folder a git repository, or see what is in it."""
+        self._folder.start_history()
+        messages = self._folder.versions()
+        numbered = {message: found[1] for message in messages if (found := _VERSION.search(message))}
+        self._made = frozenset(numbered.values())
+        self._unnumbered = Counter(message for message in messages if message not in numbered)
+
+    async def commit(self, software: Files, message: str) -> None:
+        """Write what differs and commit; a version without differences is an empty commit that marks a phase's end."""
+        self._number += 1
+        version = f"{self._number} {_fingerprint(software)}"
+        if self._playback.live or not self._is_there(version, message):
+            await asyncio.to_thread(self._commit, software, f"{message}\n\n{_TRAILER}: {version}")
+
+    async def settle(self, software: Files, message: str) -> None:
+        """See to it that the folder holds `software`, whatever happened to it between two sessions of the run."""
+        if self._on_disk is None:
+            await asyncio.to_thread(self._commit, software, message, allow_empty=False)
+
+    def _is_there(self, version: str, message: str) -> bool:
+        if version in self._made:
+            return True
+        there = self._unnumbered[message] > 0
+        self._unnumbered[message] -= there
+        return there
+
+    def _commit(self, software: Files, message: str, *, allow_empty: bool = True) -> None:
+        if self._on_disk is None:
+            if not self._folder.is_half_written(software):  # by the session that was killed
+                self.found = self._folder.commit(_FOUND)
+            self._on_disk = self._folder.read()
+        self._folder.write(self._on_disk, software)
+        self._on_disk = software
+        self._folder.commit(message, allow_empty=allow_empty)
+
+
+def _fingerprint(software: Files) -> str:
+    """Equal for equal files."""
+    digest = hashlib.sha256()
+    for path in sorted(software):
+        name, data = path.encode("utf-8", "surrogateescape"), software[path]
+        digest.update(b"%d %d " % (len(name), len(data)) + name + data)
+    return digest.hexdigest()[:16]
