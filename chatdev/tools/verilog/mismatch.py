@@ -56,7 +56,7 @@ def trace(context: ToolContext, *,
         result = simulate_answer(answer.text, bench, reference, context.sandbox, folder, dump=True)
         plain = verdict_of(result, answer)
         waveform = _Waveform.of(result, bench) if result.outcome == "mismatches" else None
-        return _trace_back(answer, waveform.of_outputs(outputs), levels, plain) if waveform else plain
+        return _trace_back(answer, waveform.restrict_to(outputs), levels, plain) if waveform else plain
 
 
 @tool(reads=("software",))
@@ -104,7 +104,7 @@ class _Waveform:
         waves = Waves.open(result.waves)
         return cls(result.report, waves, answer_scope(bench), wrong_outputs(result.report, waves, bench))
 
-    def of_outputs(self, outputs: Sequence[str] | None) -> _Waveform:
+    def restrict_to(self, outputs: Sequence[str] | None) -> _Waveform:
         """With these of the wrong outputs alone; raises ToolArgumentsError when none of them is wrong."""
         wrong = tuple(one for one in self.wrong if outputs is None or one.output in outputs)
         if not wrong:
@@ -112,7 +112,7 @@ class _Waveform:
                                      f"those that have one: {', '.join(one.output for one in self.wrong)}")
         return replace(self, wrong=wrong)
 
-    def known(self, signals: Iterable[str]) -> list[str]:
+    def known_names(self, signals: Iterable[str]) -> list[str]:
         """The full names of the answer's signals that were recorded, each once."""
         names = dict.fromkeys(f"{self.scope}.{signal}" for signal in signals)
         return [name for name in names if name in self.waves.signals]
@@ -159,7 +159,7 @@ def _misfits(trace: Trace) -> list[Misfit]:
 
 def _table(trace: Trace | None, focus: WrongOutput, waveform: _Waveform) -> str:
     """The rows before the mismatch: the signals of the trace, then both sides of the output."""
-    names = waveform.known(_traced_signals(trace) if trace else ())[:_COLUMNS]
+    names = waveform.known_names(_traced_signals(trace) if trace else ())[:_COLUMNS]
     return render_table(waveform.waves, [*names, *output_columns(focus.output, waveform.waves)], focus.sampled,
                         count=_ROWS)
 
@@ -182,7 +182,7 @@ def _draw_waves(answer: Answer, waveform: _Waveform) -> tuple[str, str]:
         inputs = []
     outputs = sorted(counts, key=lambda name: not counts[name].count)[:_MOST_DRAWN]  # the wrong ones first
     sides = [side for name in outputs for side in output_columns(name, waves)]
-    names = [*waveform.known(inputs)[:_MOST_DRAWN], *sides]
+    names = [*waveform.known_names(inputs)[:_MOST_DRAWN], *sides]
     start, end = _window(names, waves, wrong[0].sampled if wrong else None)
     title = f"Waveforms up to the first mismatch, at {wrong[0].time}" if wrong else "Waveforms"
     return title, draw_diagram(waves, names, [one.sampled for one in wrong], start=start, end=end)

@@ -39,7 +39,7 @@ Signal examples:
 - [hop 2] in = 1, 0, 1 gives done = 0, 0, 1"""
 
 
-def test_one_hop_shows_signals_alone_and_three_those_that_change_with_them() -> None:
+def test_one_hop_shows_signals_and_three_those_that_change_with_them() -> None:
     assert retrieve("3", hops=1).count("[hop") == 2
     assert "- [hop 3] done\n" in retrieve("3", hops=3)
     assert "clk" not in retrieve("3", hops=10)

@@ -1,297 +1,137 @@
-"""Following outputs back, level by level, over all drivers or over those that were active."""
+"""`verilog.trace`: the report on a wrong answer names the line that is wrong."""
 
 from __future__ import annotations
 
+import random
+import tracemalloc
+
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from chatdev.errors import ToolError
-from chatdev.tools.verilog import trace_drivers
-from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.records import Part
-from chatdev.tools.verilog.tracing.drivers import narrowest_trace, trace_outputs
-from chatdev.tools.verilog.tracing.history import History
-from chatdev.tools.verilog.tracing.levels import Trace, Watch
-from tests.tools.verilog.past import past
-
-FSM = """module TopModule(input clk, input reset, input go, output busy, output reg [1:0] seen);
-  localparam IDLE = 0, WORK = 1, DONE = 2;
-  reg [1:0] state, next;
-  always @(*)
-    case (state)
-      IDLE: next = go ? WORK : IDLE;
-      WORK: next = DONE;
-      default: next = IDLE;
-    endcase
-  always @(posedge clk)
-    if (reset) state <= IDLE;
-    else state <= next;
-  always @(posedge clk)
-    if (go) seen <= seen + 1;
-  assign busy = state != IDLE;
-endmodule
-"""
-COLUMNS = ("clk", "reset", "go", "state", "next", "busy", "seen")
-RUN = past(*COLUMNS, t0="0 1 0 xx 00 x xx", t5="1 1 0 00 00 0 xx", t10="0 0 1 00 01 0 xx", t15="1 0 1 01 10 1 xx",
-           t20="0 0 0 01 10 1 xx", t25="1 0 0 10 00 1 xx", t30="0 0 0 10 00 1 xx")
 
+from benchmarks.verilog_mutants import Mutant, mutants
+from chatdev.sandbox.base import find_sandbox
+from chatdev.tools.function import ToolArgumentsError
+from chatdev.tools.verilog.simulation import simulate_answer
+from tests.tools.verilog.designs import LOCK, UNIT, Sample
+from tests.tools.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
 
-def active(text: str, output: str, time: int, history: History, levels: int = 1) -> Trace:
-    design = Design.of(text)
-    return trace_outputs(design, [Watch(design.part(output), time)], levels, history)
-
+WRONG = RIGHT.replace("kept <= a;", "kept <= b;").replace("a ^ b", "a | b")
 
-def steps(trace: Trace, level: int = 0) -> list[tuple[str, int, bool]]:
-    return [(step.of.part.signal, step.assignment.lines.first, step.certain) for step in trace.levels[level].steps]
 
+def test_the_report_has_the_active_lines_and_the_values_of_both_sides(desk: Desk) -> None:
+    verdict = desk.use("trace", WRONG)
+    lines = dict(enumerate(WRONG.splitlines(), 1))
+    assert not verdict.passed
+    assert verdict.evidence["output"] in ("q", "w")
+    assert all(f"{number:6} | {lines[number]}" in verdict.report for number in verdict.evidence["lines"])
+    assert "_ref" in verdict.report
+    assert "!=" in verdict.report
 
-def comb(body: str) -> str:
-    return f"module TopModule(input [3:0] a, b, output reg [3:0] y);\n{body}\nendmodule\n"
-
 
-def test_all_drivers_are_followed_level_by_level() -> None:
-    found = trace_drivers(FSM, ["busy"], levels=2)
-    assert steps(found) == [("busy", 15, False), ("state", 11, False), ("state", 12, False)]
-    assert [line for _, line, _ in steps(found, 1)] == [6, 7, 8]
-    assert found.lines(1) == (2, 10, 11, 12, 15)
-    assert {watch.part.signal for watch in found.next} == {"go"}
+def test_an_agent_may_ask_for_one_output(desk: Desk) -> None:
+    assert "kept <= b;" in desk.use("trace", WRONG, outputs=["q"]).report
+    assert "kept <= b;" not in desk.use("trace", WRONG, outputs=["w"]).report
 
 
-def test_only_the_branch_that_was_taken_is_left_and_only_at_the_last_edge() -> None:
-    found = active(FSM, "busy", 30, RUN, levels=3)
-    assert steps(found) == [("busy", 15, True), ("state", 12, True)]
-    assert steps(found, 1) == [("next", 7, True)]
-    assert steps(found, 2) == [("state", 12, True)]
-    assert [step.sampled for level in found.levels for step in level.steps] == [30, 25, 25, 15]
-    assert not any(level.waits for level in found.levels)
+def test_an_output_without_a_mismatch_is_refused_with_those_that_have_one(desk: Desk) -> None:
+    with pytest.raises(ToolArgumentsError, match="none of z has a mismatch; those that have one: "):
+        desk.use("trace", WRONG, outputs=["z"])
 
 
-def test_a_register_that_kept_its_value_names_what_kept_it_and_what_set_it() -> None:
-    text = FSM.replace("seen + 1", "2'b10")
-    history = past(*COLUMNS, t0="0 0 1 00 01 0 00", t5="1 0 1 01 10 1 10", t10="0 0 0 01 10 1 10",
-                   t15="1 0 0 10 00 1 10")
-    found = active(text, "seen", 20, history)
-    assert steps(found) == [("seen", 14, True)]
-    assert found.levels[0].steps[0].sampled == 5
-    [wait] = found.levels[0].waits
-    assert ([condition.text for condition in wait.conditions], wait.sampled) == (["go"], 15)
+@pytest.mark.parametrize("levels", [0, 13])
+def test_levels_that_help_nobody_are_refused(desk: Desk, levels: int) -> None:
+    with pytest.raises(ToolArgumentsError, match="levels"):
+        desk.use("trace", WRONG, levels=levels)
 
 
-def test_a_register_that_was_never_set_names_what_kept_it_and_the_edge_at_which_it_did() -> None:
-    found = active(FSM, "seen", 8, past(*COLUMNS, t0="0 1 0 xx 00 x xx", t5="1 1 0 00 00 0 xx"))
-    assert steps(found) == []
-    assert found.lines() == (1, 13, 14)
-    assert [watch.part.signal for watch in found.next] == ["go", "clk"]
+def test_more_levels_are_offered_as_long_as_there_are_more(desk: Desk) -> None:
+    assert "trace with levels=2" in desk.use("trace", WRONG, outputs=["q"], levels=1).report
+    assert "Nothing lies further back" in desk.use("trace", WRONG, outputs=["q"], levels=9).report
 
 
-def test_a_register_without_an_edge_yet_names_its_triggers() -> None:
-    found = active(FSM, "seen", 4, past(*COLUMNS, t0="0 1 0 xx 00 x xx"))
-    assert found.lines() == (1, 13)
-    assert [watch.part.signal for watch in found.next] == ["clk"]
+def test_no_more_levels_are_offered_than_may_be_asked_for(desk: Desk) -> None:
+    wires = "  wire w20;\n" + "".join(f"  logic w{n}; always_comb w{n} = w{n + 1};\n" for n in reversed(range(20)))
+    deep = WRONG.replace("assign w = a | b;", f"{wires}  assign w20 = a | b, w = w0;")
+    assert deep != WRONG
+    assert "trace with levels=12" in desk.use("trace", deep, outputs=["w"], levels=7).report
+    deepest = desk.use("trace", deep, outputs=["w"], levels=12).report
+    assert "levels=" not in deepest
+    assert "Nothing lies further back" not in deepest
 
 
-def test_a_register_that_was_set_before_the_history_begins_keeps_all_its_drivers() -> None:
-    history = past(*COLUMNS, complete=False, t0="0 0 0 00 00 0 01", t5="1 0 0 00 00 0 01")
-    assert steps(active(FSM, "seen", 8, history)) == [("seen", 14, False)]
+def test_an_input_that_changes_with_the_clock_is_told(desk: Desk) -> None:
+    hasty = BENCH.replace("always @(negedge clk) {a, b} <= $random;", "")
+    hasty = hasty.replace("always #5 clk = ~clk;", "always begin #5 {a, b} = $random; clk = 1; #5 clk = 0; end")
+    told = "(b changed at the very edge, and the new value counts)"
+    assert told in desk.use("trace", WRONG, bench=hasty, outputs=["q"]).report
+    assert told not in desk.use("trace", WRONG, outputs=["q"]).report
 
 
-def test_an_asynchronous_reset_is_seen_at_its_own_edge() -> None:
-    text = ("module TopModule(input clk, areset, d, output reg q);\nalways @(posedge clk, posedge areset)\n"
-            "if (areset) q <= 0;\nelse q <= d;\nendmodule")
-    history = past("clk", "areset", "d", "q", t0="0 0 1 x", t5="1 0 1 1", t7="1 1 1 0")
-    assert steps(active(text, "q", 8, history)) == [("q", 3, True)]
-    assert steps(active(text, "q", 7, history)) == [("q", 4, True)]
+def test_no_line_of_bench_or_reference_is_told(desk: Desk) -> None:
+    assert told_nothing_of(desk.use("trace", WRONG).report, BENCH, REFERENCE)
 
 
-def test_a_reset_that_is_there_from_the_start_counts_as_an_edge() -> None:
-    text = ("module TopModule(input clk, areset, d, output reg q);\nalways @(posedge clk, posedge areset)\n"
-            "if (areset) q <= 0;\nelse q <= d;\nendmodule")
-    assert steps(active(text, "q", 5, past("clk", "areset", "d", "q", t0="0 1 1 0"))) == [("q", 3, True)]
+@pytest.mark.parametrize("answer", [RIGHT, HEADER, HEADER + "endmodule", "", b"\xff\xfe", None])
+def test_what_has_no_mismatch_to_trace_is_reported_as_by_simulate(desk: Desk, answer: str | bytes | None) -> None:
+    traced, simulated = desk.use("trace", answer), desk.use("simulate", answer)
+    if simulated.evidence["outcome"] != "mismatches":
+        assert (traced.report, traced.passed) == (simulated.report, simulated.passed)
 
 
-def test_the_first_value_counts_until_the_first_edge() -> None:
-    text = "module TopModule(input clk, d, output reg q);\ninitial q = 1;\nalways @(posedge clk) q <= d;\nendmodule"
-    history = past("clk", "d", "q", t0="0 0 1", t5="1 0 0")
-    assert steps(active(text, "q", 5, history)) == [("q", 2, True)]
-    assert steps(active(text, "q", 6, history)) == [("q", 3, True)]
+def test_without_a_bench_nothing_is_traced(desk: Desk) -> None:
+    assert desk.use("trace", WRONG, bench=None, reference=None) == desk.use("simulate", WRONG, bench=None,
+                                                                           reference=None)
 
 
-def test_a_default_that_is_overridden_is_left_out() -> None:
-    text = comb("always @(*) begin\ny = 0;\nif (a[0])\ny = b;\nend")
-    assert steps(active(text, "y", 9, past("a", "b", t0="0001 0110"))) == [("y", 5, True)]
+def test_what_only_the_simulator_takes_still_gets_its_waveform(desk: Desk) -> None:
+    strange = WRONG.replace("endmodule", "  localparam real half = 0.5;\n  wire [half * 4 : 0] odd = 0;\nendmodule")
+    verdict = desk.use("trace", strange)
+    assert "q_ref" in verdict.report
+    assert "cannot be traced" in verdict.report
+    assert "top.sv:7" in verdict.report
 
 
-def test_what_is_assigned_without_blocking_comes_after_all_else() -> None:
-    text = comb("always @(*) begin\ny <= 0;\nif (a[0])\ny = b;\nend")
-    assert steps(active(text, "y", 9, past("a", "b", t0="0001 0110"))) == [("y", 3, True)]
-    assert steps(active(text.replace("<=", "="), "y", 9, past("a", "b", t0="0001 0110"))) == [("y", 5, True)]
+def test_a_bench_may_count_time_in_other_units_than_its_waveform(desk: Desk) -> None:
+    verdict = desk.use("trace", WRONG, bench=BENCH.replace("1 ps/1 ps", "1 ns/1 ps"), outputs=["q"])
+    assert "kept <= b;" in verdict.report
+    assert "000 in the waveform" in verdict.report
 
 
-def test_the_only_label_that_would_have_set_it_is_named() -> None:
-    text = comb("always @(*) begin\ny = 0;\ncase (a)\n4'd1: y = b;\nendcase\nend")
-    assert active(text, "y", 9, past("a", "b", t0="0010 0110")).lines() == (1, 3, 4, 5)
-    both = text.replace("endcase", "4'd3: y = 1;\nendcase")
-    assert active(both, "y", 9, past("a", "b", t0="0010 0110")).lines() == (1, 3, 4)
-
-
-def test_a_default_that_stands_names_the_conditions_that_let_it_stand() -> None:
-    found = active(comb("always @(*) begin\ny = 0;\nif (a[0])\ny = b;\nend"), "y", 9, past("a", "b", t0="0000 0110"))
-    assert steps(found) == [("y", 3, True)]
-    assert 4 in found.lines()
-    assert [watch.part.signal for watch in found.next] == ["a"]
-
-
-def test_an_open_latch_is_logic_and_a_closed_one_keeps_its_last_value() -> None:
-    text = comb("always @(*) if (a[0])\ny = b;")
-    history = past("a", "b", t0="0001 0110", t5="0000 0110", t7="0000 1111")
-    found = active(text, "y", 9, history)
-    assert steps(found) == [("y", 3, True)]
-    assert [watch.time for watch in found.next if watch.part.signal == "b"] == [5]
-
-
-@pytest.mark.parametrize(("a", "line"), [("00x0", 4), ("xxxx", 4), ("1111", 3), ("0000", 5)])
-def test_values_of_x_take_the_way_that_the_simulator_takes(a: str, line: int) -> None:
-    text = comb("always @(*) if (&a) begin\ny = b; end else if (a !== 0)\ny = 1; else\ny = 2;")
-    assert steps(active(text, "y", 9, past("a", "b", t0=f"{a} 0000"))) == [("y", line, True)]
-
-
-@pytest.mark.parametrize(("keyword", "a", "line"), [
-    ("casez", "1x00", 5), ("casex", "1x00", 4), ("casez", "1z00", 4), ("case", "1z00", 5), ("casez", "0100", 5)])
-def test_wildcards_of_cases_match_as_in_the_language(keyword: str, a: str, line: int) -> None:
-    text = comb(f"always @(*)\n{keyword} (a)\n4'b11??: y = b;\ndefault: y = 0;\nendcase")
-    assert steps(active(text, "y", 9, past("a", "b", t0=f"{a} 0000"))) == [("y", line, True)]
-
-
-def test_what_cannot_be_evaluated_is_kept() -> None:
-    text = comb("reg [3:0] memory [0:3];\nalways @(*)\nif (memory[0] == a)\ny = b;\nelse\ny = 0;")
-    assert steps(active(text, "y", 9, past("a", "b", t0="0000 0000"))) == [("y", 7, False), ("y", 5, False)]
-
-
-def test_a_loop_is_kept_but_conditions_around_it_count() -> None:
-    text = comb("always @(*) if (a[3]) begin\nfor (int i = 0; i < 4; i++)\nif (a[i]) y[i] = b[i]; else y[i] = 0;\nend\n"
-                "else y = 5;")
-    assert {line for _, line, _ in steps(active(text, "y", 9, past("a", "b", t0="1000 0000")))} == {4}
-    assert steps(active(text, "y", 9, past("a", "b", t0="0000 0000"))) == [("y", 6, True)]
-
-
-def test_what_a_block_writes_at_once_is_known_to_its_later_lines() -> None:
-    text = comb("reg t;\nalways @(*) begin\nt = a[0] ^ b[0];\nif (t)\ny = 1;\nelse\ny = 2;\nend")
-    assert steps(active(text, "y", 9, past("a", "b", "t", t0="0001 0000 0"))) == [("y", 6, True)]
-
-
-def test_what_a_clocked_block_writes_at_once_is_followed_at_the_same_edge() -> None:
-    text = ("module TopModule(input clk, d, output reg q);\nreg t;\nalways @(posedge clk) begin\nt = ~d;\nq <= t;\n"
-            "end\nendmodule")
-    history = past("clk", "d", "t", "q", t0="0 0 x x", t5="1 0 1 1")
-    found = active(text, "q", 6, history, levels=2)
-    assert steps(found, 1) == [("t", 4, True)]
-    assert found.levels[1].steps[0].sampled == 5
-
-
-def test_a_value_that_is_made_in_several_steps_has_all_of_them() -> None:
-    text = comb("always @(*) begin\ny = 1;\ny = a;\nfor (int i = 0; i < 4; i++)\ny = y + b[i];\ny = y ^ 1;\nend")
-    assert [line for _, line, _ in steps(active(text, "y", 9, past("a", "b", t0="0000 0000")))] == [7, 6, 4]
-
-
-def test_a_counter_that_is_written_at_once_goes_back_edge_by_edge() -> None:
-    text = ("module TopModule(input clk, output reg [1:0] n);\ninitial n = 0;\nalways @(posedge clk) n = n + 1;\n"
-            "endmodule")
-    history = past("clk", "n", t0="0 00", t5="1 01", t10="0 01", t15="1 10")
-    found = active(text, "n", 16, history, levels=3)
-    assert [(step.assignment.lines.first, step.sampled) for level in found.levels for step in level.steps] == [
-        (3, 15), (3, 5), (2, 5)]
-
-
-def test_bits_that_nothing_drives_lead_to_what_drives_the_others() -> None:
-    text = comb("always @(*) y[2:0] = a[2:0];")
-    part = Part("y", 3, 1)
-    assert [step.assignment.lines.first for step in trace_outputs(
-        Design.of(text), [Watch(part, 9)], 1, past("a", t0="0000")).levels[0].steps] == [2]
-
-
-def test_only_the_chosen_side_and_the_addressed_element_are_followed() -> None:
-    text = comb("wire [3:0] p = a, q = b;\nassign y = a[0] ? p : q;")
-    found = active(text, "y", 9, past("a", "b", "p", "q", t0="0001 0000 0001 0000"))
-    assert "q" not in {watch.part.signal for watch in found.levels[0].watched}
-
-
-def test_the_side_that_forces_a_result_is_followed_alone() -> None:
-    text = comb("wire p = a[0], q = b[0];\nassign y[0] = p & q;\nassign y[3:1] = 0;")
-    design = Design.of(text)
-    part = design.drivers("y")[0].targets[0]
-    found = trace_outputs(design, [Watch(part, 9)], 1, past("a", "b", "p", "q", t0="0000 0001 0 1"))
-    assert [watch.part.signal for watch in found.levels[0].watched] == ["y", "p"]
-
-
-def test_a_sensitivity_list_that_lacks_a_signal_is_taken_as_it_is() -> None:
-    text = comb("always @(a)\nif (b[0])\ny = 1;\nelse\ny = 2;")
-    history = past("a", "b", t0="0000 0000", t5="0001 0000", t7="0001 0001")
-    assert steps(active(text, "y", 9, history)) == [("y", 6, True)]
-
-
-def test_instances_and_functions_cost_no_level() -> None:
-    text = ("module Half(input p, output q);\nassign q = ~p;\nendmodule\nmodule TopModule(input a, b, output y);\n"
-            "function f(input k);\nif (k) f = b;\nelse f = 0;\nendfunction\nwire w = f(a);\nHalf u(w, y);\nendmodule")
-    every = trace_drivers(text, ["y"], levels=2)
-    assert {line for _, line, _ in steps(every)} == {2, 10}
-    assert {line for _, line, _ in steps(every, 1)} == {6, 7, 9, 10}
-    history = past("a", "b", "w", "y", "u.p", "u.q", t0="0 1 0 1 0 1")
-    assert steps(active(text, "y", 9, history, levels=2), 1) == [
-        ("u.p", 10, True), ("w", 9, True), ("w", 7, True)]
-
-
-def test_labels_that_are_there_twice_are_named() -> None:
-    text = comb("always @(*)\ncase (a)\n0: y = b;\n1: y = 2;\n1: y = 3;\ndefault: y = 0;\nendcase")
-    found = active(text, "y", 9, past("a", "b", t0="0100 0000"))
-    assert found.lines() == (1, 3, 5, 6, 7)
-
-
-def test_signals_that_are_too_narrow_are_named_where_they_are_declared() -> None:
-    text = comb("reg [1:0] n;\nalways @(*) n = a;\nalways @(*) y = n;")
-    found = trace_drivers(text, ["y"])
-    assert found.doubtful_signals() == ("y", "n")
-    assert found.lines() == (1, 2, 3, 4)
-
-
-def test_of_several_outputs_the_one_with_the_fewest_lines_is_taken() -> None:
-    text = "module TopModule(input a, output p, q);\nwire w =\n ~a;\nassign p = w;\nassign q = 1;\nendmodule"
-    design = Design.of(text)
-    watches = [Watch(design.part("p"), 9), Watch(design.part("q"), 9)]
-    assert narrowest_trace(design, watches, 2, past("a", "w", t0="0 1")).lines() == (5,)
-
-
-def test_of_many_outputs_some_are_followed_from_the_first_to_the_last() -> None:
-    outputs = [f"assign q[{bit}] = {'1' if bit in (13, 14) else 'w'};\n" for bit in range(16)]
-    design = Design.of(f"module TopModule(input a, output [15:0] q);\nwire w =\n ~a;\n{''.join(outputs)}endmodule")
-    watches = [Watch(Part("q", bit, 1), 9) for bit in range(16)]
-    assert narrowest_trace(design, watches, 2, past("a", "w", t0="0 1")).levels[0].watched[0] == watches[14]
-
-
-def test_an_output_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ToolError, match="no signal 'busi'; its outputs: busy, seen"):
-        trace_drivers(FSM, ["busi"])
-
-
-TREES = st.recursive(st.just(None), lambda inner: st.tuples(st.integers(0, 3), inner, inner), max_leaves=12)
-
-
-def written(tree: object, leaves: list[str], bits: str) -> tuple[list[str], int]:
-    """The statement of a tree of decisions, each leaf in a line of its own, and which leaf `bits` lead to."""
-    if not isinstance(tree, tuple):
-        leaves.append("")
-        return [f"y = {len(leaves) % 16};"], len(leaves) - 1
-    place, yes, no = tree
-    first, taken = written(yes, leaves, bits)
-    second, other = written(no, leaves, bits)
-    return [f"if (a[{place}])", "begin", *first, "end else begin", *second, "end"], \
-        taken if bits[3 - place] == "1" else other
-
-
-@settings(max_examples=40)
-@given(TREES, st.text("01xz", min_size=4, max_size=4))
-def test_of_any_tree_of_decisions_the_leaf_that_was_reached_is_named(tree: object, bits: str) -> None:
-    lines, leaf = written(tree, [], bits)
-    text = comb("\n".join(["always @(*)", *lines]))
-    places = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("y =")]
-    assert steps(active(text, "y", 9, past("a", "b", t0=f"{bits} 0000"))) == [("y", places[leaf], True)]
+def test_a_dump_of_fifty_megabytes_is_traced_in_little_memory(
+        desk: Desk, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A register of 10,000 bits changes 5,200 times, and the mistake comes after 5,120 of them."""
+    busy = "reg kept;\n  reg [12:0] count = 0;\n  reg [9999:0] wide = {5000{2'b10}};"
+    late = "begin\n    count <= count + 1;\n    wide <= ~wide;\n    kept <= count[12] & count[10] ? b : a;\n  end"
+    answer = WRONG.replace("reg kept;", busy).replace("kept <= b;", late).replace("a | b", "a ^ b")
+    long = BENCH.replace("#398", "#52000")
+    waves = simulate_answer(answer, long, REFERENCE, find_sandbox(), tmp_path_factory.mktemp("waves"), dump=True).waves
+    assert waves is not None
+    assert waves.stat().st_size > 50e6
+    tracemalloc.start()
+    verdict = desk.use("trace", answer, bench=long)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "? b : a" in verdict.report
+    assert peak < 16e6
+
+
+def some(sample: Sample, count: int) -> list[Mutant]:
+    """Mutants by chance, each of another operator, that the compiler does not refuse at once."""
+    every = mutants(sample.answer)
+    random.Random(5).shuffle(every)
+    return list({mutant.operator: mutant for mutant in every}.values())[:count]
+
+
+@pytest.mark.parametrize("sample", [LOCK, UNIT], ids=["lock", "unit"])
+def test_the_right_design_passes(desk: Desk, sample: Sample) -> None:
+    verdict = desk.use("trace", sample.answer, sample.bench, sample.reference)
+    assert verdict.passed, verdict.report
+
+
+@pytest.mark.parametrize(("sample", "mutant"), [
+    pytest.param(sample, mutant, id=f"{name}-{mutant.operator}-{mutant.line}")
+    for name, sample in {"lock": LOCK, "unit": UNIT}.items() for mutant in some(sample, 6)])
+def test_the_mistake_in_a_mutant_is_among_the_lines(desk: Desk, sample: Sample, mutant: Mutant) -> None:
+    verdict = desk.use("trace", mutant.text, sample.bench, sample.reference, levels=4)
+    if verdict.evidence["outcome"] == "mismatches":
+        assert mutant.line in verdict.evidence["lines"], verdict.report
+    assert verdict.evidence["outcome"] in ("mismatches", "matches", "tool_limitation"), verdict.report

@@ -101,12 +101,12 @@ class Builder:
             if outer.kind.name == "Assignment":
                 self._add_wire(statements, outer, self._context.targets(outer.left), port)
             else:
-                statements.note(outer, [Target(port, True)], outer, ())
+                statements.add(outer, [Target(port, True)], outer, ())
             self._add_processes(statements)
 
     def _add_wire(self, statements: Statements, node: Any, targets: list[Target], *parts: Part) -> None:
         """Note that `targets` take the values of `parts`, which no expression names."""
-        statements.note(node, targets, node.left, ())
+        statements.add(node, targets, node.left, ())
         statements.assignments[:] = [replace(one, data=parts, value=None, operation=None)
                                      for one in statements.assignments]
 
@@ -146,7 +146,7 @@ def _loop_variables(body: Any) -> frozenset[Any]:
     """The variables that only the heads of loops write."""
     writes, heads = Counter[Any](), Counter[Any]()
 
-    def written(node: Any, into: Counter[Any]) -> None:
+    def count_write(node: Any, into: Counter[Any]) -> None:
         target = node.left if node.kind.name == "Assignment" else node.operand if _is_step(node) else None
         if target is not None and target.kind.name == "NamedValue":
             into[target.symbol] += 1
@@ -154,11 +154,11 @@ def _loop_variables(body: Any) -> frozenset[Any]:
     def visit(node: Any) -> None:
         kind = getattr(getattr(node, "kind", None), "name", "")
         if kind in {"Assignment", "UnaryOp"}:
-            written(node, writes)
+            count_write(node, writes)
         elif kind == "ForLoop":
             heads.update(dict.fromkeys(node.loopVars, 0))
             for one in (*node.initializers, *node.steps):
-                written(one, heads)
+                count_write(one, heads)
 
     body.visit(visit)
     return frozenset(symbol for symbol, count in heads.items() if writes[symbol] <= count)

@@ -70,7 +70,7 @@ class Design:
         return tuple(found for process in (*self.processes, *self.functions.values()) for found in process.assignments)
 
     @functools.cached_property
-    def _by_signal(self) -> Mapping[str, list[Assignment]]:
+    def _assignments_by_signal(self) -> Mapping[str, list[Assignment]]:
         found = defaultdict(list)
         for assignment in self.assignments:
             for signal in dict.fromkeys(target.signal for target in assignment.targets):
@@ -80,8 +80,8 @@ class Design:
     def drivers(self, signal: str | Part) -> tuple[Assignment, ...]:
         """The assignments that may write the signal, or any of these bits of it."""
         if isinstance(signal, str):
-            return tuple(self._by_signal.get(signal, ()))
-        return tuple(found for found in self._by_signal.get(signal.signal, ()) if found.writes(signal))
+            return tuple(self._assignments_by_signal.get(signal, ()))
+        return tuple(found for found in self._assignments_by_signal.get(signal.signal, ()) if found.writes(signal))
 
     def part(self, signal: str) -> Part:
         """All bits of a signal; raises ToolError for one that is not there."""
@@ -111,10 +111,10 @@ class Design:
 
     def process_of(self, assignment: Assignment) -> Process:
         """What it runs in."""
-        return self._numbered[assignment.process]
+        return self._process_by_number[assignment.process]
 
     @functools.cached_property
-    def _numbered(self) -> Mapping[int, Process]:
+    def _process_by_number(self) -> Mapping[int, Process]:
         every: Iterable[Process] = (*self.processes, *self.functions.values())
         return {process.assignments[0].process: process for process in every if process.assignments}
 

@@ -122,7 +122,7 @@ class Evaluation:
         """The value as pyslang has it; a false one when it cannot be told."""
         return expression.eval(self._context)
 
-    def inner(self, signals: Iterable[str]) -> Evaluation:
+    def copy_for(self, signals: Iterable[str]) -> Evaluation:
         """Another one that starts with what is known of these signals now."""
         known = Evaluation(self._names, self._body, {}, ())
         for signal in signals:

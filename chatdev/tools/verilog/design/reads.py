@@ -43,7 +43,7 @@ class Reader:
         width = expression.type.bitstreamWidth - low if width is None else width
         selection = selection_of(expression, self._value)
         if selection is not None:
-            self._note(self._names.part(selection.within(low, width)))
+            self._note(self._names.part(selection.narrow(low, width)))
             self._read_all(selection.indices)
             if is_constant(selection.symbol):
                 self.found.constants[selection.symbol] = None

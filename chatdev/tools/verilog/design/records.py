@@ -72,7 +72,7 @@ class Decision(Protocol):
         """The number of the way, None when it cannot be told."""
         ...
 
-    def consulted(self, branch: int) -> Sequence[Expression]:
+    def expressions_for(self, branch: int) -> Sequence[Expression]:
         """The expressions that were looked at before it went this way."""
         ...
 
@@ -90,7 +90,7 @@ class IfDecision:
             return 1
         return None if None in found else 0
 
-    def consulted(self, branch: int) -> Sequence[Expression]:
+    def expressions_for(self, branch: int) -> Sequence[Expression]:
         return self._expressions
 
 
@@ -113,7 +113,7 @@ class CaseDecision:
                     return number
         return len(self._labels)
 
-    def consulted(self, branch: int) -> Sequence[Expression]:
+    def expressions_for(self, branch: int) -> Sequence[Expression]:
         return [self._expression, *(label for labels in self._labels[:branch + 1] for label in labels)]
 
 
@@ -235,7 +235,7 @@ class Process:
     arguments: tuple[Any, ...] = ()
 
     @property
-    def clocked(self) -> bool:
+    def is_clocked(self) -> bool:
         return any(trigger.edge != "change" for trigger in self.triggers)
 
 

@@ -20,7 +20,7 @@ class Selection:
     exact: bool = True
     indices: tuple[Any, ...] = ()
 
-    def within(self, low: int, width: int) -> Selection:
+    def narrow(self, low: int, width: int) -> Selection:
         """Some bits of these, counted from their right end."""
         return replace(self, low=self.low + low, width=width) if self.exact else self
 
@@ -75,7 +75,7 @@ def _select_member(expression: Any, value: Value) -> Selection | None:
     base = selection_of(expression.value, value)
     if base is None or not expression.value.type.isIntegral:
         return base
-    return base.within(expression.member.bitOffset, expression.type.bitWidth)
+    return base.narrow(expression.member.bitOffset, expression.type.bitWidth)
 
 
 def _select_element(expression: Any, value: Value) -> Selection | None:
@@ -109,7 +109,7 @@ def _select_between(base: Selection, expression: Any, ends: tuple[int | None, in
     low = min(abs(left - bounds.right), abs(right - bounds.right))
     element = expression.type.bitWidth // (abs(left - right) + 1)
     inside = bounds.containsPoint(left) and bounds.containsPoint(right)
-    return base.within(low * element, expression.type.bitWidth) if inside else replace(base, exact=False)
+    return base.narrow(low * element, expression.type.bitWidth) if inside else replace(base, exact=False)
 
 
 def _integer(expression: Any, value: Value) -> int | None:

@@ -64,15 +64,15 @@ class DesignContext:
             return [target for operand in left.operands for target in self.targets(operand)]
         if left.kind.name == "Conversion":
             return self.targets(left.operand)
-        place = selection_of(left, self.value)
-        part = self.names.part(place) if place else None
-        return [Target(part, place.exact, place.indices)] if place and part else []
+        selection = selection_of(left, self.value)
+        part = self.names.part(selection) if selection else None
+        return [Target(part, selection.exact, selection.indices)] if selection and part else []
 
-    def declared(self, reads: Reads) -> tuple[int, ...]:
+    def declaration_lines(self, reads: Reads) -> tuple[int, ...]:
         """The lines in which the constants that were read are declared."""
         return tuple(dict.fromkeys(self.source.line_of(symbol) for symbol in reads.constants))
 
-    def enter(self, call: Any) -> str:
+    def register_call(self, call: Any) -> str:
         """The name of the function that is called; its statements are to be walked as well."""
         name: str = call.subroutine.hierarchicalPath
         self.subroutines[name] = call.subroutine
@@ -106,7 +106,7 @@ class Statements:
         self.in_order = False
         return self.walk(statement.stmt, way)
 
-    def _walk_leave(self, _statement: Any, _way: Way) -> WrittenSignals:
+    def _walk_disable(self, _statement: Any, _way: Way) -> WrittenSignals:
         self.in_order = False
         return frozenset()
 
@@ -144,8 +144,8 @@ class Statements:
 
     def _condition(self, decision: Decision, subject: str, expressions: Sequence[Any]) -> Condition:
         reads, lines = self._context.reads(*expressions), self._lines_of(expressions)
-        return Condition(subject, subject, True, lines, lines, self._context.declared(reads), (), reads.parts,
-                         tuple(map(self._context.enter, reads.calls)), 0, decision)
+        return Condition(subject, subject, True, lines, lines, self._context.declaration_lines(reads), (), reads.parts,
+                         tuple(map(self._context.register_call, reads.calls)), 0, decision)
 
     def _label_condition(self, subject: Condition, branch: int, text: str, labels: Sequence[Any]) -> Condition:
         """The condition of an item of a `case`."""
@@ -184,7 +184,7 @@ class Statements:
         name = self._context.names(symbol)
         if value is None or name is None:
             return frozenset()
-        return self.note(value, [Target(Part(name, 0, symbol.type.bitstreamWidth), True)], value, way)
+        return self.add(value, [Target(Part(name, 0, symbol.type.bitstreamWidth), True)], value, way)
 
     def _walk_expression(self, statement: Any, way: Way) -> WrittenSignals:
         expression = statement.expr
@@ -205,7 +205,7 @@ class Statements:
         written = self.walk(task.body, way)
         for argument in call.arguments:
             if argument.kind.name == "Assignment":
-                written |= self.note(statement, self._context.targets(argument.left), None, way)
+                written |= self.add(statement, self._context.targets(argument.left), None, way)
         del self._tasks[task]
         return written
 
@@ -213,12 +213,12 @@ class Statements:
         """Note an assignment (`q <= d`, `q += 1`, `q++`) that fills the lines of `node`."""
         if expression.kind.name == "UnaryOp":
             targets = self._context.targets(expression.operand)
-            return self.note(node, targets, expression.operand, way, operation=expression)
+            return self.add(node, targets, expression.operand, way, operation=expression)
         targets = self._context.targets(expression.left)
         old = (expression.left,) if expression.isCompound else ()
-        return self.note(node, targets, expression.right, way, *old, operation=expression)
+        return self.add(node, targets, expression.right, way, *old, operation=expression)
 
-    def note(self, node: Any, targets: Sequence[Target], value: Any, way: Way, *more: Any,
+    def add(self, node: Any, targets: Sequence[Target], value: Any, way: Way, *more: Any,
              operation: Any = None) -> WrittenSignals:
         """Note that `targets` take the value of `value`, of `more` and of what the tasks around were given. `operation`
         is what does so when evaluated."""
@@ -232,8 +232,8 @@ class Statements:
             kind=self._kind, targets=unique(target.part for target in targets),
             exact=all(target.exact for target in targets), lines=Lines(first, last),
             text=self._context.source.text(first, last), data=tuple(reads.data), selects=tuple(reads.selects),
-            conditions=way, calls=tuple(map(self._context.enter, reads.calls)),
-            declared=self._context.declared(reads), process=self._process,
+            conditions=way, calls=tuple(map(self._context.register_call, reads.calls)),
+            declared=self._context.declaration_lines(reads), process=self._process,
             blocking=not getattr(operation, "isNonBlocking", False), loop=self._loop, value=value, operation=operation))
         return frozenset(target.part.signal for target in targets)
 
@@ -254,5 +254,5 @@ _WALKERS: dict[str, Callable[[Statements, Any, Way], WrittenSignals]] = {
     "VariableDeclaration": Statements._walk_declaration,
     "ExpressionStatement": Statements._walk_expression,
     "Return": Statements._walk_return,
-    "Disable": Statements._walk_leave,
+    "Disable": Statements._walk_disable,
 }

@@ -27,7 +27,7 @@ def find_misfits(assignments: Iterable[Assignment], names: Names, value: Value) 
     finder = _Finder(names, value)
     found: dict[str, Misfit] = {}
     for assignment in assignments:
-        for misfit in finder.look(assignment):
+        for misfit in finder.check(assignment):
             found.setdefault(misfit.signal, misfit)
     return tuple(found.values())
 
@@ -36,19 +36,19 @@ class _Finder:
     def __init__(self, names: Names, value: Value) -> None:
         self._names, self._value, self._needs = names, value, _BitsNeeded(value)
 
-    def look(self, assignment: Assignment) -> Iterator[Misfit]:
+    def check(self, assignment: Assignment) -> Iterator[Misfit]:
         line = assignment.lines.first
         if assignment.value is not None:
-            yield from self._taken(assignment, line)
-            yield from self._within(assignment.value, line)
+            yield from self._check_value(assignment, line)
+            yield from self._check_inside(assignment.value, line)
         for condition in assignment.conditions:
-            expressions = condition.decision.consulted(condition.branch)
+            expressions = condition.decision.expressions_for(condition.branch)
             for expression in expressions:
-                yield from self._within(expression, condition.lines[0])
+                yield from self._check_inside(expression, condition.lines[0])
             for label in expressions[1:]:
-                yield from self._compared(expressions[0], label, condition.lines[-1])
+                yield from self._check_comparison(expressions[0], label, condition.lines[-1])
 
-    def _taken(self, assignment: Assignment, line: int) -> Iterator[Misfit]:
+    def _check_value(self, assignment: Assignment, line: int) -> Iterator[Misfit]:
         """What is taken is wider than the targets, or a plain signal and narrower."""
         if not assignment.exact or assignment.value.kind.name == "Call":
             return
@@ -57,45 +57,45 @@ class _Finder:
             for target in assignment.targets:
                 yield Misfit(target.signal, line, width, needs)
         elif needs < width:
-            for signal in self._plain(assignment.value):
+            for signal in self._plain_signals(assignment.value):
                 yield Misfit(signal, line, needs, width)
 
-    def _within(self, expression: Any, line: int) -> Iterator[Misfit]:
+    def _check_inside(self, expression: Any, line: int) -> Iterator[Misfit]:
         """Compared or combined with something wider, or an index that is not there."""
         nodes: list[Any] = []
         expression.visit(nodes.append)
         for node in nodes:
             kind = getattr(getattr(node, "kind", None), "name", "")
             if kind == "BinaryOp" and node.op.name in _EVEN:
-                yield from self._compared(node.left, node.right, line)
+                yield from self._check_comparison(node.left, node.right, line)
             elif kind in {"ElementSelect", "RangeSelect"}:
-                yield from self._outside(node, line)
+                yield from self._check_index(node, line)
 
-    def _compared(self, one: Any, other: Any, line: int) -> Iterator[Misfit]:
+    def _check_comparison(self, one: Any, other: Any, line: int) -> Iterator[Misfit]:
         for left, right in ((one, other), (other, one)):
             needs = self._needs(right)
             width = int(strip_conversions(left).type.bitstreamWidth)
             if width < needs:
-                for signal in self._plain(left):
+                for signal in self._plain_signals(left):
                     yield Misfit(signal, line, width, needs)
 
-    def _outside(self, node: Any, line: int) -> Iterator[Misfit]:
-        place = selection_of(node, self._value)
-        name = self._names(place.symbol) if place else None
+    def _check_index(self, node: Any, line: int) -> Iterator[Misfit]:
+        selected = selection_of(node, self._value)
+        name = self._names(selected.symbol) if selected else None
         ends = [self._value(end) for end in ([node.selector] if node.kind.name == "ElementSelect"
                                              else [node.left, node.right])]
-        if place and name and not place.exact and place.symbol.type.isIntegral and None not in ends:
+        if selected and name and not selected.exact and selected.symbol.type.isIntegral and None not in ends:
             highest = max(int(end) for end in ends if end is not None)
-            yield Misfit(name, line, place.width, highest + 1)
+            yield Misfit(name, line, selected.width, highest + 1)
 
-    def _plain(self, expression: Any) -> list[str]:
+    def _plain_signals(self, expression: Any) -> list[str]:
         """The signals of which an expression consists: of one, or of several side by side."""
         expression = strip_conversions(expression)
         if expression.kind.name == "Concatenation":
-            return [found for operand in expression.operands for found in self._plain(operand)]
-        place = selection_of(expression, self._value)
-        name = self._names(place.symbol) if place else None
-        whole = place is not None and place.exact and place.width == place.symbol.type.bitstreamWidth
+            return [found for operand in expression.operands for found in self._plain_signals(operand)]
+        selected = selection_of(expression, self._value)
+        name = self._names(selected.symbol) if selected else None
+        whole = selected is not None and selected.exact and selected.width == selected.symbol.type.bitstreamWidth
         return [name] if name and whole else []
 
 

@@ -60,7 +60,7 @@ class _PastRun:
     results: list[ExecutedAssignment | SkippedAssignment]
 
     @property
-    def executed(self) -> list[ExecutedAssignment]:
+    def executed_assignments(self) -> list[ExecutedAssignment]:
         return [one for one in self.results if isinstance(one, ExecutedAssignment)]
 
 
@@ -94,11 +94,11 @@ class _Drivers:
             self._level.steps.append(Step(self._watch, assignment, None, False))
         triggers = self._design.process_of(assignment).triggers
         self._lead(assignment, [*assignment.data, *assignment.control, *(one.part for one in triggers)], None)
-        for inner in self._called_by(assignment):
+        for inner in self._called_assignments(assignment):
             if not any(step.assignment is inner for step in self._level.steps):
                 self._add_at_any_time(inner)
 
-    def _called_by(self, assignment: Assignment) -> list[Assignment]:
+    def _called_assignments(self, assignment: Assignment) -> list[Assignment]:
         """The assignments of the functions that it may enter."""
         calls = [call for condition in assignment.conditions for call in condition.calls]
         names = dict.fromkeys([*assignment.calls, *calls])
@@ -123,11 +123,11 @@ class _Drivers:
         not, and whether it is known that no run wrote them."""
         left, number = _writable_bits(process, self._part), 0
         for number, run in enumerate(self._last_runs(process, history, time), start=1):
-            if number == 1 or run.executed:
+            if number == 1 or run.executed_assignments:
                 left = self._add_run(process, run, left)
-            if not left or self._is_written(process, run.executed):
+            if not left or self._is_written(process, run.executed_assignments):
                 return 0, True
-            if not all(one.certain for one in run.executed):
+            if not all(one.certain for one in run.executed_assignments):
                 return left, False
         if number == 0 and history.complete:
             self._level.waits.append(Wait(self._watch, (), process.triggers, time))
@@ -139,7 +139,7 @@ class _Drivers:
         samples = (history.samples_at_triggers(process.triggers, time) if process.triggers
                    else history.samples_before(time))
         for number, before in enumerate(itertools.islice(samples, _RUNS)):
-            sample = sample_as_seen(self._design, process, self._part, before) if process.clocked else before
+            sample = sample_as_seen(self._design, process, self._part, before) if process.is_clocked else before
             results = run_process(self._design, process, self._part, sample, skipped=number == 0)
             if results and number:  # what kept others back tells something only where anything was reached
                 results = run_process(self._design, process, self._part, sample, skipped=True)
@@ -204,7 +204,7 @@ class _Drivers:
 
 def _after_edge(process: Process, sample: SignalSample) -> int:
     """When what a run wrote at once is seen."""
-    return sample.until + 1 if process.clocked else sample.until
+    return sample.until + 1 if process.is_clocked else sample.until
 
 
 def _builds_on_itself(executed: ExecutedAssignment, signal: str) -> bool:

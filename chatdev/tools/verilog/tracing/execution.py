@@ -117,7 +117,7 @@ class _ProcessRun:
     def _note(self, assignment: Assignment, reached: bool | None, way: tuple[Condition, ...]) -> None:
         reader = Reader(self._design.names, self._now.value)
         for condition in way:
-            for expression in condition.decision.consulted(condition.branch):
+            for expression in condition.decision.expressions_for(condition.branch):
                 reader.read(expression)
         if reached is False:
             self._found.append(SkippedAssignment(assignment, way, reader.found.parts, self._run_functions(reader)))
@@ -158,7 +158,7 @@ class _ProcessRun:
         process = self._design.functions[call.subroutine.hierarchicalPath]
         if any(caller is process for caller in self._callers):
             return []
-        now = self._now.inner(process.signals)
+        now = self._now.copy_for(process.signals)
         for argument, given in zip(process.arguments, call.arguments, strict=True):
             now.give(argument, self._now.constant(given))
         ran = _ProcessRun(self._design, process, None, now, False, (*self._callers, process)).run()

@@ -53,7 +53,7 @@ class Wait:
         return looked_at | {*label} | {trigger.line for trigger in self.triggers}
 
     @property
-    def at_edge(self) -> bool:
+    def is_at_edge(self) -> bool:
         """Whether it is about conditions of a block that runs at edges."""
         return bool(self.conditions) and any(trigger.edge != "change" for trigger in self.triggers)
 
@@ -157,22 +157,36 @@ def _reports(trace: Trace, level: Level, watch: Watch, history: History) -> Iter
     steps = [step for step in level.steps if step.of == watch]
     waits = [wait for wait in level.waits if wait.of == watch]
     if steps or waits:
-        conditions = tuple(dict.fromkeys(condition.subject for wait in waits for condition in wait.conditions))
+        conditions = _subjects(waits)
         yield SignalReport(
             name=_name(trace, watch.part), value=_value(watch, history), time=watch.time,
             causes=tuple(dict.fromkeys(_cause(trace, step) for step in steps)), waits=conditions,
-            kept=max((wait.sampled for wait in waits if wait.at_edge), default=None),
-            edges=() if conditions else _edges(waits),
-            wait_lines=tuple(sorted(set[int]().union(*(wait.lines for wait in waits)))),
-            late=tuple(sorted(frozenset[str]().union(*(step.late for step in steps), *(wait.late for wait in waits)))))
+            kept=_last_edge(waits), edges=() if conditions else _edges(waits), wait_lines=_wait_lines(waits),
+            late=_late_signals(steps, waits))
 
 
 def _cause(trace: Trace, step: Step) -> Cause:
-    clocked = trace.design.process_of(step.assignment).clocked
+    clocked = trace.design.process_of(step.assignment).is_clocked
     because = tuple(condition.text if condition.holds else f"not ({condition.text})"
                     for condition in step.assignment.conditions)
     return Cause(tuple(sorted(trace.lines_of(step.assignment))), because, step.sampled if clocked else None,
                  step.certain)
+
+
+def _subjects(waits: Sequence[Wait]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(condition.subject for wait in waits for condition in wait.conditions))
+
+
+def _last_edge(waits: Sequence[Wait]) -> int | None:
+    return max((wait.sampled for wait in waits if wait.is_at_edge), default=None)
+
+
+def _wait_lines(waits: Sequence[Wait]) -> tuple[int, ...]:
+    return tuple(sorted(set[int]().union(*(wait.lines for wait in waits))))
+
+
+def _late_signals(steps: Sequence[Step], waits: Sequence[Wait]) -> tuple[str, ...]:
+    return tuple(sorted(frozenset[str]().union(*(step.late for step in steps), *(wait.late for wait in waits))))
 
 
 def _edges(waits: Sequence[Wait]) -> tuple[str, ...]:

@@ -48,13 +48,13 @@ class Waves:
     def values_at(self, names: Iterable[str], time: int) -> dict[str, str]:
         """The values just before `time`: the row that explains a mismatch seen at `time`, since a bench compares before
         the updates of that time. `x` for what has no value yet."""
-        signals = self._chosen(names)
-        last = {code: value for _, code, value in self._raw(signals, time)}
-        return _by_name(signals, last)
+        signals = self._choose_signals(names)
+        last = {code: value for _, code, value in self._raw_changes(signals, time)}
+        return _values_by_name(signals, last)
 
     def rows_before(self, names: Iterable[str], time: int, count: int) -> list[Row]:
         """The last `count` rows before `time`, oldest first; there is one for each time at which a signal changed."""
-        signals = self._chosen(names)
+        signals = self._choose_signals(names)
         before, steps = dict[str, str](), deque[tuple[int, dict[str, str]]]()
         for moment, step in self._steps(signals, time):
             steps.append((moment, step))
@@ -63,12 +63,12 @@ class Waves:
         rows = []
         for moment, step in steps:
             before |= step
-            rows.append(Row(moment, _by_name(signals, before)))
+            rows.append(Row(moment, _values_by_name(signals, before)))
         return rows
 
     def changes(self, names: Iterable[str], until: float = inf) -> Iterator[tuple[int, str, str]]:
         """(time, name, bits) of every change before `until`, first values included, by time; one at most for each."""
-        signals = self._chosen(names)
+        signals = self._choose_signals(names)
         for moment, step in self._steps(signals, until):
             for name, signal in signals.items():
                 if signal.code in step:
@@ -77,7 +77,7 @@ class Waves:
     def _steps(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, dict[str, str]]]:
         """For each time the codes that have another value at its end, with that value."""
         known, step, now = dict[str, str](), dict[str, str](), 0
-        for moment, code, value in self._raw(signals, until):
+        for moment, code, value in self._raw_changes(signals, until):
             if moment != now and step:
                 known |= step
                 yield now, step
@@ -90,10 +90,10 @@ class Waves:
         if step:
             yield now, step
 
-    def _raw(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, str, str]]:
+    def _raw_changes(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, str, str]]:
         return vcd.read_changes(self.path, {signal.code: signal.width for signal in signals.values()}, until)
 
-    def _chosen(self, names: Iterable[str]) -> dict[str, Signal]:
+    def _choose_signals(self, names: Iterable[str]) -> dict[str, Signal]:
         chosen = {name: self._signal(name) for name in names}
         for signal in chosen.values():
             if signal.width > _WIDEST:
@@ -112,6 +112,6 @@ class Waves:
                 f"it has {len(self.signals)}, such as {', '.join(list(self.signals)[:_NEAR])}")) from None
 
 
-def _by_name(signals: Mapping[str, Signal], values: Mapping[str, str]) -> dict[str, str]:
+def _values_by_name(signals: Mapping[str, Signal], values: Mapping[str, str]) -> dict[str, str]:
     """The values by name; `x` for what has none yet."""
     return {name: values.get(signal.code, "x" * signal.width) for name, signal in signals.items()}

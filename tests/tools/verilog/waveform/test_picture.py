@@ -32,7 +32,7 @@ def test_every_signal_has_a_lane_and_every_value_its_text(drawn: Drawn) -> None:
     assert "01x0 from 10 to 20" in titles(svg)
 
 
-def test_reference_and_answer_stand_together_and_are_shaded_where_they_differ(drawn: Drawn) -> None:
+def test_reference_and_answer_are_shaded_where_they_differ(drawn: Drawn) -> None:
     waves = drawn({"q_dut": "0110", "clk": "0101", "q_ref": "0101"})
     svg = draw_diagram(waves, ["tb.q_dut", "tb.clk", "tb.q_ref"], [], start=0, end=20)
     assert [text for text in texts(svg) if text in {"q", "clk", "reference", "answer"}] == [

@@ -103,7 +103,7 @@ def test_names_of_one_net_have_the_same_values(tmp_path: Path) -> None:
     assert list(waves.changes(["tb.q", "tb.u.q"])) == [(0, "tb.q", "0001"), (0, "tb.u.q", "0001")]
 
 
-def test_words_may_be_parted_by_any_space_and_comments_may_stand_anywhere(tmp_path: Path) -> None:
+def test_any_space_parts_words_and_comments_may_stand_anywhere(tmp_path: Path) -> None:
     waves = dumped(tmp_path, "#0 $dumpvars 0! B1X\n\" $end\r\n$comment 1! #9\n b11 $end #3 1! #4\n")
     assert list(waves.changes(["tb.clk", "tb.q"])) == [(0, "tb.clk", "0"), (0, "tb.q", "001x"), (3, "tb.clk", "1")]
 

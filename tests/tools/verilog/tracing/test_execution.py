@@ -8,7 +8,7 @@ from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.tracing.drivers import trace_outputs
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Trace, Watch
-from tests.tools.verilog.past import past
+from tests.tools.verilog.tracing.histories import history_of
 
 REGISTER = """module TopModule(input clk, reset, d, output reg q);
   always @(posedge clk)
@@ -40,20 +40,20 @@ def lines(trace: Trace, level: int = 0) -> list[int]:
 
 @pytest.mark.parametrize(("became", "line", "late"), [("1", 4, {"reset"}), ("0", 3, set())])
 def test_a_reset_that_ends_at_the_edge(became: str, line: int, late: set[str]) -> None:
-    found = followed(REGISTER, past("clk", "reset", "d", "q", t0="0 1 1 0", t5=f"1 0 1 {became}"))
+    found = followed(REGISTER, history_of("clk", "reset", "d", "q", t0="0 1 1 0", t5=f"1 0 1 {became}"))
     assert lines(found) == [line]
     assert found.levels[0].steps[0].late == late
 
 
 def test_an_input_is_followed_into_an_instance() -> None:
     columns = ("clk", "reset", "d", "q", "one.clk", "one.reset", "one.d", "one.q")
-    found = followed(WITHIN, past(*columns, t0="0 1 1 0 0 1 1 0", t5="1 0 1 1 1 0 1 1"))
+    found = followed(WITHIN, history_of(*columns, t0="0 1 1 0 0 1 1 0", t5="1 0 1 1 1 0 1 1"))
     assert lines(found) == [4]
 
 
 def test_a_register_that_kept_its_value_saw_that_it_was_no_longer_enabled() -> None:
     text = "module TopModule(input clk, en, d, output reg q);\nalways @(posedge clk)\nif (en) q <= d;\nendmodule"
-    found = followed(text, past("clk", "en", "d", "q", t0="0 1 1 0", t5="1 0 1 0"))
+    found = followed(text, history_of("clk", "en", "d", "q", t0="0 1 1 0", t5="1 0 1 0"))
     assert lines(found) == []
     [wait] = found.levels[0].waits
     assert wait.sampled == 5
@@ -62,7 +62,7 @@ def test_a_register_that_kept_its_value_saw_that_it_was_no_longer_enabled() -> N
 
 @pytest.mark.parametrize(("became", "line", "sampled"), [("1", 3, 5), ("0", 3, 2)])
 def test_a_blocking_assignment_of_another_block_may_come_first(became: str, line: int, sampled: int) -> None:
-    history = past("clk", "d", "first", "q", t0="0 0 x x", t2="1 0 0 x", t3="0 1 0 x", t5=f"1 1 1 {became}")
+    history = history_of("clk", "d", "first", "q", t0="0 0 x x", t2="1 0 0 x", t3="0 1 0 x", t5=f"1 1 1 {became}")
     found = followed(CHAIN, history, levels=2)
     assert (lines(found), lines(found, 1)) == ([4], [line])
     assert found.levels[1].steps[0].sampled == sampled
@@ -71,7 +71,7 @@ def test_a_blocking_assignment_of_another_block_may_come_first(became: str, line
 def test_what_is_assigned_without_blocking_is_never_early() -> None:
     text = CHAIN.replace("first = d", "first <= d")
     assert "first" not in Design.of(text).racing_signals
-    found = followed(text, past("clk", "d", "first", "q", t0="0 1 0 0", t5="1 1 1 1"))
+    found = followed(text, history_of("clk", "d", "first", "q", t0="0 1 0 0", t5="1 1 1 1"))
     assert found.levels[0].steps[0].late == set()
 
 
@@ -83,5 +83,5 @@ def test_what_wires_make_of_registers_is_as_late_as_these() -> None:
 
 def test_what_neither_explains_stays_as_it_was_before_the_edge() -> None:
     text = REGISTER.replace("q <= 0", "q <= 1")
-    found = followed(text, past("clk", "reset", "d", "q", t0="0 1 1 0", t5="1 0 1 0"))
+    found = followed(text, history_of("clk", "reset", "d", "q", t0="0 1 1 0", t5="1 0 1 0"))
     assert lines(found) == [3]

@@ -6,7 +6,7 @@ from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.tracing.drivers import trace_outputs
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import SignalReport, Watch, signal_reports
-from tests.tools.verilog.past import past
+from tests.tools.verilog.tracing.histories import history_of
 
 REGISTER = "module TopModule(input clk, en, d, output reg q);\nalways @(posedge clk)\nif (en) q <= d;\nendmodule"
 
@@ -17,24 +17,24 @@ def first(text: str, history: History) -> SignalReport:
 
 
 def test_what_kept_a_register_is_told_with_its_edge() -> None:
-    found = first(REGISTER, past("clk", "en", "d", "q", t0="0 0 1 x", t5="1 0 1 x"))
+    found = first(REGISTER, history_of("clk", "en", "d", "q", t0="0 0 1 x", t5="1 0 1 x"))
     assert (found.name, found.value, found.waits, found.kept, found.edges) == ("q", "x", ("en",), 5, ())
     assert found.wait_lines == (2, 3)
 
 
 def test_an_edge_that_has_not_come_is_told() -> None:
-    found = first(REGISTER, past("clk", "en", "d", "q", t0="0 1 1 x"))
+    found = first(REGISTER, history_of("clk", "en", "d", "q", t0="0 1 1 x"))
     assert (found.waits, found.kept, found.edges, found.wait_lines) == ((), None, ("posedge of clk",), (2,))
 
 
 def test_a_list_of_signals_is_no_edge() -> None:
     text = REGISTER.replace("posedge clk", "clk or en or d").replace("<=", "=")
-    found = first(text, past("clk", "en", "d", "q", t0="0 1 1 1", t5="1 0 1 1"))
+    found = first(text, history_of("clk", "en", "d", "q", t0="0 1 1 1", t5="1 0 1 1"))
     assert (found.waits, found.kept, found.wait_lines) == (("en",), None, (2, 3))
     assert [(cause.lines, cause.sampled) for cause in found.causes] == [((2, 3), None)]
 
 
 def test_what_changed_at_the_edge_is_told_once() -> None:
-    found = first(REGISTER, past("clk", "en", "d", "q", t0="0 0 1 0", t5="1 1 1 1"))
+    found = first(REGISTER, history_of("clk", "en", "d", "q", t0="0 0 1 0", t5="1 1 1 1"))
     assert found.late == ("en",)
     assert [cause.because for cause in found.causes] == [("en",)]

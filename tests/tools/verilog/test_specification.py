@@ -1,0 +1,136 @@
+"""What a specification says of names: its ports, which a module must have, and identifiers in its text."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from benchmarks.verilog_localise import DATA
+from chatdev.errors import ToolError
+from chatdev.evaluation.verilogeval import VerilogEval
+from chatdev.sandbox.unconfined import Unconfined
+from chatdev.tools.base import ToolContext
+from chatdev.tools.verilog.simulation import reference_as_answer
+from chatdev.tools.verilog.specification import declared_names, identifiers, port_differences, ports
+
+BLANKS = st.sampled_from([" ", "\n", "\t"])
+BEFORE = st.sampled_from(["", "`", "'", '"', "(", "[", "{", "//", "/*", "~", "!", "tb.", "=", "&"])
+AFTER = st.sampled_from(["", "`", "'", '"', ")", "]", "}", "[3:0]", ".", ",", ";", ":", "*/", " <= 1'b0", "==S1", "'s"])
+NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_$]{0,8}", fullmatch=True)
+SPECIFICATION = " - input  clk\n - input  d   ( 8 bits)\n - output q   [7:0]\n - output w [N-1:0]\n\nq is d, delayed."
+RIGHT = "module TopModule(input clk, input [7:0] d, output reg [7:0] q, output [3:0] w);\nendmodule"
+
+
+def ports_of(task: str | None) -> list[tuple[str, str, str]]:
+    context = ToolContext({}, {}, {"task": task}, Unconfined(), Path(), Path())
+    return [(port["direction"], port["name"], port["width"]) for port in ports.call(context, {})]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (" - input  clk\n - output word (6 bits)\n", [("input", "clk", ""), ("output", "word", "[5:0]")]),
+    ("module TopModule (\n  input logic [7:0] a,\n  output reg signed [W-1:0] y\n);",
+     [("input", "a", "[7:0]"), ("output", "y", "[W-1:0]")]),
+    ("module TopModule(input a, output b);", [("input", "a", ""), ("output", "b", "")]),
+    ("* `output` `q` [3:0]", [("output", "q", "[3:0]")]),
+    ("| output | q |", [("output", "q", "")]),
+    ("Output: q (8-bit)", [("output", "q", "[7:0]")]),
+])
+def test_ports_are_read_as_people_list_them(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert ports_of(text) == expected
+
+
+@pytest.mark.parametrize("text", ["Write a counter.", "", None, "It has an input and an output.",
+                                  "the output of the counter"])
+def test_a_specification_without_ports_is_refused(text: str | None) -> None:
+    with pytest.raises(ToolError, match="lists no ports of TopModule; give its ports one a line"):
+        ports_of(text)
+
+
+def test_verilogeval_specifications_list_the_ports_of_their_references() -> None:
+    with tarfile.open(DATA) as archive:
+        texts = {member.name.rpartition("/")[2]: archive.extractfile(member) for member in archive if member.isfile()}
+        prompts = {name: file.read().decode() for name, file in texts.items() if file and name.endswith("_prompt.txt")}
+        references = {name: file.read().decode() for name, file in texts.items() if file and name.endswith("_ref.sv")}
+    assert len(prompts) == 156
+    for name, prompt in prompts.items():
+        head = references[name.replace("_prompt.txt", "_ref.sv")].partition(");")[0]
+        wanted = set(re.findall(r"(\w+)\s*(?:,|$)", re.sub(r"//.*", "", head.partition("(")[2]), re.MULTILINE))
+        assert {found for _, found, _ in ports_of(prompt)} >= wanted, name  # one shows another module, too
+
+
+@given(NAMES, BLANKS, BEFORE, AFTER)
+@example("B0", " ", "'", "'s")
+def test_every_mention_is_found(name: str, blank: str, before: str, after: str) -> None:
+    assume(before != "'" or after.startswith("'"))  # a quotation without an end may be a number, such as 'b0
+    assert name in identifiers(f"When{blank}{before}{name}{after}{blank}rises")
+
+
+@given(NAMES, BLANKS, st.sampled_from(["", "'", ",", ".", ")", ";"]))
+def test_an_escaped_name_is_the_name_itself(name: str, blank: str, after: str) -> None:
+    assert name in identifiers(f"assign \\{name}{after}{blank}= 1;")
+    assert f"{name}+1" in identifiers(f"assign \\{name}+1{after}{blank}= 1;")
+
+
+@given(NAMES, st.sampled_from(["_next", "x", "0", "$"]))
+def test_a_part_of_an_identifier_is_no_mention(name: str, more: str) -> None:
+    assert name not in identifiers(f"{name}{more}") | identifiers(f"${name}") | identifiers(f"7{name}")
+
+
+def test_case_matters() -> None:
+    assert identifiers("State S1") == {"State", "S1"}
+
+
+def test_numbers_are_no_identifiers() -> None:
+    assert identifiers("4'b01x1 8'hff 'd12 4'sb1 'x0 3rd 'b0") == {"x0"}
+
+
+def test_words_in_quotes_are_identifiers() -> None:
+    assert identifiers("'head' and 'data', 'b0'") == {"head", "and", "data", "b0"}
+
+
+@pytest.mark.parametrize(("text", "names"), [
+    ("q", ["q"]), ("q[7:0]", ["q"]), ("Q[0]", ["Q"]), ("output logic [7:0] out_byte", ["out_byte"]),
+    ("`in`", ["in"]), ("q (8 bits)", ["q"]), ("in, reset", ["in", "reset"]), ("\\bus+index ", ["bus+index"]),
+    ("signal", ["signal"]), ("", []), (" ", []), ("clk,", ["clk"]),
+])
+def test_the_names_that_a_model_declares(text: str, names: list[str]) -> None:
+    assert declared_names(text) == names
+
+
+def differences_of(text: str, specification: str = SPECIFICATION) -> list[tuple[str, str]]:
+    return [(message.severity, message.text) for message in port_differences(text, specification)]
+
+
+def test_a_right_head_is_right_and_a_range_of_parameters_is_not_judged() -> None:
+    assert differences_of(RIGHT) == []
+
+
+@pytest.mark.parametrize(("wrong", "severity", "text"), [
+    (("[7:0] d", "d"), "error", "the port `d` has 1 bit(s), and not 8; write `input [7:0] d`"),
+    (("input clk", "input [1:0] clk"), "error", "the port `clk` has 2 bit(s), and not 1; write `input clk`"),
+    (("input clk, ", ""), "error", "the port `clk` is missing; the specification lists `input clk`"),
+    (("input clk", "input clk, input rst"), "error", "the specification lists no port `rst`"),
+    (("input clk", "output clk"), "warning", "the specification lists `clk` as input"),
+])
+def test_what_differs_is_told(wrong: tuple[str, str], severity: str, text: str) -> None:
+    assert differences_of(RIGHT.replace(*wrong)) == [(severity, text)]
+
+
+@pytest.mark.parametrize(("text", "specification"), [
+    (RIGHT, "A counter."), (RIGHT, "Mend this:\n\nmodule TopModule (\n  input a,\n  output q\n);"),
+    ("module TopModule(input clk", SPECIFICATION)])
+def test_without_a_list_or_a_readable_source_nothing_is_told(text: str, specification: str) -> None:
+    assert differences_of(text, specification) == []
+
+
+def test_verilogeval_references_have_the_ports_that_are_listed() -> None:
+    """Of one the specification lists the output as an input."""
+    found = {problem.name: differences_of(reference_as_answer(problem.reference), problem.prompt)
+             for problem in VerilogEval(DATA).problems()}
+    assert {name: messages for name, messages in found.items() if messages} == {
+        "Prob031_dff": [("warning", "the specification lists `q` as input")]}
