@@ -11,7 +11,7 @@ import click
 
 from chatdev.cli.layout import LiveLine, first_line, layout_text
 from chatdev.cli.shared_options import ask_person
-from chatdev.engine.amounts import count_noun
+from chatdev.engine.budget import count_noun
 from chatdev.events import (
     DeliveryApplied,
     DeliveryRefused,

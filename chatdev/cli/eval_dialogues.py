@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.engine.amounts import count_noun
+from chatdev.engine.budget import count_noun
 from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.file_tree import explain_os_errors

@@ -15,7 +15,7 @@ from typing import Any, Self, TextIO
 
 import click
 
-from chatdev.engine.amounts import count_noun, money
+from chatdev.engine.budget import count_noun, money
 from chatdev.events import Event, ModelCalled, PhaseStarted, Uttered
 from chatdev.runner.result import RunUsage
 

@@ -14,7 +14,7 @@ from chatdev.cli.showing import pop_show, show_options
 from chatdev.config.estimate import Load, estimate
 from chatdev.config.preview import preview
 from chatdev.config.settings import default_model, user_settings
-from chatdev.engine.amounts import money
+from chatdev.engine.budget import money
 from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company

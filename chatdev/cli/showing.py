@@ -17,7 +17,7 @@ import click
 from chatdev.cli.console import Console
 from chatdev.cli.outcome import INTERRUPTED
 from chatdev.cli.shared_options import can_ask_person
-from chatdev.engine.amounts import count_noun, describe_spending
+from chatdev.engine.budget import count_noun, describe_spending
 from chatdev.errors import ToolError
 from chatdev.events import Event
 from chatdev.runner.report import spent

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tqdm import tqdm
 
-from chatdev.engine.amounts import money
+from chatdev.engine.budget import money
 from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:

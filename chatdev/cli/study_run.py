@@ -11,7 +11,7 @@ import click
 
 from chatdev.cli.outcome import show_error
 from chatdev.cli.study_options import open_ledger, runs_folder
-from chatdev.engine.amounts import count_noun
+from chatdev.engine.budget import count_noun
 from chatdev.errors import BudgetExhausted, ConfigError
 from chatdev.runner.sanitize import sanitize
 

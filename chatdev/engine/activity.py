@@ -1,17 +1,24 @@
-"""The one way to the outside: every model call and every tool call is an activity (design §5)."""
+"""Activities: the one way to the outside. Every model call and every tool call is one (design §5).
+
+`Activities.perform` gives the result that is on record, or performs the call and journals it. A result is one tagged
+value with one codec for the JSON in which the journal holds it. `Record` is what a journal has of the activities of a
+run, and what to do where the run goes another way now.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
 
-from chatdev.engine.record import Record
-from chatdev.engine.results import ActivityResult, result_from_json, result_to_json
+from chatdev.errors import JournalError, RecordEnds, RunChanged
 from chatdev.journal import Journal
+from chatdev.llm.base import Reply, ToolCall, Usage
+from chatdev.place import Place
 from chatdev.secrets import scrubbed_values
 
 HALTS: ContextVar[tuple[Halt, ...]] = ContextVar("halts", default=())
@@ -70,3 +77,164 @@ class Activities:
         self.journal.append("Activity", place, {"digest": fingerprint, "request": request, "result": result})
         await self.journal.sync()
         return Performed(result_from_json(result), replayed=False)
+
+
+Differing = Literal["refuse", "perform", "ignore"]
+"""What a request that differs from the recorded one means: an error, a new call, or nothing (the place decides)."""
+
+_OF_THE_MODEL = ("sampling", "constraint")
+"""What of a request depends on the model that is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished activity: the digest of its request, the request, and the result."""
+
+    digest: str
+    request: Mapping[str, Any]
+    result: ActivityResult
+
+
+class Record:
+    """Finished activities by place.
+
+    `complete`: nothing may be performed that is not on record (replays). `changed`: the company is another one now, so
+    that a new activity before the record's end is a difference too. `any_model`: the user chose another model, so that
+    what depends on it may differ. `speed`: give results after the time that they took, divided by this; None: at once.
+    """
+
+    def __init__(self, finished: Mapping[str, Finished], differing: Differing = "refuse", *, complete: bool = False,
+                 changed: bool = False, any_model: bool = False, speed: float | None = None) -> None:
+        self._finished = finished
+        self._left = dict.fromkeys(finished)
+        self._differing = differing
+        self._complete = complete
+        self._changed = changed
+        self._any_model = any_model
+        self._speed = speed
+        self.found = 0
+        """Activities whose results were given."""
+        self.differences = 0
+        """Those among them that were not as recorded."""
+
+    async def find(self, place: str, digest: str, request: Mapping[str, Any]) -> ActivityResult | None:
+        """The result on record, or None when the activity must be performed. Raises RunChanged when it differs and
+        that is refused, RecordEnds when there is none in a replay."""
+        known = self._finished.get(place)
+        self._left.pop(place, None)
+        if known is None:
+            self._refuse_unknown(place, request)
+            return None
+        if known.digest != digest and not self._differs_by_model_only(known.request, request):
+            if self._differing == "refuse":
+                raise RunChanged(place, known.request, request)
+            if self._differing == "perform":
+                return None
+            self.differences += 1
+        self.found += 1
+        if self._speed:
+            await asyncio.sleep(getattr(known.result, "seconds", 0.0) / self._speed)
+        return known.result
+
+    def end(self) -> None:
+        """The chain is done. Raises RunChanged when the company is another one now and does not come to an activity
+        that is on record, where that is refused."""
+        if self._changed and self._left and self._differing == "refuse":
+            place = next(iter(self._left))
+            raise RunChanged(place, self._finished[place].request, {},
+                             f"{place} was in the run, and the company does not come to it any more")
+
+    def _differs_by_model_only(self, before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+        return self._any_model and _without_model(before) == _without_model(now)
+
+    def _refuse_unknown(self, place: str, request: Mapping[str, Any]) -> None:
+        later = next((left for left in self._left if not Place(place).in_other_branch(left)), None)
+        if self._changed and later and self._differing == "refuse":
+            raise RunChanged(place, {}, request, f"{place} was not in the run before, and {later} was: the company has "
+                                                 "changed")
+        if self._complete:
+            raise RecordEnds(f"the record ends here: nothing is written of {place}")
+
+
+def _without_model(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in request.items() if name not in _OF_THE_MODEL}
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """A model has replied, after so many seconds."""
+
+    reply: Reply
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOverflowed:
+    """The request was longer than the model's context; the same one is never sent again."""
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseBudgetReached:
+    """The call did not fit the budget of the phase and was not made."""
+
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned:
+    """A tool has returned plain JSON values, after so many seconds."""
+
+    value: Any
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFailed:
+    """A tool could not do its work; `lacking`: because a program is not installed."""
+
+    problem: str
+    lacking: bool
+    seconds: float
+
+
+ActivityResult = Replied | ContextOverflowed | PhaseBudgetReached | ToolReturned | ToolFailed
+
+
+def result_to_json(result: ActivityResult) -> dict[str, Any]:
+    """The result as the journal holds it; the tag is the key that only its kind has."""
+    match result:
+        case Replied(reply, seconds):
+            return {**asdict(reply), "seconds": seconds}
+        case ContextOverflowed(problem):
+            return {"overflow": problem}
+        case PhaseBudgetReached(problem):
+            return {"spent": problem}
+        case ToolReturned(value, seconds):
+            return {"value": value, "seconds": seconds}
+        case ToolFailed(problem, lacking, seconds):
+            return {"error": problem, "lacking": lacking, "seconds": seconds}
+
+
+def result_from_json(data: Mapping[str, Any]) -> ActivityResult:
+    """The result that `result_to_json` wrote. Raises JournalError for anything else."""
+    try:
+        return _decode(data)
+    except (KeyError, TypeError) as error:
+        raise JournalError(f"the result of an activity lacks what belongs to it ({error!r}); the journal is "
+                           "damaged") from error
+
+
+def _decode(data: Mapping[str, Any]) -> ActivityResult:
+    if "overflow" in data:
+        return ContextOverflowed(data["overflow"])
+    if "spent" in data:
+        return PhaseBudgetReached(data["spent"])
+    if "error" in data:
+        return ToolFailed(data["error"], data["lacking"], data["seconds"])
+    if "value" in data:
+        return ToolReturned(data["value"], data["seconds"])
+    calls = tuple(ToolCall(**call) for call in data["tool_calls"])
+    reply = Reply(data["text"], calls, Usage(**data["usage"]), data["finish"], data["model"], data["retries"])
+    return Replied(reply, data["seconds"])

@@ -1,4 +1,7 @@
-"""Budgets: what a call may take is reserved before it is made, and replaced by what it took (design §5)."""
+"""Budgets: what a call may take is reserved before it is made, and replaced by what it took (design §5).
+
+Amounts stand here in words, too, as errors, console and report tell them.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,26 @@ from dataclasses import dataclass, field, replace
 
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile
-from chatdev.engine.amounts import Spending, count_noun, money
 from chatdev.llm.base import Message, Request
 from chatdev.llm.tokens import count
 
 REPLY_TOKENS = 1024  # reserved for a reply where neither the company nor the model's profile sets `max_tokens`
 MESSAGE_TOKENS = 4  # what a message takes beside its text
 IMAGE_TOKENS = 1000  # of one picture, a round figure for a screenshot
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Model calls, tokens in and out, US dollars (None: a price is unknown) and seconds."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Spending) -> Spending:
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Spending(self.calls + other.calls, self.tokens + other.tokens, cost, self.seconds + other.seconds)
 
 
 class LimitReached(Exception):
@@ -78,7 +94,7 @@ class Budget:
         except TimeoutError:
             if not clock.expired():
                 raise
-            raise self._reached("minutes", estimate) from None
+            raise self._limit_error("minutes", estimate) from None
         finally:
             if reservation in self._reservations:
                 self._reservations.remove(reservation)
@@ -88,14 +104,14 @@ class Budget:
     async def _admit(self, estimate: Spending) -> None:
         while True:
             wanted = self.spent + estimate
-            if limit := self._exceeded(wanted):
-                raise self._reached(limit, estimate)
-            if not self._exceeded(sum((reservation.estimate for reservation in self._reservations), wanted)):
+            if limit := self._first_limit_over(wanted):
+                raise self._limit_error(limit, estimate)
+            if not self._first_limit_over(sum((reservation.estimate for reservation in self._reservations), wanted)):
                 return
             self._changed.clear()
             await self._changed.wait()
 
-    def _exceeded(self, total: Spending) -> str:
+    def _first_limit_over(self, total: Spending) -> str:
         """The first limit that so much would break; empty when it fits."""
         limits = self.limits
         if limits.calls is not None and total.calls > limits.calls:
@@ -109,7 +125,7 @@ class Budget:
     def _seconds_left(self) -> float | None:
         return None if self.limits.minutes is None else self.limits.minutes * 60 - self.spent.seconds
 
-    def _reached(self, limit: str, estimate: Spending) -> LimitReached:
+    def _limit_error(self, limit: str, estimate: Spending) -> LimitReached:
         limits = self.limits
         texts = {
             "calls": f"the budget of {count_noun(limits.calls or 0, 'call')} is used up",
@@ -137,3 +153,27 @@ def estimate_spending(request: Request, profile: ModelProfile) -> Spending:
 def _tokens(message: Message, model: str) -> int:
     calls = sum(count(call.arguments, model) for call in message.tool_calls)
     return count(message.content, model) + calls + MESSAGE_TOKENS + IMAGE_TOKENS * len(message.images)
+
+
+def describe_spending(limits: Limits, spending: Spending) -> str:
+    """What was spent of each limit; empty without limits."""
+    parts = []
+    if limits.calls is not None:
+        parts.append(f"{spending.calls} of {limits.calls} calls")
+    if limits.tokens is not None:
+        parts.append(f"{spending.tokens} of {limits.tokens} tokens")
+    if limits.cost is not None:
+        parts.append(f"{money(spending.cost)} of {money(limits.cost)}")
+    if limits.minutes is not None:
+        parts.append(f"{spending.seconds / 60:.1f} of {limits.minutes:g} minutes")
+    return ", ".join(parts)
+
+
+def count_noun(number: int, noun: str) -> str:
+    """`1 round`, `2 rounds`."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def money(cost: float | None) -> str:
+    """US dollars; unknown is not zero."""
+    return "cost unknown" if cost is None else f"${cost:.4f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from chatdev.config.phases import Phase
+from chatdev.config.phases import Phase, PhaseLimits
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.context import RunContext
 from chatdev.engine.delivery import Deliveries, Received
@@ -27,8 +27,7 @@ class Brief:
     assistant: Agent
     instructor: Agent | None
     form_text: str
-    questions: int
-    """Most questions in one round."""
+    limits: PhaseLimits
 
     def may_conclude(self, speaker: Speaker) -> bool:
         """Whether the phase lets this side state the consensus."""
@@ -149,8 +148,8 @@ class Dialogue:
     async def _formal_response(self, place: Place) -> Utterance:
         """The response after the questions it needs (communicative dehallucination, ChatDev equation 7)."""
         brief = self.brief
-        if brief.phase.dehallucination and brief.instructor:
-            for n in range(1, brief.questions + 1):
+        if brief.instructor and brief.limits.questions:
+            for n in range(1, brief.limits.questions + 1):
                 asked = await self.turns.take(brief.assistant, place.at("ask", n), repeats=self.course.repeats)
                 if read_marker(asked.text).kind != "question":
                     self._say("response", brief.assistant, asked, place)

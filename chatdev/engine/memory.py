@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chatdev.events import Speaker
@@ -25,6 +25,14 @@ class Utterance:
     steps: tuple[Message, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message of a view; `is_step`: a tool call or an observation, and nothing that was said."""
+
+    message: Message
+    is_step: bool = False
+
+
 @dataclass(slots=True)
 class ShortTermMemory:
     """The opening and the utterances of one phase."""
@@ -42,10 +50,10 @@ class ShortTermMemory:
         """The messages of a request by `speaker`: own words as `assistant`, everything else as `user`, neighbouring
         user texts merged (many chat templates demand strict alternation). `steps` are the tool calls and observations
         of the turn under way. `window` keeps the opening and only the last so many exchanges."""
-        said = [message for utterance in self.utterances for message in _seen_by(speaker, utterance)]
-        observed = {id(message) for known in (*(u.steps for u in self.utterances), steps) for message in known}
-        recent = _last_exchanges([*said, *steps], window, observed)
-        return (Message("system", system), *merge_users([Message("user", self.opening, self.images), *recent]))
+        said = [entry for utterance in self.utterances for entry in _entries_for(speaker, utterance)]
+        recent = _last_exchanges([*said, *(Entry(step, is_step=True) for step in steps)], window)
+        opening = Message("user", self.opening, self.images)
+        return (Message("system", system), *merge_users([opening, *(entry.message for entry in recent)]))
 
     def transcript(self, names: Mapping[Speaker, str]) -> str:
         """The utterances as text, for reflection, after what tools said last (each observation once)."""
@@ -73,21 +81,22 @@ def merge_users(messages: Iterable[Message]) -> list[Message]:
     return merged
 
 
-def _seen_by(speaker: Speaker, utterance: Utterance) -> Sequence[Message]:
+def _entries_for(speaker: Speaker, utterance: Utterance) -> Sequence[Entry]:
+    """What one side remembers of an utterance."""
     if utterance.speaker == speaker:
-        return (*utterance.steps, Message("assistant", utterance.text))
+        steps = (Entry(step, is_step=True) for step in utterance.steps)
+        return (*steps, Entry(Message("assistant", utterance.text)))
     if utterance.speaker is None and utterance.to not in (speaker, None):
         return ()
-    return (Message("user", utterance.text),)
+    return (Entry(Message("user", utterance.text)),)
 
 
-def _last_exchanges(messages: list[Message], window: int | None, observed: Container[int]) -> list[Message]:
-    """The last `window` own turns, each with what it answers to; `observed` are the ids of messages that belong to a
-    tool call instead, and go with that."""
-    own = [i for i, message in enumerate(messages) if message.role == "assistant"]
+def _last_exchanges(entries: list[Entry], window: int | None) -> list[Entry]:
+    """The last `window` own turns, each with what it answers to; an observation goes with its tool call."""
+    own = [i for i, entry in enumerate(entries) if entry.message.role == "assistant"]
     if window is None or len(own) <= window:
-        return messages
-    start = own[-window] if window else len(messages)
-    while start > 0 and messages[start - 1].role == "user" and id(messages[start - 1]) not in observed:
+        return entries
+    start = own[-window] if window else len(entries)
+    while start > 0 and entries[start - 1].message.role == "user" and not entries[start - 1].is_step:
         start -= 1
-    return messages[start:]
+    return entries[start:]

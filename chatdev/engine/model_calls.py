@@ -9,11 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
-from chatdev.engine.activity import digest
-from chatdev.engine.amounts import Spending
-from chatdev.engine.budget import Budget, LimitReached, Reservation, estimate_spending
+from chatdev.engine.activity import ActivityResult, ContextOverflowed, PhaseBudgetReached, Replied, digest
+from chatdev.engine.budget import Budget, LimitReached, Reservation, Spending, estimate_spending
 from chatdev.engine.context import RoleModel, RunContext
-from chatdev.engine.results import ActivityResult, ContextOverflowed, PhaseBudgetReached, Replied
 from chatdev.errors import BudgetExhausted, ContextOverflow, JournalError, ModelError
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Reply, Request, ToolSpec, Usage

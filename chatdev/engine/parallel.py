@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from chatdev.engine.activity import HALTS, Halt, Halted
 from chatdev.engine.context import RunContext
-from chatdev.engine.state import Draft, State, join
+from chatdev.engine.state import Files, State
 from chatdev.errors import PhaseFailed, ToolError
 from chatdev.events import Noted
 from chatdev.place import Place
@@ -16,41 +18,111 @@ _BEARABLE = (PhaseFailed, ToolError)
 """What an optional branch may fail of; a model that cannot be reached is never passed over (design §3, success)."""
 
 
+@dataclass(slots=True)
+class BranchHistory:
+    """The versions one branch made; they enter the real history at the join, in declared order."""
+
+    base: Files
+    versions: list[tuple[Files, str]] = field(default_factory=list)
+
+    async def commit(self, software: Files, message: str) -> None:
+        """Keep the version until the join."""
+        self.versions.append((software, message))
+
+
+@dataclass(slots=True)
+class BranchRun:
+    """One branch at work on a fork of the state."""
+
+    place: Place
+    optional: bool
+    state: State
+    history: BranchHistory
+    failure: BaseException | None = None
+
+    @classmethod
+    def fork(cls, state: State, place: Place, *, optional: bool) -> BranchRun:
+        """A branch that begins with a copy of the state."""
+        history = BranchHistory(state.software)
+        return cls(place, optional, State(dict(state.values), state.software, history), history)
+
+    async def run(self, work: Awaitable[None], halt: Halt) -> None:
+        """Do the work; a failure that cannot be borne raises the flag for the siblings."""
+        HALTS.set((*HALTS.get(), halt))
+        try:
+            await work
+        except BaseException as failure:
+            self.failure = failure
+            if not isinstance(failure, Halted):
+                halt.raised = halt.raised or not self.is_excused
+            raise
+
+    @property
+    def is_excused(self) -> bool:
+        """Whether the branch has failed, and that is only reported."""
+        return self.optional and isinstance(self.failure, _BEARABLE)
+
+    def changed_values(self, state: State) -> dict[str, Any]:
+        """The long-term names that the branch wrote, with their values, beside `state`, where it began."""
+        return {name: value for name, value in self.state.values.items()
+                if name not in state.values or state.values[name] is not value}
+
+
 async def run_branches(context: RunContext, state: State, place: Place, optional: Sequence[bool],
-                       branch: Callable[[int, State], Awaitable[None]]) -> None:
+                       work: Callable[[int, State], Awaitable[None]]) -> None:
     """Run one branch per entry of `optional`, then join them in order.
 
     A branch that fails lets its siblings finish the activity they are in (it is paid for) and stops them before the
     next; then the first error in declared order is raised. A failing optional branch is only reported.
     """
     halt = Halt()
-    forks = [state.fork() for _ in optional]
-
-    async def run(number: int) -> None:
-        HALTS.set((*HALTS.get(), halt))
-        try:
-            await branch(number, forks[number][0])
-        except Halted:
-            raise
-        except BaseException as failure:
-            halt.raised = halt.raised or not (optional[number] and isinstance(failure, _BEARABLE))
-            raise
-
-    results = await asyncio.gather(*(asyncio.create_task(run(n)) for n in range(len(optional))),
-                                   return_exceptions=True)
-    finished: list[tuple[str, State, Draft]] = []
-    for number, result in enumerate(results):
-        label = place.at("branch", number + 1)
-        if isinstance(result, _BEARABLE) and optional[number]:
-            context.emit(Noted(label, f"optional branch failed: {result}", "warning"))
-        elif result is None:
-            finished.append((label, *forks[number]))
-    _raise_first([r for r, may_fail in zip(results, optional, strict=True)
-                  if r is not None and not (may_fail and isinstance(r, _BEARABLE))])
-    await join(state, finished)
+    branches = [BranchRun.fork(state, place.at("branch", n), optional=may_fail)
+                for n, may_fail in enumerate(optional, start=1)]
+    tasks = [asyncio.create_task(branch.run(work(n, branch.state), halt)) for n, branch in enumerate(branches)]
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for branch in branches:
+        if branch.is_excused:
+            context.emit(Noted(branch.place, f"optional branch failed: {branch.failure}", "warning"))
+    _raise_first([branch.failure for branch in branches if branch.failure and not branch.is_excused])
+    await join_branches(state, [branch for branch in branches if not branch.failure])
 
 
 def _raise_first(failures: Sequence[BaseException]) -> None:
     """The first real failure in declared order; a branch that was only halted comes last."""
     for failure in sorted(failures, key=lambda f: isinstance(f, Halted)):
         raise failure
+
+
+async def join_branches(state: State, branches: Sequence[BranchRun]) -> None:
+    """Merge finished branches into `state` in the given order. Raises PhaseFailed when two of them wrote one name or
+    one file."""
+    _refuse_collisions(state, branches)
+    for branch in branches:
+        state.values.update(branch.changed_values(state))
+        previous = branch.history.base
+        for version, message in branch.history.versions:
+            await state.deliver(apply_changes(state.software, changes(previous, version)), message)
+            previous = version
+
+
+def _refuse_collisions(state: State, branches: Sequence[BranchRun]) -> None:
+    owners: dict[str, Place] = {}
+    for branch in branches:
+        names = [f"`{name}`" for name in branch.changed_values(state)]
+        for what in [*names, *changes(branch.history.base, branch.state.software)]:
+            other = owners.setdefault(what, branch.place)
+            if other != branch.place:
+                raise PhaseFailed(f"the parallel branches {other} and {branch.place} both wrote {what}; let only one "
+                                  "of them write it, or run them one after the other")
+
+
+def changes(before: Files, after: Files) -> dict[str, bytes | None]:
+    """Path by path what differs; None marks a deletion."""
+    written = {path: data for path, data in after.items() if before.get(path) != data}
+    return {**written, **{path: None for path in before if path not in after}}
+
+
+def apply_changes(software: Files, difference: Mapping[str, bytes | None]) -> dict[str, bytes]:
+    """The software with a difference applied."""
+    merged = {**software, **difference}
+    return {path: data for path, data in merged.items() if data is not None}

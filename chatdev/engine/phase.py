@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chatdev.config.inception import form_text, readable, system_prompt
-from chatdev.config.phases import OnNoSolution, Phase
+from chatdev.config.phases import OnNoSolution, Phase, phase_limits
 from chatdev.config.prompts import render
 from chatdev.engine.budget import Budget
 from chatdev.engine.constraint import constraint_for
@@ -17,8 +17,7 @@ from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.model_calls import Agent, ModelCalls
 from chatdev.engine.state import State
-from chatdev.engine.stop import SAME_AGAIN, Course
-from chatdev.engine.stuck import Stuck
+from chatdev.engine.stop import SAME_AGAIN, Course, Stuck
 from chatdev.engine.tool_use import ToolUse
 from chatdev.engine.turn import Turns
 from chatdev.errors import PhaseFailed
@@ -70,8 +69,7 @@ class PhaseRun:
         context.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
         course = self._course(brief)
         tool_use = ToolUse(context, self.state, phase.tool_calls, course.stuck)
-        window = phase.memory.window or brief.assistant.role_model.profile.window
-        turns = Turns(context, ShortTermMemory(opening, images), self.calls, tool_use, window=window)
+        turns = Turns(context, ShortTermMemory(opening, images), self.calls, tool_use, window=brief.limits.window)
         return Dialogue(context, brief, turns, deliveries=self.deliveries, course=course)
 
     def _visible_values(self) -> Mapping[str, Any]:
@@ -94,17 +92,14 @@ class PhaseRun:
         instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
         form = form_text(self.context.company, phase, has_software=bool(self.state.software),
                          example=self.deliveries.target.example)
-        questions = min(phase.questions, assistant.role_model.profile.questions or phase.questions)
-        return Brief(phase, self.place, assistant, instructor, form_text=form, questions=questions)
+        limits = phase_limits(phase, assistant.role_model.profile)
+        return Brief(phase, self.place, assistant, instructor, form_text=form, limits=limits)
 
     def _course(self, brief: Brief) -> Course:
         phase = self.phase
-        rounds = min(phase.rounds, brief.assistant.role_model.profile.rounds or phase.rounds)
-        if not brief.instructor and not phase.feedback:
-            rounds = 1
-        return Course(rounds, Stuck(phase.stuck), is_judged=phase.feedback is not None,
-                      is_alone=brief.instructor is None,
-                      same_again=1 if phase.solution.form == "choice" else SAME_AGAIN)
+        same_again = 1 if phase.solution.form == "choice" else SAME_AGAIN  # of a choice there is nothing more to ask
+        return Course(brief.limits.rounds, Stuck(phase.stuck), is_judged=phase.feedback is not None,
+                      is_alone=brief.instructor is None, same_again=same_again)
 
     def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
         context, phase = self.context, self.phase

@@ -14,7 +14,7 @@ from chatdev.replies import FilesDelivery, example_part, objections
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Acceptance:
     """What a delivery that was accepted has changed."""
 
     written: tuple[str, ...]
@@ -51,7 +51,7 @@ class Target(Protocol):
         """The state as it would be with the delivery, for tools that judge it."""
         ...
 
-    async def accept(self, delivery: Any, place: Place) -> Change:
+    async def accept(self, delivery: Any, place: Place) -> Acceptance:
         """Let the delivery stand."""
         ...
 
@@ -101,13 +101,13 @@ class ValueTarget:
         """The state with the value under its name."""
         return replace(self.state, values={**self.state.values, self.name: delivery})
 
-    async def accept(self, delivery: Any, place: Place) -> Change:
+    async def accept(self, delivery: Any, place: Place) -> Acceptance:
         """Take the value; where tools judge it, they find it in long-term memory at once."""
         unchanged = self.accepted > 0 and delivery == self.value
         self.value, self.accepted = delivery, self.accepted + 1
         if self.judged:
             self.state.values[self.name] = delivery
-        return Change((self.name,), (), unchanged)
+        return Acceptance((self.name,), (), unchanged)
 
     def substitute(self, value: Any) -> None:
         """Take a value that nobody delivered."""
@@ -153,12 +153,12 @@ class SoftwareTarget:
         """The state with the delivered files."""
         return replace(self.state, software=delivery.software)
 
-    async def accept(self, delivery: FilesDelivery, place: Place) -> Change:
+    async def accept(self, delivery: FilesDelivery, place: Place) -> Acceptance:
         """Write the files and keep the version."""
         if not delivery.unchanged:
             files = ", ".join([*delivery.written, *(f"-{path}" for path in delivery.deleted)])
             await self.state.deliver(delivery.software, f"{place}: {files[:200]}")
-        return Change(delivery.written, delivery.deleted, delivery.unchanged)
+        return Acceptance(delivery.written, delivery.deleted, delivery.unchanged)
 
     def substitute(self, value: Any) -> None:
         """Files are never made up: the software stays as it is."""

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.engine.activity import digest
+from chatdev.engine.activity import ActivityResult, ToolFailed, ToolReturned, digest
 from chatdev.engine.context import RunContext
-from chatdev.engine.results import ActivityResult, ToolFailed, ToolReturned
 from chatdev.engine.state import State
-from chatdev.engine.stuck import SAME_CALLS, Stuck
+from chatdev.engine.stop import SAME_CALLS, Stuck
 from chatdev.errors import JournalError, MissingProgram, ToolError
 from chatdev.events import ToolCalled
 from chatdev.llm.base import Message, ToolCall, ToolSpec

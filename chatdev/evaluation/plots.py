@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chatdev.engine.amounts import count_noun
+from chatdev.engine.budget import count_noun
 from chatdev.errors import MissingProgram
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from chatdev.config.load import dump
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.prompts import render
 from chatdev.config.schema import CompanyConfig
-from chatdev.engine.amounts import Spending
-from chatdev.engine.record import Differing, Finished, Record
+from chatdev.engine.activity import Differing, Finished, Record
+from chatdev.engine.budget import Spending
 from chatdev.errors import ConfigError, JournalError
 from chatdev.runner.inputs import gather_inputs
 from chatdev.runner.options import Changes, RunOptions

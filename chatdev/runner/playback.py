@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from chatdev.engine.record import Record
+from chatdev.engine.activity import Record
 from chatdev.engine.state import Files
 from chatdev.journal import Journal
 from chatdev.workspace.software_folder import SoftwareFolder

@@ -13,8 +13,7 @@ from typing import Any
 from chatdev.config.load import load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
-from chatdev.engine.record import Finished
-from chatdev.engine.results import ContextOverflowed, ToolFailed, result_from_json, result_to_json
+from chatdev.engine.activity import ContextOverflowed, Finished, ToolFailed, result_from_json, result_to_json
 from chatdev.errors import ConfigError, JournalError
 from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.engine.amounts import count_noun, describe_spending, money
+from chatdev.engine.budget import count_noun, describe_spending, money
 from chatdev.events import (
     DeliveryRefused,
     Event,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from chatdev.config.phases import Limits
-from chatdev.engine.amounts import Spending
+from chatdev.engine.budget import Spending
 from chatdev.errors import ChatDevError
 from chatdev.events import Event, ModelCalled
 from chatdev.workspace.snapshot import Software

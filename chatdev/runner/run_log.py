@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from chatdev.engine.amounts import Spending
+from chatdev.engine.budget import Spending
 from chatdev.errors import ChatDevError, WorkspaceError
 from chatdev.events import Event, Noted, RunFinished, TextStreamed
 from chatdev.journal import Journal

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import CompanyConfig
-from chatdev.engine.amounts import Spending
+from chatdev.engine.budget import Spending
 from chatdev.engine.context import RoleModel
 from chatdev.errors import ConfigError
 from chatdev.paths import settings_file

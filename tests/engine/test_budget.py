@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import profile_for
-from chatdev.engine.amounts import Spending
-from chatdev.engine.budget import IMAGE_TOKENS, REPLY_TOKENS, Budget, LimitReached, estimate_spending
+from chatdev.engine.budget import IMAGE_TOKENS, REPLY_TOKENS, Budget, LimitReached, Spending, estimate_spending
 from chatdev.llm.base import Image, Message, Request, Sampling, ToolSpec
 
 FREE = profile_for("local")

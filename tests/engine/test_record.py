@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from chatdev.engine.activity import HALTS, Activities, Halt, Halted, Performed, digest
-from chatdev.engine.record import Finished, Record
-from chatdev.engine.results import ActivityResult, ToolReturned
+from chatdev.engine.activity import (
+    HALTS,
+    Activities,
+    ActivityResult,
+    Finished,
+    Halt,
+    Halted,
+    Performed,
+    Record,
+    ToolReturned,
+    digest,
+)
 from chatdev.errors import RecordEnds, RunChanged
 from chatdev.journal import Journal, read_journal
 

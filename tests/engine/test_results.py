@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.engine.results import (
+from chatdev.engine.activity import (
     ActivityResult,
     ContextOverflowed,
     PhaseBudgetReached,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.engine.stuck import Stuck
+from chatdev.engine.stop import Stuck
 from chatdev.events import Noted
 from tests.engine.studio import CHANGE, ROLES, TALK, WRITE, Studio, action, program, with_tools
 from tests.support.chat_server import Scripted

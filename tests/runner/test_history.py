@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.engine.record import Record
+from chatdev.engine.activity import Record
 from chatdev.journal import Journal
 from chatdev.runner.playback import FolderHistory, Playback
 from chatdev.workspace.software_folder import SoftwareFolder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chatdev.engine.amounts import money
+from chatdev.engine.budget import money
 from chatdev.events import (
     DeliveryRefused,
     Event,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from chatdev.engine.amounts import count_noun
+from chatdev.engine.budget import count_noun
 from chatdev.evaluation.reporting.results import Results
 from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES, MeanEstimate
 

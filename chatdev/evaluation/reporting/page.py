@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from chatdev.engine.amounts import count_noun
+from chatdev.engine.budget import count_noun
 from chatdev.evaluation import plots
 from chatdev.evaluation.reporting.formats import format_interval, format_mean
 from chatdev.evaluation.reporting.results import Results
