@@ -36,7 +36,7 @@ def test_the_guide_names_every_field_of_a_phase() -> None:
     assert [name for name in Phase.model_fields if f"`{name}`" not in table] == []
 
 
-def test_the_page_on_durable_runs_shows_the_error_and_the_lines_as_they_are(tmp_path: Path) -> None:
+def test_the_page_on_durable_runs_shows_errors_and_lines_as_they_are(tmp_path: Path) -> None:
     from chatdev.cli.run_commands import resume
     from chatdev.errors import RunChanged
     from chatdev.events import from_dict

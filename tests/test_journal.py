@@ -103,7 +103,7 @@ def test_an_unknown_kind_is_read_like_any_other(path: Path) -> None:
     assert next(read_journal(path))["more"] == [1]
 
 
-def test_a_torn_last_line_is_left_out_and_cut_when_the_journal_is_gone_on_with(path: Path) -> None:
+def test_a_torn_last_line_is_left_out_and_cut_when_the_journal_grows(path: Path) -> None:
     path.write_bytes(LINE + b'{"v":1,"ki')
     assert kinds(path) == ["A"]
     journal = Journal(path)
@@ -165,7 +165,7 @@ def test_a_journal_that_is_held_writes_nothing_before_it_is_released(path: Path)
     journal.close()
 
 
-def test_a_journal_that_is_held_and_never_released_leaves_the_file_as_it_was(path: Path) -> None:
+def test_a_journal_that_is_never_released_leaves_the_file_as_it_was(path: Path) -> None:
     path.write_bytes(LINE)
     journal = Journal(path, held=True)
     journal.append("B", "", {})
@@ -201,7 +201,7 @@ def test_only_one_writes_a_journal_at_a_time(path: Path) -> None:
     Journal(path).close()
 
 
-def test_a_child_that_is_just_being_started_does_not_keep_the_journal_locked(path: Path) -> None:
+def test_a_child_that_is_being_started_does_not_keep_the_journal_locked(path: Path) -> None:
     """Between fork and exec it has every file open that its parent has: runs in parallel start many."""
     journal = Journal(path)
     (ours,) = [entry for entry in Path("/proc/self/fd").iterdir() if entry.exists() and entry.samefile(path)]

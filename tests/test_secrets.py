@@ -48,7 +48,7 @@ def test_other_variables_are_none_and_neither_are_paths() -> None:
     "API_KEY='v4lue-{n}' and more", "API_KEY=\"v4lue-{n}", "URL=https://ann:v4lue-{n}@host/x",
 ])
 @pytest.mark.parametrize("path", [".env", "app/.env.local"])
-def test_secrets_in_the_dotenvs_of_a_software_are_known_however_they_stand_there(line: str, path: str) -> None:
+def test_secrets_in_the_dotenvs_of_a_software_are_known(line: str, path: str) -> None:
     value = f"v4lue-{abs(hash((line, path)))}"
     keep_dotenvs({path: line.replace("v4lue-{n}", value).encode(), "main.py": b"API_KEY=1"})
     assert value not in scrubbed(f"<{value}>")

@@ -12,7 +12,7 @@ from tests.support.durable import GUIDE, PAGE, PASS_2, REPLIES, asked, resume, s
 from tests.support.shop import Shop
 
 
-def test_only_the_phase_in_which_the_run_goes_on_and_what_follows_is_shown(workshop: Shop) -> None:
+def test_only_the_phase_that_goes_on_and_what_follows_is_shown(workshop: Shop) -> None:
     stopped = stopped_at(workshop, GUIDE)
     resumed = resume(workshop, stopped.folder)
     assert resumed.status == 0

@@ -91,7 +91,7 @@ def test_json_prints_one_event_a_line_and_nothing_else(shop: Shop) -> None:
         event.kind for event in events]
 
 
-def test_json_of_a_run_that_fails_ends_with_how_and_says_so_on_standard_error(shop: Shop) -> None:
+def test_json_of_a_failed_run_ends_with_its_status_and_an_error(shop: Shop) -> None:
     shop.route({FIRST: HELLO})
     outcome = shop.run("--json")
     assert outcome.status == 3
@@ -108,7 +108,7 @@ def test_a_run_that_does_not_hold_its_success_exits_with_one(shop: Shop) -> None
     assert "**failure**" in outcome.report
 
 
-def test_a_run_whose_software_cannot_be_judged_here_is_neither_success_nor_failure(shop: Shop) -> None:
+def test_software_that_cannot_be_judged_here_is_no_success_or_failure(shop: Shop) -> None:
     feedback = {**CHANGE, "feedback": "software.run"}
     shop.company = Studio(shop.folder, shop.server).company(
         {"write": WRITE, "change": feedback}, [{"phase": "write"}, {"phase": "change"},
@@ -160,7 +160,7 @@ def test_a_dry_run_of_the_bundled_company_needs_no_model(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_debug_before_or_behind_the_subcommand_shows_where_the_error_comes_from(shop: Shop, before: bool) -> None:
+def test_debug_before_or_behind_the_subcommand_shows_a_traceback(shop: Shop, before: bool) -> None:
     shop.route({FIRST: HELLO})
     arguments = shop.arguments()
     outcome = shop.command(*(["--debug", *arguments] if before else [*arguments, "--debug"]))

@@ -84,7 +84,7 @@ def test_a_model_that_fails_is_no_success_even_in_an_optional_branch(chat_server
 
 
 @pytest.mark.tool
-def test_stubs_are_completed_and_crashes_repaired_by_what_the_interpreter_says(chat_server: ChatServer,
+def test_stubs_are_completed_and_crashes_repaired_by_the_traceback(chat_server: ChatServer,
                                                                                tmp_path: Path) -> None:
     run, _ = build(chat_server, tmp_path, {
         **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{STUB}\n```",
@@ -101,7 +101,7 @@ def test_stubs_are_completed_and_crashes_repaired_by_what_the_interpreter_says(c
 
 
 @pytest.mark.tool
-def test_a_program_that_does_not_compile_is_mended_before_anybody_reviews_it(chat_server: ChatServer,
+def test_a_program_that_does_not_compile_is_fixed_before_the_review(chat_server: ChatServer,
                                                                              tmp_path: Path) -> None:
     run, _ = build(chat_server, tmp_path, {
         **HAPPY, "coding#1/round-1/assistant": "<SOLUTION>\nmain.py\n```python\nprint((1)\n```",
@@ -112,7 +112,7 @@ def test_a_program_that_does_not_compile_is_mended_before_anybody_reviews_it(cha
 
 
 @pytest.mark.tool
-def test_a_command_of_the_users_that_crashes_is_seen_by_the_reviewer_and_repaired_by_the_tester(
+def test_the_users_command_that_crashes_is_reviewed_and_repaired(
         chat_server: ChatServer, tmp_path: Path) -> None:
     run, _ = build(chat_server, tmp_path, {
         **HAPPY, "coding": "<SOLUTION>\nmain.py\n```python\nimport sys\nprint(int('0' + ''.join(sys.argv[1:])))\n```",

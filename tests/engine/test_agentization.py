@@ -40,7 +40,7 @@ def test_an_opening_instructor_reads_the_opening_and_speaks_first(studio: Studio
     assert studio.said("talk#1/round-1/assistant") == "OPENING about TASK\n\nName it after somebody."
 
 
-def test_prompting_happens_only_at_the_start_afterwards_only_utterances_are_exchanged(studio: Studio) -> None:
+def test_prompts_come_only_at_the_start_and_then_only_utterances(studio: Studio) -> None:
     studio.run(studio.company({"talk": TALK}), {
         "talk#1/round-1/assistant": "Ada", "talk#1/round-2/instructor": "Shorter.",
         "talk#1/round-2/assistant": "<SOLUTION> Al"})

@@ -66,7 +66,7 @@ honest = calls.map(lambda call: Call(call.estimate, min(call.estimate, call.actu
 
 
 @given(st.integers(1, 8), st.integers(1, 600), st.lists(calls, max_size=20))
-def test_parallel_calls_never_exceed_the_calls_and_the_tokens_only_by_what_goes_beyond_estimates(
+def test_parallel_calls_exceed_a_budget_only_beyond_their_estimates(
         most_calls: int, most_tokens: int, wanted: list[Call]) -> None:
     office = Office(Budget(Limits(calls=most_calls, tokens=most_tokens)))
     spent = office.all_at_once(wanted)
@@ -82,7 +82,7 @@ def test_calls_that_keep_to_their_estimates_never_exceed_the_tokens(most: int, w
 
 
 @given(st.integers(1, 600), st.lists(calls, max_size=20))
-def test_one_call_at_a_time_exceeds_the_tokens_by_no_more_than_its_own_reply(most: int, wanted: list[Call]) -> None:
+def test_one_call_at_a_time_exceeds_the_tokens_by_its_reply_at_most(most: int, wanted: list[Call]) -> None:
     office = Office(Budget(Limits(tokens=most)))
 
     async def one_by_one() -> None:

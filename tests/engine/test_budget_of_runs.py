@@ -41,7 +41,7 @@ def test_a_budget_that_is_not_reached_changes_nothing(studio: Studio) -> None:
     assert run.success
 
 
-def test_tokens_are_counted_in_and_out_and_the_next_call_must_fit_with_its_longest_reply(studio: Studio) -> None:
+def test_the_next_call_must_fit_the_tokens_with_its_longest_reply(studio: Studio) -> None:
     phase = {**TALK, "model": {"max_tokens": 100}}
     replies = {place: Scripted(text, usage=(10, 90)) for place, text in chatting(10).items()}
     run = studio.run(studio.company({"talk": phase}), replies, max_tokens=400)
@@ -106,7 +106,7 @@ def test_every_execution_of_a_phase_has_its_budget_anew(studio: Studio) -> None:
     assert studio.endings() == {"talk#1": "budget", "talk#2": "budget"}
 
 
-def test_a_phase_that_still_owes_its_solution_gets_its_reflection_beyond_the_budget(studio: Studio) -> None:
+def test_a_phase_without_a_solution_reflects_beyond_the_budget(studio: Studio) -> None:
     phase = {**WRITE, "budget": {"calls": 1}, "solution": {"form": "files", "retries": 0}}
     run = studio.run(studio.company({"write": phase}), {
         "write#1/round-1/assistant": "I would rather not.", "write#1/reflection-1": program()})
@@ -115,7 +115,7 @@ def test_a_phase_that_still_owes_its_solution_gets_its_reflection_beyond_the_bud
     assert len(notes(studio)) == 1
 
 
-def test_the_best_version_by_feedback_stands_when_the_budget_of_the_phase_is_spent(studio: Studio) -> None:
+def test_the_best_version_stands_when_the_phases_budget_is_spent(studio: Studio) -> None:
     phase = {**WRITE, "feedback": "software.complete", "budget": {"calls": 3}}
     studio.run(studio.company({"write": phase}), {
         "write#1/round-1/assistant": program("def a():\n    pass\ndef b():\n    pass"),
@@ -133,7 +133,7 @@ def test_minutes_of_a_phase_end_its_call_under_way_and_the_chain_goes_on(studio:
     assert studio.endings() == {"talk#1": "budget"}
 
 
-def test_the_end_of_a_phases_budget_is_journaled_so_that_a_resumed_run_ends_it_there_too(studio: Studio) -> None:
+def test_a_resumed_run_ends_a_phase_where_its_budget_ended(studio: Studio) -> None:
     run = studio.run(studio.company({"talk": {**TALK, "budget": {"calls": 1}}}), chatting(3))
     records = [json.loads(line) for line in (run.folder / "run/journal.jsonl").read_text().splitlines()]
     refused = [r for r in records if r["kind"] == "Activity" and "spent" in r["result"]]

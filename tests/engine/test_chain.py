@@ -23,7 +23,7 @@ def test_when_decides_whether_a_step_runs(studio: Studio) -> None:
     assert studio.said("third#1/round-1/assistant") == "b=None"
 
 
-def test_until_is_evaluated_after_every_step_of_the_body_and_leaves_at_once(studio: Studio) -> None:
+def test_until_is_evaluated_after_every_step_and_leaves_at_once(studio: Studio) -> None:
     body = [{"phase": "first"}, {"phase": "second"}]
     chain = [{"repeat": {"until": "a == 'enough'", "max": 5, "steps": body}}, CHECK]
     replies = {**solutions("repeat#1/pass-1/first#1", "repeat#1/pass-1/second#1"),
@@ -39,7 +39,7 @@ def test_reaching_max_goes_on_with_the_next_step(studio: Studio) -> None:
     assert studio.said("second#1/round-1/assistant") == "a=repeat#1/pass-2/first#1"
 
 
-def test_names_written_only_inside_a_body_are_unset_when_it_is_entered_again(studio: Studio) -> None:
+def test_names_written_only_in_a_body_are_unset_when_it_is_reentered(studio: Studio) -> None:
     inner = {"repeat": {"max": 1, "steps": [{"phase": "look"}, {"phase": "write"}]}}
     chain = [{"repeat": {"max": 2, "steps": [inner]}}, CHECK]
     company = studio.company({"look": talk("seen", ["note?"]), "write": talk("note")}, chain)
@@ -55,7 +55,7 @@ def test_within_a_loop_a_later_pass_reads_what_an_earlier_one_wrote(studio: Stud
     assert studio.said(f"{at[2]}/round-1/assistant") == f"note={at[1]}"
 
 
-def test_foreach_runs_items_in_dependency_order_and_shows_each_under_its_name(studio: Studio) -> None:
+def test_foreach_runs_items_in_dependency_order_under_their_names(studio: Studio) -> None:
     each = {"foreach": {"over": "plan.parts", "as": "part", "depends_on": "after", "steps": [{"phase": "make"}]}}
     company = studio.company({"plan": PLAN, "make": talk("made", ["part", "made?"])}, [{"phase": "plan"}, each, CHECK])
     plan = '<SOLUTION> {"parts": [{"id": "roof", "after": ["wall"]}, {"id": "wall"}]}'
@@ -67,7 +67,7 @@ def test_foreach_runs_items_in_dependency_order_and_shows_each_under_its_name(st
     assert "part" not in run.values
 
 
-def test_foreach_leaves_at_until_and_starts_ranked_plans_from_the_entry_software(studio: Studio) -> None:
+def test_foreach_leaves_at_until_and_starts_from_the_entry_software(studio: Studio) -> None:
     each = {"foreach": {"over": "plan.tries", "as": "attempt", "until": "ok.passed", "fresh": "software",
                         "steps": [{"phase": "write"}, {"tool": "software.complete", "writes": "ok"}]}}
     company = studio.company({"plan": PLAN, "write": {**WRITE, "reads": ["attempt", "software"],
@@ -136,7 +136,7 @@ def test_a_process_with_an_unknown_phase_fails_with_the_known_ones(studio: Studi
     assert "unknown phases ['z']; known are order, x" in run.reason
 
 
-def test_success_reads_only_what_the_last_tool_said_so_leaving_a_phase_out_never_changes_it(studio: Studio) -> None:
+def test_success_reads_only_what_the_last_tool_said(studio: Studio) -> None:
     company = studio.company({"talk": TALK, "write": WRITE}, success="test.passed")
     replies = {**solutions("talk#1"), "write#1/round-1/assistant": "<SOLUTION>\n" + program("def f():\n    pass")}
     assert studio.run(company, replies).status == "failure"

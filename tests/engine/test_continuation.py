@@ -27,7 +27,7 @@ SMALL = {"name": "qwen2.5-coder-1.5b-instruct"}
 @pytest.mark.parametrize(("model", "limit", "places"), [
     (SMALL, 400, []), ({}, None, ["write#1/round-2/instructor/more-1"]),
 ])
-def test_an_instruction_of_a_model_that_has_a_limit_for_it_is_not_continued(
+def test_an_instruction_with_a_limit_of_its_model_is_not_continued(
         studio: Studio, model: dict[str, Any], limit: int | None, places: list[str]) -> None:
     cut = Scripted("Name the function. It has to count, and", finish_reason="length")
     studio.run(studio.company({"write": {**WRITE, "model": model}}), {
@@ -75,7 +75,7 @@ def test_a_reply_that_counts_on_is_asked_for_afresh_once_and_then_meant(studio: 
     assert run.software.text("main.py") == f"POWERS = [\n{TABLE}]\n"
 
 
-def test_a_reply_that_counts_on_for_a_whole_continuation_is_not_continued_any_more(studio: Studio) -> None:
+def test_a_reply_that_still_counts_on_is_not_continued_any_more(studio: Studio) -> None:
     cut, rest = (Scripted(text, finish_reason="length") for text in (f"<SOLUTION>\n{program()}{TABLE}", TABLE))
     studio.run(studio.company({"write": WRITE}), {
         "write#1/round-1/assistant": cut, "write#1/round-1/assistant/again-1": cut,

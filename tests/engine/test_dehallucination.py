@@ -5,7 +5,7 @@ from tests.engine.studio import TALK, Studio
 ASKING = {**TALK, "dehallucination": True}
 
 
-def test_the_instructor_answers_the_question_and_then_the_assistant_must_deliver(studio: Studio) -> None:
+def test_after_the_answer_to_its_question_the_assistant_must_deliver(studio: Studio) -> None:
     studio.run(studio.company({"talk": ASKING}), {
         "talk#1/round-1/assistant/ask-1": "<QUESTION> A first name?",
         "talk#1/round-1/instructor/answer-1": "Yes.",

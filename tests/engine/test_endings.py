@@ -31,7 +31,7 @@ def test_an_instructor_with_nothing_to_say_accepts_the_software_as_it_was(studio
 
 
 @pytest.mark.parametrize(("concludes", "speaker"), [("instructor", "assistant"), ("assistant", "instructor")])
-def test_a_marker_of_a_speaker_who_may_not_conclude_is_an_ordinary_utterance(studio: Studio, concludes: str,
+def test_the_marker_of_one_who_may_not_conclude_is_ordinary_text(studio: Studio, concludes: str,
                                                                              speaker: str) -> None:
     replies = {"talk#1/round-1/assistant": "Ada", "talk#1/round-2/instructor": "Shorter.",
                "talk#1/round-2/assistant": "<SOLUTION> Al", "talk#1/round-3/instructor": "<SOLUTION>"}
@@ -72,7 +72,7 @@ def test_the_same_option_again_ends_the_phase_at_once(studio: Studio) -> None:
     assert studio.endings() == {"talk#1": "unchanged"}
 
 
-def test_a_response_that_does_not_parse_is_no_delivery_and_does_not_count_as_unchanged(studio: Studio) -> None:
+def test_a_response_that_does_not_parse_is_neither_delivered_nor_same(studio: Studio) -> None:
     phase = {**WRITE, "solution": {"form": "files", "retries": 0}, "rounds": 4}
     replies = {"write#1/round-1/assistant": program(), "write#1/round-2/assistant": program(),
                "write#1/round-3/assistant": "I would rather not.", "write#1/round-4/assistant": program()}
@@ -82,7 +82,7 @@ def test_a_response_that_does_not_parse_is_no_delivery_and_does_not_count_as_unc
     assert len(studio.places) == 7
 
 
-def test_when_the_rounds_are_used_up_the_last_delivery_stands_without_another_call(studio: Studio) -> None:
+def test_after_the_last_round_the_last_delivery_stands(studio: Studio) -> None:
     run = studio.run(studio.company({"talk": {**TALK, "rounds": 2}}), {
         "talk#1/round-1/assistant": "Ada", "talk#1/round-2/instructor": "Shorter.", "talk#1/round-2/assistant": "Al"})
     assert run.values["title"] == "Al"
@@ -98,7 +98,7 @@ def test_feedback_that_passes_at_the_start_ends_the_phase_with_no_call(studio: S
     assert len(studio.places) == 1
 
 
-def test_feedback_runs_before_the_opening_and_after_each_delivery_and_the_pair_reads_it(studio: Studio) -> None:
+def test_the_pair_reads_feedback_before_the_opening_and_after_deliveries(studio: Studio) -> None:
     phase = {**CHANGE, "feedback": "software.complete", "opening": "FIX {{ feedback.report }}"}
     studio.run(studio.company({"write": WRITE, "complete": phase}), {
         "write#1/round-1/assistant": "<SOLUTION>\n" + program(STUB),
@@ -149,7 +149,7 @@ def test_an_assistant_that_insists_against_the_feedback_ends_the_phase(studio: S
     assert studio.endings()["complete#1"] == "consensus"
 
 
-def test_thoughts_are_removed_before_anything_is_parsed_and_kept_in_the_journal(studio: Studio) -> None:
+def test_thoughts_stay_in_the_journal_and_are_never_parsed(studio: Studio) -> None:
     run = studio.run(studio.company({"talk": TALK}), {
         "talk#1/round-1/assistant": "<think>maybe <SOLUTION> Bob</think><SOLUTION> Ada"})
     assert run.values["title"] == "Ada"

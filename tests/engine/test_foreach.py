@@ -24,7 +24,7 @@ def test_parents_come_before_children() -> None:
     assert ids(plan) == ["a", "b", "c"]
 
 
-def test_without_dependencies_the_given_order_stands_and_unnamed_items_are_numbered() -> None:
+def test_without_dependencies_the_order_stands_and_items_get_numbers() -> None:
     assert ids(["x", "y"], None) == ["1", "2"]
     assert ids([{"id": 7}, {"id": 3}]) == ["7", "3"]
 

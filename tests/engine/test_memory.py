@@ -22,7 +22,7 @@ def dialogue(rounds: int) -> ShortTermMemory:
     return memory
 
 
-def test_each_side_reads_its_own_words_as_assistant_and_the_others_as_user() -> None:
+def test_each_side_reads_its_own_words_as_the_assistants() -> None:
     memory = dialogue(1)
     assert seen(memory, "assistant") == [("system", "SYSTEM"), ("user", "OPENING\n\nI1"), ("assistant", "A1")]
     assert seen(memory, "instructor")[1:] == [("user", "OPENING"), ("assistant", "I1"), ("user", "A1")]

@@ -9,7 +9,7 @@ DONE = "def save():\n    return 1"
 LONG = "\n".join(f"def f{n}():\n    return {n}\n" for n in range(12)) + "\nprint(f0() + f3() + f11())"
 
 
-def test_a_delivery_that_turns_the_guard_from_passing_into_failing_goes_back_and_is_not_on_disk(studio: Studio) -> None:
+def test_a_delivery_that_makes_the_guard_fail_goes_back(studio: Studio) -> None:
     phase = {**CHANGE, "guard": "software.complete"}
     run = studio.run(studio.company({"write": WRITE, "change": phase}), {
         "write#1/round-1/assistant": "<SOLUTION>\n" + program(DONE),
@@ -20,7 +20,7 @@ def test_a_delivery_that_turns_the_guard_from_passing_into_failing_goes_back_and
     assert STUB not in studio.git_show(run)
 
 
-def test_when_the_phase_ends_with_refused_deliveries_the_entry_version_stands(studio: Studio) -> None:
+def test_after_refused_deliveries_the_entry_version_stands(studio: Studio) -> None:
     phase = {**CHANGE, "guard": "software.complete", "rounds": 1}
     stubborn = {f"change#1/round-1/assistant{r}": program(STUB) for r in ("", "/retry-1", "/retry-2")}
     run = studio.run(studio.company({"write": WRITE, "change": phase}), {
@@ -29,7 +29,7 @@ def test_when_the_phase_ends_with_refused_deliveries_the_entry_version_stands(st
     assert run.success
 
 
-def test_a_delivery_that_makes_it_worse_by_a_guard_that_never_passed_goes_back(studio: Studio) -> None:
+def test_a_worse_delivery_goes_back_even_if_the_guard_never_passed(studio: Studio) -> None:
     phase = {**CHANGE, "guard": "software.complete"}
     better, worse = f"{STUB}\n\ndef load():\n    return 1", f"{STUB}\n\ndef load():\n    pass"
     run = studio.run(studio.company({"write": WRITE, "change": phase}), {

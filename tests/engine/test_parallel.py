@@ -25,7 +25,7 @@ def test_branches_see_the_state_at_the_fork_and_writes_meet_at_the_join(studio: 
     assert "a=parallel#1/branch-1/first#1 b=parallel#1/branch-2" in studio.said("third#1/round-1/assistant")
 
 
-def test_software_merges_per_file_and_versions_are_committed_in_declared_order(studio: Studio) -> None:
+def test_software_merges_per_file_in_declared_order(studio: Studio) -> None:
     company = studio.company({"one": files("one.md"), "two": files("two.md")}, both({"phase": "one"}, {"phase": "two"}))
     run = studio.run(company, {
         "parallel#1/branch-1/one#1/round-1/assistant": Scripted("<SOLUTION>\n" + program("1", "one.md"), delay=0.2),
@@ -51,7 +51,7 @@ def test_two_branches_that_write_one_file_fail_clearly(studio: Studio) -> None:
     assert "both wrote same.md" in run.reason
 
 
-def test_when_a_branch_fails_its_sibling_finishes_the_activity_under_way_and_no_more(studio: Studio) -> None:
+def test_when_a_branch_fails_its_sibling_finishes_only_its_activity(studio: Studio) -> None:
     choose = talk("a", solution={"form": "choice", "options": ["x", "y"], "retries": 0}, rounds=1)
     company = studio.company({"bad": choose, "slow": talk("b", rounds=3)}, both({"phase": "bad"}, {"phase": "slow"}))
     bad = {f"parallel#1/branch-1/bad#1/{p}": "?" for p in ("round-1/assistant", "reflection-1", "reflection-2")}

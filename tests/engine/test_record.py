@@ -81,7 +81,7 @@ def test_what_depends_on_the_model_may_differ_when_another_one_was_chosen(now: d
         find(Record(recorded(PLACE), any_model=True), PLACE, {**CHANGED, **now})
 
 
-def test_in_a_changed_company_a_new_activity_before_the_end_of_the_record_is_a_difference() -> None:
+def test_a_new_activity_before_the_end_of_the_record_is_a_difference() -> None:
     with pytest.raises(RunChanged) as caught:
         find(Record(recorded(PLACE, LATER), changed=True), "new#1/round-1/assistant")
     assert caught.value.before == {}

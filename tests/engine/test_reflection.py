@@ -11,7 +11,7 @@ CHOICE: dict[str, Any] = {"form": "choice", "options": ["Website", "Game"], "ret
 CHOOSE = {**TALK, "solution": CHOICE, "rounds": 1}
 
 
-def test_a_phase_without_a_delivery_gets_one_reflection_that_reads_the_dialogue(studio: Studio) -> None:
+def test_a_phase_without_a_delivery_reflects_on_the_dialogue_once(studio: Studio) -> None:
     run = studio.run(studio.company({"talk": CHOOSE}), {
         "talk#1/round-1/assistant": "Hard to say.", "talk#1/reflection-1": "Game"})
     assert run.values["title"] == "Game"
@@ -29,7 +29,7 @@ def test_reflection_reads_what_tools_said_and_no_empty_words(studio: Studio) -> 
     assert "Maker:" not in said
 
 
-def test_reflection_is_tried_twice_and_then_the_phase_fails_with_what_to_do(studio: Studio) -> None:
+def test_after_two_reflections_the_phase_fails_with_what_to_do(studio: Studio) -> None:
     run = studio.run(studio.company({"talk": CHOOSE}), {
         "talk#1/round-1/assistant": "Hard to say.", "talk#1/reflection-1": "Hm.", "talk#1/reflection-2": "Well."})
     assert not run.success
@@ -63,7 +63,7 @@ def test_what_tools_said_may_stand_in_place_of_a_reflection(studio: Studio) -> N
     assert studio.places[-1] == f"{at}/act-4/answer"
 
 
-def test_a_parse_error_goes_back_to_the_assistant_with_what_was_wrong_at_most_retries_times(studio: Studio) -> None:
+def test_a_parse_error_goes_back_at_most_retries_times(studio: Studio) -> None:
     phase = {**CHOOSE, "solution": {**CHOICE, "retries": 2}}
     studio.run(studio.company({"talk": phase}), {
         "talk#1/round-1/assistant": "Hm.", "talk#1/round-1/assistant/retry-1": "Hm!",

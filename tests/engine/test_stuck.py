@@ -115,7 +115,7 @@ def test_the_best_version_by_feedback_stands_in_a_phase_that_is_stuck(studio: St
     assert "return 1" in str(run.software.text("main.py"))
 
 
-def test_the_third_equal_tool_call_is_not_performed_and_its_answer_still_counts(studio: Studio) -> None:
+def test_the_third_equal_tool_call_is_not_performed_but_is_answered(studio: Studio) -> None:
     company = studio.company({"talk": TALK}, **with_tools())
     at = "talk#1/round-1/assistant"
     run = studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-2": action(), f"{at}/act-3": "Ada",
@@ -154,7 +154,7 @@ def test_no_more_tools_are_offered_in_a_turn_that_loops(studio: Studio) -> None:
     assert studio.request(f"{at}/act-3").body["messages"][-1]["content"] == "SAME CALL software.complete 3"
 
 
-def test_equal_calls_with_others_in_between_are_a_loop_and_those_of_other_turns_are_none(studio: Studio) -> None:
+def test_equal_calls_of_one_turn_are_a_loop_and_of_several_are_none(studio: Studio) -> None:
     tools = {**ROLES, "maker": {**ROLES["maker"], "tools": ["software.complete", "software.packages"]}}
     calls = [action(), action("software.packages"), action(), action("software.packages"), action()]
     at = "talk#1/round-1/assistant"
@@ -166,7 +166,7 @@ def test_equal_calls_with_others_in_between_are_a_loop_and_those_of_other_turns_
     assert len(studio.tool_calls("talk#1")) == 5
 
 
-def test_a_tool_that_says_the_same_three_times_whatever_it_is_asked_is_a_loop_told_in_a_line(studio: Studio) -> None:
+def test_three_equal_results_of_a_tool_are_a_loop_told_in_a_line(studio: Studio) -> None:
     company = studio.company({"write": {**WRITE, "solution": {"form": "files", "retries": 0}}},
                              roles={**ROLES, "maker": {**ROLES["maker"], "tools": ["verilog.minimise"]}})
     at, table = "write#1/round-1/assistant", {"row_variables": ["a"], "row_labels": ["0", "1"], "cells": [[0], [1]]}

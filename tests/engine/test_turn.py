@@ -7,7 +7,7 @@ from tests.engine.studio import CHECK, OVERFLOW, TALK, WRITE, Studio, action, pr
 from tests.support.chat_server import Scripted
 
 
-def test_a_json_block_calls_a_tool_and_the_observation_is_the_next_message(studio: Studio) -> None:
+def test_a_json_block_calls_a_tool_and_the_next_message_observes_it(studio: Studio) -> None:
     company = studio.company({"talk": TALK}, **with_tools())
     studio.run(company, {"talk#1/round-1/assistant": action(), "talk#1/round-1/assistant/act-1": "<SOLUTION> Ada"})
     assert studio.messages("talk#1/round-1/assistant/act-1")[2:] == [
@@ -47,7 +47,7 @@ def test_tool_calls_of_one_turn_are_limited(studio: Studio) -> None:
     assert "NO MORE CALLS" in studio.said("talk#1/round-1/assistant/act-2")
 
 
-def test_a_tool_call_where_an_answer_is_due_is_asked_for_once_more_and_never_taken_for_it(studio: Studio) -> None:
+def test_a_tool_call_where_an_answer_is_due_is_asked_for_once_more(studio: Studio) -> None:
     phase = {**TALK, "tool_calls": 1, "model": {"temperature": 0.1}}
     company, at = studio.company({"talk": phase}, **with_tools()), "talk#1/round-1/assistant"
     run = studio.run(company, {at: action(), f"{at}/act-1": action(), f"{at}/act-1/answer": "<SOLUTION> Ada"})
@@ -80,7 +80,7 @@ def test_a_reply_cut_by_the_length_limit_is_continued_and_joined(studio: Studio)
     assert studio.messages("write#1/round-1/assistant/more-1")[-2:] == [("assistant", first), ("user", "GO ON")]
 
 
-def test_a_request_that_does_not_fit_loses_its_oldest_rounds_and_never_the_opening(studio: Studio) -> None:
+def test_a_request_that_does_not_fit_loses_its_oldest_rounds(studio: Studio) -> None:
     replies: dict[str, Any] = {f"talk#1/round-{n}/assistant": f"Ada {n}" for n in (1, 2)}
     replies |= {"talk#1/round-2/instructor": "Shorter.", "talk#1/round-3/instructor": "Much shorter.",
                 "talk#1/round-3/assistant": OVERFLOW, "talk#1/round-3/assistant/trim-1": "<SOLUTION> Al"}
@@ -104,7 +104,7 @@ def test_memory_window_keeps_the_opening_and_the_last_exchanges(studio: Studio) 
         ("user", "OPENING about TASK\n\nI3"), ("assistant", "A3"), ("user", "I4")]
 
 
-def test_without_an_instructor_the_window_counts_actions_with_their_observations(studio: Studio) -> None:
+def test_without_an_instructor_the_window_counts_observed_actions(studio: Studio) -> None:
     phase = {**TALK, "instructor": None, "memory": {"window": 1}}
     places = ["talk#1/round-1/assistant", "talk#1/round-1/assistant/act-1", "talk#1/round-1/assistant/act-2"]
     replies = {place: f"Look {n}.\n{action()}" for n, place in enumerate(places)}
@@ -117,7 +117,7 @@ def test_without_an_instructor_the_window_counts_actions_with_their_observations
     assert "OBSERVATION" in messages[3][1]
 
 
-def test_an_image_input_travels_with_the_opening_of_the_phase_that_reads_it(studio: Studio) -> None:
+def test_an_image_travels_with_the_opening_of_the_phase_that_reads_it(studio: Studio) -> None:
     picture = studio.folder / "diagram.png"
     picture.write_bytes(b"\x89PNG not really")
     inputs = {"task": {"required": True}, "diagram": {"kind": "image", "required": True}}

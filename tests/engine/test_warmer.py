@@ -17,7 +17,7 @@ def temperatures(studio: Studio, replies: dict[str, Any], **phase: Any) -> dict[
             for request in studio.server.requests if request.headers["X-ChatDev-Activity"].startswith("change")}
 
 
-def test_both_sides_after_a_delivery_that_changes_nothing_until_one_changes_something(studio: Studio) -> None:
+def test_both_sides_get_warmer_until_a_delivery_changes_something(studio: Studio) -> None:
     asked = temperatures(studio, {
         "change#1/round-1/assistant": program(), "change#1/round-2/instructor": "Change it.",
         "change#1/round-2/assistant": program("print(2)"), "change#1/round-3/instructor": "<SOLUTION>"})

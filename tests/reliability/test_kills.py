@@ -14,7 +14,7 @@ from benchmarks.reliability.proof import SEED
 
 @pytest.mark.tool
 @pytest.mark.parametrize("study", [kills, cuts])
-def test_a_run_that_was_killed_or_lost_its_end_goes_on_as_if_nothing_had_happened(study: ModuleType) -> None:
+def test_a_run_that_was_killed_or_cut_goes_on_as_if_it_had_not(study: ModuleType) -> None:
     proof = study.prove(SEED, True)
     assert [claim for claim in proof.claims if not claim.holds] == []
     assert study.table(proof.figures)

@@ -74,7 +74,7 @@ CHANGES: dict[Callable[[Company], None], tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("how", CHANGES)
-def test_a_change_is_refused_with_its_place_and_fields_and_nothing_is_touched(workshop: Shop,
+def test_a_change_is_refused_with_its_place_and_fields(workshop: Shop,
                                                                               how: Callable[[Company], None]) -> None:
     stopped = stopped_at(workshop, PAGE)
     before = contents(stopped.folder)
@@ -156,7 +156,7 @@ def test_as_it_was_takes_the_company_of_the_beginning(workshop: Shop) -> None:
 
 
 @pytest.mark.parametrize("damage", ["gone", "broken"])
-def test_a_company_that_cannot_be_loaded_any_more_is_told_with_the_way_out(workshop: Shop, damage: str) -> None:
+def test_a_company_that_no_longer_loads_is_named_with_the_way_out(workshop: Shop, damage: str) -> None:
     stopped = stopped_at(workshop, PAGE)
     before = contents(stopped.folder)
     if damage == "gone":

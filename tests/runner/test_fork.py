@@ -133,7 +133,7 @@ def test_a_fork_by_another_model_pays_from_its_activity_only(workshop: Shop) -> 
         (GUIDE, "gpt-4.1-mini"), (PAGE, "gpt-4.1-mini")]
 
 
-def test_a_fork_of_a_run_that_had_other_results_before_takes_the_newer_ones(workshop: Shop) -> None:
+def test_a_fork_takes_the_newer_of_two_results(workshop: Shop) -> None:
     stopped = stopped_at(workshop, PAGE)
     file = workshop.company / "company.yaml"
     file.write_text(file.read_text().replace("WRITE README.md", "WRITE THE README.md"))

@@ -110,7 +110,7 @@ def test_a_run_that_crashes_leaves_none(plantation: Plantation, monkeypatch: pyt
     plantation.assert_clean()
 
 
-def test_a_key_that_the_user_wrote_into_the_task_or_the_software_goes_no_further(plantation: Plantation) -> None:
+def test_a_key_in_the_task_or_the_software_goes_no_further(plantation: Plantation) -> None:
     plantation.shop.server.route(parroting)
     task, software = plantation.work / "task.txt", plantation.work / "old"
     task.write_text(f"{KEY} is my key", encoding="utf-8")

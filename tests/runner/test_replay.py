@@ -56,7 +56,7 @@ def events_of(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("given", ["", "run/journal.jsonl"])
-def test_a_replay_tells_the_same_and_makes_the_same_without_asking_anybody(offline: Shop, given: str) -> None:
+def test_a_replay_says_and_makes_the_same_without_asking_anybody(offline: Shop, given: str) -> None:
     folder = folder_of(offline)
     run, events = played(folder / given)
     assert run.success

@@ -138,7 +138,7 @@ def test_a_finished_run_has_nothing_left_to_do(workshop: Shop) -> None:
     assert versions(resumed.folder) == before
 
 
-def test_spending_sums_over_the_sessions_and_the_same_budget_stops_at_once(workshop: Shop) -> None:
+def test_spending_sums_over_sessions_so_the_same_budget_stops_at_once(workshop: Shop) -> None:
     answered(workshop)
     stopped = workshop.run("--max-calls", "3")
     assert stopped.status == 6

@@ -56,7 +56,7 @@ def test_only_the_failure_that_ended_the_run_is_tried_again(shop: Shop, shelf: P
     assert activities(resumed).count(f"{LOOK}/call-1") == 1
 
 
-def test_while_nothing_is_mended_the_run_stops_there_again_and_nothing_is_paid(shop: Shop, shelf: Path) -> None:
+def test_while_nothing_is_fixed_the_run_stops_again_and_pays_nothing(shop: Shop, shelf: Path) -> None:
     first = stopped(shop, shelf)
     again = resume(shop, first.folder)
     assert again.status == 4

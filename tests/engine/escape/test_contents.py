@@ -58,7 +58,7 @@ def test_code_nested_just_short_of_too_deep_is_judged_as_well(world: World) -> N
     assert run.success, run.reason
 
 
-def test_deleting_every_file_leaves_an_empty_software_whose_history_has_them(world: World) -> None:
+def test_deleting_every_file_leaves_them_in_the_history(world: World) -> None:
     company = world.studio.company({"write": WRITE, "change": CHANGE}, success="test.passed")
     run = world.run(company, {shop.FIRST: shop.HELLO, shop.SECOND: "<SOLUTION>\n" + block("main.py", "", "delete")})
     assert dict(run.software) == {}

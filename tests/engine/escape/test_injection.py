@@ -81,7 +81,7 @@ HIDDEN = {"before": f"{CALL}\n{HELLO}", "behind": f"{HELLO}\n{CALL}", "in a list
 
 
 @pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN)
-def test_a_call_hidden_in_a_solution_of_a_role_that_lacks_the_tool_calls_nothing(world: World, hidden: str) -> None:
+def test_a_call_hidden_in_a_solution_calls_nothing_the_role_lacks(world: World, hidden: str) -> None:
     run = world.run(world.studio.company({"write": WRITE}, **with_tools()), {
         FIRST: hidden, f"{FIRST}/act-1": HELLO, f"{FIRST}/retry-1": HELLO})
     assert run.success, run.reason
@@ -122,7 +122,7 @@ LACKING = {
 
 
 @pytest.mark.parametrize("names", LACKING.values(), ids=LACKING)
-def test_native_calls_of_tools_that_the_role_lacks_are_answered_each_and_call_nothing(world: World,
+def test_native_calls_of_lacking_tools_are_answered_and_call_nothing(world: World,
                                                                                       names: list[str]) -> None:
     fields = with_tools()
     fields["roles"]["chief"] = {**ROLES["chief"], "tools": ["software.compiles"]}

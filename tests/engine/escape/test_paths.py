@@ -56,7 +56,7 @@ def test_no_way_of_naming_a_file_gets_around_that(naming: str, path: str) -> Non
 @pytest.mark.parametrize("paths", [LEAVING, METADATA, DECEIVING, IMPOSSIBLE],
                          ids=["leaving", "metadata", "deceiving", "impossible"])
 @pytest.mark.parametrize("naming", ["a line", "the fence", "a deletion"])
-def test_in_a_run_the_assistant_is_told_each_time_and_the_world_stays_as_it_was(world: World, naming: str,
+def test_the_assistant_is_told_each_time_and_the_world_stays_the_same(world: World, naming: str,
                                                                                paths: list[str]) -> None:
     """One reply after the other names one of the paths; the last one is as it should be."""
     replies = [f"<SOLUTION>\n{reply}" for reply in map(NAMINGS[naming], paths) if is_refused(reply)]

@@ -68,7 +68,7 @@ def test_without_tools_a_call_is_only_text(world: World, reply: str) -> None:
     assert "software." in run.values["title"]
 
 
-def test_an_instructor_cannot_use_the_tools_of_its_assistant_nor_make_it_use_them(world: World) -> None:
+def test_an_instructor_cannot_use_the_tools_of_its_assistant(world: World) -> None:
     company = world.studio.company({"talk": {**TALK, "opens": "instructor"}}, **with_tools())
     world.run(company, {"talk#1/round-1/instructor": action("software.complete"), ASK: "<SOLUTION> Ada"})
     assert world.studio.tool_calls("talk#1") == []
