@@ -1,74 +1,214 @@
-"""Whether a JSON schema in a company is one that the engine can hold a solution against."""
+"""JSON schemas in a company (Draft 2020-12): whether one is sound, how a value is held against it, and whether the
+grammar of a local model can hold a reply to it.
+
+A schema is one document: `$ref` leads to a place in it (`#/$defs/part`, `#anchor`). `format` is asserted for `date`,
+`date-time`, `email`, `ipv4`, `ipv6`, `regex` and `uuid`; another format is a remark for readers.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 from chatdev.config.nearest import known
 
+if TYPE_CHECKING:  # slow to import
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+    from referencing import Resolver
+
+_BASE = "https://json-schema.org/draft/2020-12"
+DRAFT = f"{_BASE}/schema"
 TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
-_LISTS_OF_SCHEMAS = ("anyOf", "allOf", "oneOf")
-_PLAIN: dict[str, type | tuple[type, ...]] = {
-    "required": list, "enum": list, "minItems": int, "maxItems": int, "minLength": int, "maxLength": int,
-    "minimum": (int, float), "maximum": (int, float), "exclusiveMinimum": (int, float),
-    "exclusiveMaximum": (int, float), "uniqueItems": bool, "description": str, "title": str, "pattern": str,
-    "const": object, "default": object, "examples": list, "anyOf": list, "allOf": list, "oneOf": list,
-}
-KEYWORDS = ("type", "properties", "items", "additionalProperties", *_PLAIN)
+_ONE = ("items", "contains", "additionalProperties", "propertyNames", "if", "then", "else", "not", "unevaluatedItems",
+        "unevaluatedProperties", "contentSchema")
+_SEVERAL = ("prefixItems", "allOf", "anyOf", "oneOf")
+_NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_SAME_VALUE = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas")
+"""Their schemas speak of the very value that the schema around them speaks of."""
+_WORDS = {"object": "a mapping", "boolean": "true or false", "array": "a list", "string": "a text",
+          "integer": "a whole number", "number": "a number", "null": "null"}
+_ASSERTED = ("date", "email", "ipv4", "ipv6", "regex", "uuid")
+
+_IN_GRAMMARS = frozenset({
+    "type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems",
+    "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "const", "anyOf",
+    "oneOf", "$ref", "$defs", "definitions",
+    "format", "pattern", "uniqueItems", "multipleOf",  # not held, or not fully: the reply is checked afterwards
+    "$schema", "$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
+})
 
 
 def schema_problem(schema: dict[str, Any]) -> str | None:
     """The first thing wrong with a schema, with the way out; None when it is sound."""
     if not schema:
         return "the form `json` needs a schema; write e.g. `schema: {type: object, properties: {…}, required: […]}`"
-    return next(_problems(schema, "schema"), None)
+    for where, part in _parts(schema, "schema"):
+        if problem := next(_problems(part, where), None):
+            return problem
+    return _misfit(schema) or next(_lost_references(schema), None) or _endless(schema)
 
 
-def _problems(schema: Any, where: str) -> Iterator[str]:
-    if not isinstance(schema, dict):
-        yield f"{where} must be a mapping of keywords, not {schema!r}"
+def schema_validator(schema: Mapping[str, Any]) -> Validator:
+    """What holds values against a sound schema; formats are asserted as the head of this module says."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema, format_checker=_formats())
+
+
+def grammar_can_express(schema: Mapping[str, Any]) -> bool:
+    """Whether llama.cpp makes a grammar of a sound schema that lets valid values through; if not, the reply must be
+    left free.
+
+    Measured on the server that we ship (`tests/engine/test_constraint.py`): it refuses `true` and `false` as schemas,
+    references by anchor or to the whole, and an empty `enum`; with `allOf`, `patternProperties` and `prefixItems` it
+    shuts out what is valid; it does not come back from bounds that contradict each other.
+    """
+    return all(isinstance(part, dict) and _IN_GRAMMARS.issuperset(part) and part.get("enum") != []
+               and _plain_reference(part.get("$ref", "#/")) and not _contradictory(part)
+               for _, part in _parts(schema, ""))
+
+
+def _plain_reference(reference: str) -> bool:
+    """Whether a reference leads from the root along names that are written as they are."""
+    return reference.startswith("#/") and not set(reference) & set("%~")
+
+
+def _contradictory(part: dict[str, Any]) -> bool:
+    """Whether the bounds leave nothing between them."""
+    least = max(part.get("minimum", -inf), part.get("exclusiveMinimum", -inf) + 1)
+    most = min(part.get("maximum", inf), part.get("exclusiveMaximum", inf) - 1)
+    return (least > most or part.get("minItems", 0) > part.get("maxItems", inf)
+            or part.get("minLength", 0) > part.get("maxLength", inf))
+
+
+def _parts(schema: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """A schema and those inside it, outer ones first, each with its path."""
+    yield where, schema
+    for key, below, inner in _inner(schema):
+        if not (key == "additionalProperties" and isinstance(inner, bool)):
+            yield from _parts(inner, f"{where}.{below}")
+
+
+def _inner(schema: Any) -> Iterator[tuple[str, str, Any]]:
+    """The schemas right inside one: keyword, path and schema."""
+    for key, value in schema.items() if isinstance(schema, dict) else ():
+        if key in _ONE:
+            yield key, key, value
+        elif key in _SEVERAL and isinstance(value, list):
+            yield from ((key, f"{key}.{n}", inner) for n, inner in enumerate(value))
+        elif key in _NAMED and isinstance(value, dict):
+            yield from ((key, f"{key}.{name}", inner) for name, inner in value.items())
+
+
+def _problems(part: Any, where: str) -> Iterator[str]:
+    """What the standard itself does not refuse, and what can be said better than by its schema."""
+    if not isinstance(part, dict):
         return
-    for key in schema:
-        if key not in KEYWORDS:
-            yield f"{where}: there is no keyword {key!r}; {known(key, KEYWORDS)}"
-    yield from _type(schema.get("type", []), where)
-    yield from _values(schema, where)
-    for below, inner in _inner(schema, where):
-        yield from _problems(inner, below)
-
-
-def _type(value: Any, where: str) -> Iterator[str]:
-    for name in value if isinstance(value, list) else [value]:
+    for key in part:
+        if key not in _keywords():
+            yield f"{where}: there is no keyword {key!r}; {known(key, _keywords())}"
+    types = part.get("type", [])
+    for name in types if isinstance(types, list) else [types]:
         if name not in TYPES:
             yield f"{where}.type: there is no type {name!r}; {known(str(name), TYPES)}"
+    if part.get("$schema", DRAFT) != DRAFT:
+        yield f"{where}.$schema: schemas are read as Draft 2020-12 ({DRAFT}), not {part['$schema']!r}; leave it out"
+    if "$id" in part and where != "schema":
+        yield f"{where}.$id: a schema in a company is one document; leave it out and use `$defs`"
 
 
-def _values(schema: dict[str, Any], where: str) -> Iterator[str]:
-    for key, kind in _PLAIN.items():
-        value = schema.get(key)
-        if key in schema and (not isinstance(value, kind) or (isinstance(value, bool) and kind in (int, (int, float)))):
-            yield f"{where}.{key} cannot be {value!r}"
-    required = schema.get("required", [])
-    if isinstance(required, list) and not all(isinstance(name, str) for name in required):
-        yield f"{where}.required must list names of properties, not {required!r}"
+def _misfit(schema: dict[str, Any]) -> str | None:
+    """What the standard's own schema refuses."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    standard = Draft202012Validator(Draft202012Validator.META_SCHEMA, format_checker=_formats())
+    error = best_match(standard.iter_errors(schema))
+    return None if error is None else f"{'.'.join(map(str, ('schema', *error.absolute_path)))} {_misfit_text(error)}"
+
+
+def _misfit_text(error: ValidationError) -> str:
+    if error.validator == "type":
+        kinds = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+        return f"must be {' or '.join(_WORDS[kind] for kind in kinds)}, not {error.instance!r}"
+    if error.validator == "format" and error.validator_value == "regex":
+        return f"is not a regular expression: {error.cause}"
+    return f"cannot be {error.instance!r}: {error.message}"
+
+
+def _lost_references(schema: dict[str, Any]) -> Iterator[str]:
+    resolver = _resolver(schema)
+    for where, part in _parts(schema, "schema"):
+        for key in ("$ref", "$dynamicRef"):
+            reference = part.get(key, "#") if isinstance(part, dict) else "#"
+            if not reference.startswith("#"):
+                yield (f"{where}.{key}: {reference!r} leads out of the company, and nothing is fetched; copy what it "
+                       "names into `$defs` and write `#/$defs/NAME`")
+            elif _target(resolver, reference) is None:
+                yield (f"{where}.{key}: {reference!r} leads nowhere; "
+                       f"{known(reference, [f'#/$defs/{name}' for name in schema.get('$defs', {})])}")
+
+
+def _endless(schema: dict[str, Any]) -> str | None:
+    """A schema that asks of a value what it already asked of it, through references, can be answered never."""
+    resolver, places = _resolver(schema), {id(part): where for where, part in _parts(schema, "schema")}
+    parts = [part for _, part in _parts(schema, "schema") if isinstance(part, dict)]
+    sorter: TopologicalSorter[int] = TopologicalSorter()
+    for part in parts:
+        same = [inner for key, _, inner in _inner(part) if key in _SAME_VALUE]
+        same += [_target(resolver, part[key]) for key in ("$ref", "$dynamicRef") if key in part]
+        sorter.add(id(part), *map(id, same))
     try:
-        re.compile(str(schema.get("pattern", "")))
-    except re.error as error:
-        yield f"{where}.pattern is not a regular expression: {error}"
+        sorter.prepare()
+    except CycleError as error:
+        circle = [places.get(one, "?") for one in reversed(error.args[1])]
+        return f"{circle[0]}: leads back to itself ({' → '.join(circle)}); remove one `$ref`"
+    return None
 
 
-def _inner(schema: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
-    properties = schema.get("properties", {})
-    if isinstance(properties, dict):
-        yield from ((f"{where}.properties.{name}", inner) for name, inner in properties.items())
-    else:
-        yield f"{where}.properties", properties
-    if "items" in schema:
-        yield f"{where}.items", schema["items"]
-    if not isinstance(schema.get("additionalProperties", True), bool):
-        yield f"{where}.additionalProperties", schema["additionalProperties"]
-    for key in _LISTS_OF_SCHEMAS:
-        members = schema.get(key, [])
-        yield from ((f"{where}.{key}.{n}", m) for n, m in enumerate(members if isinstance(members, list) else []))
+def _target(resolver: Resolver[Any], reference: str) -> Any:
+    """What a local reference leads to; None when it leads nowhere."""
+    from referencing.exceptions import Unresolvable
+
+    try:
+        return resolver.lookup(reference).contents
+    except Unresolvable:
+        return None
+
+
+def _resolver(schema: dict[str, Any]) -> Resolver[Any]:
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    registry: Registry[Any] = Registry()
+    return registry.with_resource("", DRAFT202012.create_resource(schema)).resolver()
+
+
+@cache
+def _keywords() -> tuple[str, ...]:
+    """Every keyword of the draft, and `definitions`, as `$defs` was called before."""
+    from jsonschema_specifications import REGISTRY
+
+    parts = ("validation", "applicator", "core", "unevaluated", "meta-data", "format-annotation", "content")
+    metas = (REGISTRY.contents(f"{_BASE}/meta/{part}") for part in parts)
+    return (*(key for meta in metas for key in meta["properties"]), "definitions")
+
+
+@cache
+def _formats() -> Any:
+    """The formats that need no package beside `jsonschema`, so that every machine asserts the same."""
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(_ASSERTED)
+    checker.checks("date-time", raises=ValueError)(_is_date_time)
+    return checker
+
+
+def _is_date_time(value: object) -> bool:
+    """A date and time with its offset (RFC 3339); what is no text has no format."""
+    return not isinstance(value, str) or (value[10:11] in "Tt" and datetime.fromisoformat(value).tzinfo is not None)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from chatdev.config.json_schema import schema_validator
 from chatdev.replies.fences import scan
 from chatdev.replies.problem import Unreadable
 from chatdev.workspace.python_source import literal
@@ -97,9 +98,7 @@ def _violations(value: Any, schema: Mapping[str, Any]) -> list[str]:
     """How `value` violates the schema, each with the path of the field."""
     if not schema:
         return []
-    from jsonschema.validators import validator_for  # slow to import
-
-    errors = sorted(validator_for(schema)(schema).iter_errors(value), key=lambda error: error.json_path)
+    errors = sorted(schema_validator(schema).iter_errors(value), key=lambda error: error.json_path)
     return [f"{_field(error.json_path)}: {_short(error.message)}" for error in errors]
 
 
