@@ -7,7 +7,7 @@ A schema is one document: `$ref` leads to a place in it (`#/$defs/part`, `#ancho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -19,15 +19,20 @@ from chatdev.config.nearest import known
 if TYPE_CHECKING:  # slow to import
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
-    from referencing import Resolver
 
-_BASE = "https://json-schema.org/draft/2020-12"
-DRAFT = f"{_BASE}/schema"
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
 _ONE = ("items", "contains", "additionalProperties", "propertyNames", "if", "then", "else", "not", "unevaluatedItems",
         "unevaluatedProperties", "contentSchema")
 _SEVERAL = ("prefixItems", "allOf", "anyOf", "oneOf")
 _NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+KEYWORDS = (
+    "type", "const", "enum", "required", "minItems", "maxItems", "uniqueItems", "minLength", "maxLength", "pattern",
+    "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minProperties",
+    "maxProperties", "dependentRequired", "minContains", "maxContains", *_ONE, *_SEVERAL, *_NAMED,
+    "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding",
+    "contentMediaType", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$id", "$schema", "$comment", "$vocabulary",
+)
 _SAME_VALUE = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas")
 """Their schemas speak of the very value that the schema around them speaks of."""
 _WORDS = {"object": "a mapping", "boolean": "true or false", "array": "a list", "string": "a text",
@@ -82,8 +87,8 @@ def _contradictory(part: dict[str, Any]) -> bool:
     """Whether the bounds leave nothing between them."""
     least = max(part.get("minimum", -inf), part.get("exclusiveMinimum", -inf) + 1)
     most = min(part.get("maximum", inf), part.get("exclusiveMaximum", inf) - 1)
-    return (least > most or part.get("minItems", 0) > part.get("maxItems", inf)
-            or part.get("minLength", 0) > part.get("maxLength", inf))
+    return bool(least > most or part.get("minItems", 0) > part.get("maxItems", inf)
+                or part.get("minLength", 0) > part.get("maxLength", inf))
 
 
 def _parts(schema: Any, where: str) -> Iterator[tuple[str, Any]]:
@@ -110,8 +115,8 @@ def _problems(part: Any, where: str) -> Iterator[str]:
     if not isinstance(part, dict):
         return
     for key in part:
-        if key not in _keywords():
-            yield f"{where}: there is no keyword {key!r}; {known(key, _keywords())}"
+        if key not in KEYWORDS:
+            yield f"{where}: there is no keyword {key!r}; {known(key, KEYWORDS)}"
     types = part.get("type", [])
     for name in types if isinstance(types, list) else [types]:
         if name not in TYPES:
@@ -134,7 +139,8 @@ def _misfit(schema: dict[str, Any]) -> str | None:
 
 def _misfit_text(error: ValidationError) -> str:
     if error.validator == "type":
-        kinds = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+        value: Any = error.validator_value
+        kinds = [value] if isinstance(value, str) else value
         return f"must be {' or '.join(_WORDS[kind] for kind in kinds)}, not {error.instance!r}"
     if error.validator == "format" and error.validator_value == "regex":
         return f"is not a regular expression: {error.cause}"
@@ -142,26 +148,26 @@ def _misfit_text(error: ValidationError) -> str:
 
 
 def _lost_references(schema: dict[str, Any]) -> Iterator[str]:
-    resolver = _resolver(schema)
+    target = _targets(schema)
     for where, part in _parts(schema, "schema"):
         for key in ("$ref", "$dynamicRef"):
             reference = part.get(key, "#") if isinstance(part, dict) else "#"
             if not reference.startswith("#"):
                 yield (f"{where}.{key}: {reference!r} leads out of the company, and nothing is fetched; copy what it "
                        "names into `$defs` and write `#/$defs/NAME`")
-            elif _target(resolver, reference) is None:
+            elif target(reference) is None:
                 yield (f"{where}.{key}: {reference!r} leads nowhere; "
                        f"{known(reference, [f'#/$defs/{name}' for name in schema.get('$defs', {})])}")
 
 
 def _endless(schema: dict[str, Any]) -> str | None:
     """A schema that asks of a value what it already asked of it, through references, can be answered never."""
-    resolver, places = _resolver(schema), {id(part): where for where, part in _parts(schema, "schema")}
+    target, places = _targets(schema), {id(part): where for where, part in _parts(schema, "schema")}
     parts = [part for _, part in _parts(schema, "schema") if isinstance(part, dict)]
     sorter: TopologicalSorter[int] = TopologicalSorter()
     for part in parts:
         same = [inner for key, _, inner in _inner(part) if key in _SAME_VALUE]
-        same += [_target(resolver, part[key]) for key in ("$ref", "$dynamicRef") if key in part]
+        same += [target(part[key]) for key in ("$ref", "$dynamicRef") if key in part]
         sorter.add(id(part), *map(id, same))
     try:
         sorter.prepare()
@@ -171,32 +177,22 @@ def _endless(schema: dict[str, Any]) -> str | None:
     return None
 
 
-def _target(resolver: Resolver[Any], reference: str) -> Any:
-    """What a local reference leads to; None when it leads nowhere."""
-    from referencing.exceptions import Unresolvable
-
-    try:
-        return resolver.lookup(reference).contents
-    except Unresolvable:
-        return None
-
-
-def _resolver(schema: dict[str, Any]) -> Resolver[Any]:
+def _targets(schema: dict[str, Any]) -> Callable[[str], Any]:
+    """A function that says what a local reference leads to; None when it leads nowhere."""
     from referencing import Registry
+    from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012
 
     registry: Registry[Any] = Registry()
-    return registry.with_resource("", DRAFT202012.create_resource(schema)).resolver()
+    resolver = registry.with_resource("", DRAFT202012.create_resource(schema)).resolver()
 
+    def target(reference: str) -> Any:
+        try:
+            return resolver.lookup(reference).contents
+        except Unresolvable:
+            return None
 
-@cache
-def _keywords() -> tuple[str, ...]:
-    """Every keyword of the draft, and `definitions`, as `$defs` was called before."""
-    from jsonschema_specifications import REGISTRY
-
-    parts = ("validation", "applicator", "core", "unevaluated", "meta-data", "format-annotation", "content")
-    metas = (REGISTRY.contents(f"{_BASE}/meta/{part}") for part in parts)
-    return (*(key for meta in metas for key in meta["properties"]), "definitions")
+    return target
 
 
 @cache

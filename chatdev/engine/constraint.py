@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
+from chatdev.config.json_schema import grammar_can_express
 from chatdev.config.phases import Solution
 from chatdev.config.profiles import ModelProfile
 from chatdev.llm.base import Constraint
@@ -34,7 +35,7 @@ def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
     if solution.form == "files" and not solution.as_file:
         named = [] if any(_WILD & set(pattern) for pattern in solution.only) else solution.only
         return Constraint(grammar=_files_grammar(named or paths, concludes=concludes))
-    if solution.form == "json" and solution.schema_:
+    if solution.form == "json" and solution.schema_ and grammar_can_express(solution.schema_):
         return Constraint(schema=solution.schema_)
     return None
 

@@ -71,7 +71,7 @@ def test_a_finding_names_the_line_that_is_wrong(tmp_path: Path) -> None:
     ("{form: json, schema: {required: [1]}}", "schema: schema.required.0 must be a text, not 1"),
     ("{form: json, schema: {required: a}}", "schema: schema.required must be a list, not 'a'"),
     ("{form: json, schema: {minItems: true}}", "schema: schema.minItems must be a whole number, not True"),
-    ("{form: json, schema: {minLength: -3}}", "schema: schema.minLength cannot be -3: -3 is less than the minimum of 0"),
+    ("{form: json, schema: {minLength: -3}}", "schema: schema.minLength cannot be -3: -3 is less than"),
     ("{form: json, schema: {multipleOf: 0}}", "schema: schema.multipleOf cannot be 0"),
     ("{form: json, schema: {pattern: '('}}", "schema: schema.pattern is not a regular expression"),
     ("{form: json, schema: {anyOf: {type: object}}}", "schema: schema.anyOf must be a list, not"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from chatdev.config.json_schema import grammar_can_express, schema_problem, schema_validator
+from chatdev.config.json_schema import KEYWORDS, grammar_can_express, schema_problem, schema_validator
 from chatdev.config.load import companies, load_company
 
 TEXT = {"type": "string"}
@@ -31,6 +32,10 @@ PART = {"part": {"type": "object", "properties": {"name": TEXT, "parts": {"items
 ])
 def test_what_the_standard_allows_is_taken(schema: dict[str, Any]) -> None:
     assert schema_problem(schema) is None
+
+
+def test_every_keyword_that_is_asserted_is_known() -> None:
+    assert set(Draft202012Validator.VALIDATORS) <= set(KEYWORDS)
 
 
 @pytest.mark.parametrize(("schema", "problem"), [

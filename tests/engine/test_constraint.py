@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import re
+from typing import Any
 
 import pytest
 
 from chatdev.config.inception import form_text
+from chatdev.config.json_schema import schema_validator
 from chatdev.config.load import load_company
 from chatdev.config.phases import Solution
 from chatdev.config.profiles import ModelProfile
 from chatdev.engine.constraint import constraint_for
-from chatdev.llm.base import Message, Reply, Request, Sampling
+from chatdev.llm.base import Constraint, Message, Request, Sampling
 from chatdev.llm.local.model import LocalModel
 from chatdev.replies import FilesDelivery, parse_solution
 from tests.support.local_model import require_local_model
 
 SMALL = ModelProfile(match=["x"], constrained=True)
+
+
+def answers(question: str, *constraints: Constraint | None) -> list[str]:
+    """What the local model says to the question when it is held to each constraint."""
+
+    async def ask() -> list[str]:
+        model, sampling = LocalModel(), Sampling("local", temperature=0, max_tokens=200)
+        try:
+            return [(await model.complete(Request((Message("user", question),), sampling, constraint=constraint))).text
+                    for constraint in constraints]
+        finally:
+            await model.close()
+
+    return asyncio.run(ask())
+
+
+def json_by(schema: dict[str, Any]) -> Solution:
+    return Solution.model_validate({"form": "json", "schema": schema})
 
 
 def test_what_goes_beyond_the_bound_is_cut_off() -> None:
@@ -71,18 +91,37 @@ def test_the_small_model_answers_with_readable_files_whatever_it_is_asked() -> N
     software = {"main.py": b"def add(a, b):\n    return a - b\n\n\nprint(add(1, 2))\n"}
     constraint = constraint_for(Solution(form="files"), SMALL, concludes=False, paths=software)
     question = "main.py has the function add, which returns a - b. What is it called? Answer with one word."
-
-    async def ask() -> Reply:
-        model = LocalModel()
-        try:
-            sampling = Sampling("local", temperature=0, max_tokens=200)
-            return await model.complete(Request((Message("user", question),), sampling, constraint=constraint))
-        finally:
-            await model.close()
-
-    delivery = parse_solution(Solution(form="files"), asyncio.run(ask()).text, software)
+    (answer,) = answers(question, constraint)
+    delivery = parse_solution(Solution(form="files"), answer, software)
     assert isinstance(delivery, FilesDelivery)
     assert set(delivery.software) == {"main.py"}
+
+
+@pytest.mark.parametrize("schema", [{"type": "object"}, {"items": {"$ref": "#/$defs/b"}, "$defs": {"b": {}}}])
+def test_json_is_held_to_a_schema_that_a_grammar_can_express(schema: dict[str, Any]) -> None:
+    assert constraint_for(json_by(schema), SMALL, concludes=True) == Constraint(schema=schema)
+    assert constraint_for(json_by({"patternProperties": {"^a": schema}}), SMALL, concludes=True) is None
+
+
+NAME = {"type": "string", "minLength": 1, "maxLength": 12}
+EXPRESSIBLE: list[dict[str, Any]] = [
+    {"$ref": "#/$defs/who", "$defs": {"who": {"type": "object", "properties": {"name": NAME}, "required": ["name"]}}},
+    {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}, "required": ["day"]},
+    {"type": "array", "items": NAME, "minItems": 1, "maxItems": 2},
+    {"anyOf": [{"type": "integer", "minimum": 3, "maximum": 5}, {"const": "none"}]},
+    {"type": "object", "properties": {"kind": {"enum": ["a", "b"]}}, "required": ["kind"],
+     "additionalProperties": False},
+]
+
+
+@pytest.mark.model
+@pytest.mark.xdist_group("local-model")
+def test_the_small_model_gives_json_by_every_schema_it_is_held_to() -> None:
+    require_local_model()
+    constraints = [constraint_for(json_by(schema), SMALL, concludes=False) for schema in EXPRESSIBLE]
+    assert all(constraints)
+    for schema, answer in zip(EXPRESSIBLE, answers("Say hello to Anna.", *constraints), strict=True):
+        assert schema_validator(schema).is_valid(parse_solution(json_by(schema), answer, {}))
 
 
 def test_a_larger_model_is_left_free() -> None:
