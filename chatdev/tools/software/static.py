@@ -120,13 +120,18 @@ def _imported_names(tree: ast.Module) -> Iterator[tuple[str, bool]]:
     waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
     while waiting:
         node, may_fail = waiting.pop()
-        if isinstance(node, ast.Import):
-            yield from ((alias.name.split(".")[0], may_fail) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.split(".")[0], may_fail
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((name, may_fail) for name in _names_of(node))
         elif not (isinstance(node, ast.If) and _is_type_checking(node.test)):
             may_fail = may_fail or (isinstance(node, ast.Try) and any(map(_catches_import_error, node.handlers)))
             waiting += [(child, may_fail) for child in ast.iter_child_nodes(node)]
+
+
+def _names_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The top-level names of what an import statement imports; none for a relative import."""
+    if isinstance(node, ast.Import):
+        return [alias.name.split(".")[0] for alias in node.names]
+    return [node.module.split(".")[0]] if node.module and not node.level else []
 
 
 def _is_type_checking(test: ast.expr) -> bool:

@@ -1,0 +1,99 @@
+"""Which toolchain software gets, and what the pipeline does with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chatdev.errors import ToolError
+from chatdev.sandbox.base import Job
+from chatdev.sandbox.unconfined import Unconfined
+from chatdev.tools.base import ToolContext
+from chatdev.tools.software.page import PageToolchain
+from chatdev.tools.software.python import PythonToolchain
+from chatdev.tools.software.session import Session
+from chatdev.tools.software.table import TableToolchain
+from chatdev.tools.software.toolchain import NoToolchain, judge, toolchain_of, use_in_copy
+from chatdev.tools.software.verdict import Finding
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> ToolContext:
+    return ToolContext({"kept.txt": b"as it was"}, {}, {}, Unconfined(), tmp_path / "run", tmp_path)
+
+
+class Staged:
+    """A toolchain whose findings are given; `starts` are the sessions typed, `seen` what each found in the folder."""
+
+    typed_command: str | None = "app"
+
+    def __init__(self, check: Finding | None = None, build: Finding | None = None) -> None:
+        self._check, self._build = check, build
+        self.starts: list[Session] = []
+        self.seen: list[set[str]] = []
+
+    def check(self) -> Finding | None:
+        return self._check
+
+    def build(self, folder: Path) -> Finding | None:
+        (folder / "built").touch()
+        return self._build
+
+    def start(self, folder: Path, session: Session) -> Finding:
+        self.seen.append({path.name for path in folder.iterdir()})
+        (folder / f"made-{len(self.starts)}").touch()
+        self.starts.append(session)
+        return Finding("started")
+
+    def play(self, folder: Path, source: Path) -> Job:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(("files", "kind"), [
+    ({"main.py": b"", "index.html": b"", "main.go": b""}, PythonToolchain),
+    ({"index.html": b"", "app.js": b""}, PageToolchain),
+    ({"index.html": b"", "app.js": b"", "package.json": b"{}"}, TableToolchain),
+    ({"main.c": b""}, TableToolchain),
+    ({"test_main.c": b""}, NoToolchain),
+    ({"main.rs": b""}, NoToolchain),
+    ({}, NoToolchain),
+])
+def test_each_family_of_languages_has_its_toolchain(files: dict[str, bytes], kind: type, tmp_path: Path) -> None:
+    assert type(toolchain_of(ToolContext(files, {}, {}, Unconfined(), tmp_path, tmp_path))) is kind
+
+
+@pytest.mark.parametrize(("files", "rule"), [({"main.rs": b""}, "unsupported_language"), ({}, "nothing_to_run")])
+def test_what_nothing_can_start_is_found_at_every_stage(files: dict[str, bytes], rule: str, tmp_path: Path) -> None:
+    toolchain = NoToolchain(files)
+    stages = (toolchain.check(), toolchain.build(tmp_path), toolchain.start(tmp_path, Session()))
+    assert {finding.rule for finding in stages} == {rule}
+    with pytest.raises(ToolError, match="holds no Python program to start"):
+        toolchain.play(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize(("toolchain", "rule", "starts"), [
+    (Staged(check=Finding("does_not_compile")), "does_not_compile", 0),
+    (Staged(build=Finding("missing_module")), "missing_module", 0),
+    (Staged(), "started", 1),
+])
+def test_the_first_stage_that_finds_something_decides(toolchain: Staged, rule: str, starts: int,
+                                                      context: ToolContext) -> None:
+    assert judge(toolchain, context).rule == rule
+    assert len(toolchain.starts) == starts
+    assert list(context.scratch.iterdir()) == []
+
+
+def test_all_sessions_work_on_one_copy_that_is_built_once(context: ToolContext) -> None:
+    toolchain, sessions = Staged(), [Session(("add", "milk")), Session(("list",))]
+    assert [finding.rule for finding in use_in_copy(toolchain, context, sessions)] == ["started", "started"]
+    assert toolchain.starts == sessions
+    assert toolchain.seen == [{"kept.txt", "built"}, {"kept.txt", "built", "made-0"}]
+    assert list(context.scratch.iterdir()) == []
+
+
+def test_software_that_can_no_longer_be_built_is_an_error(context: ToolContext) -> None:
+    toolchain = Staged(build=Finding("does_not_compile", evidence={"command": "./app"}))
+    with pytest.raises(ToolError, match=r"could be built a moment ago, and now it cannot: \./app$"):
+        use_in_copy(toolchain, context, [Session()])
+    assert list(context.scratch.iterdir()) == []
