@@ -202,9 +202,11 @@ def _new_folder(folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _OwnBenchRun:
-    """How the company's own test bench came out, and the lines of its cases; `failed` are those that say FAIL."""
+    """How the company's own test bench came out, and the lines of its cases; `failed` are those that say FAIL. `score` is
+    the share of those that pass."""
 
     outcome: str
+    score: float = 0
     errors: Sequence[Message] = ()
     ended: str = ""
     cases: Sequence[str] = ()
@@ -221,14 +223,15 @@ class _OwnBenchRun:
             outcome = "no_case"
         else:
             outcome = "failed" if failed else "agrees"
-        return cls(outcome, ended=ran.ended, cases=[one[0].strip() for one in found], failed=failed)
+        return cls(outcome, (len(found) - len(failed)) / max(1, len(found)), ended=ran.ended,
+                   cases=[one[0].strip() for one in found], failed=failed)
 
     def verdict(self) -> Verdict:
-        """Its score is the share of cases that pass."""
+        """The verdict that agents read."""
         text = render_report("own_bench", outcome=self.outcome, bench=OWN_BENCH, errors=self.errors[:_MOST_CASES],
                              limits=SIMULATING, ended=self.ended, cases=self.cases, failed=self.failed,
                              most=_MOST_CASES)
-        return Verdict(self.outcome == "agrees", text, (len(self.cases) - len(self.failed)) / max(1, len(self.cases)),
+        return Verdict(self.outcome == "agrees", text, self.score,
                        {"outcome": self.outcome, "cases": len(self.cases), "failed": len(self.failed)})
 
 
@@ -240,5 +243,5 @@ def _try_bench(context: ToolContext, answer: Answer, folder: Path) -> _OwnBenchR
     files = {ANSWER: answer.text + "\n", BENCH: bench.decode("utf-8", "replace")}
     compiled = compile_files(files, "tb", context.sandbox, folder / "with_bench")
     if not compiled.passed:
-        return _OwnBenchRun("bench_broken", compiled.errors)
+        return _OwnBenchRun("bench_broken", errors=compiled.errors)
     return _OwnBenchRun.of(run_program(folder / "with_bench", folder / "run", context.sandbox, dump=False))

@@ -1,7 +1,7 @@
 """Examining an answer alone, and simulating it with a test bench: every tool that judges an answer uses this.
 
 The answer is compiled alone first, with itself as the root. What reads or changes anything of the bench or the
-reference cannot be elaborated there, and errors lie in the answer, so that no line of a hidden file is spoken of.
+reference cannot be elaborated there, and errors lie in the answer, so that no message shows a line of a hidden file.
 """
 
 from __future__ import annotations

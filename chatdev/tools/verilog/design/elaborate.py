@@ -115,11 +115,11 @@ class Evaluation:
                 self._bind(self._symbol(signal), values[signal])
 
     def value(self, expression: Any) -> SVInt | None:
-        """The value of an expression, None when it cannot be told."""
+        """The value of an expression, None when it is not known."""
         return as_number(expression.eval(self._context))
 
     def constant(self, expression: Any) -> Any:
-        """The value as pyslang has it; a false one when it cannot be told."""
+        """The value as pyslang has it; a false one when it is not known."""
         return expression.eval(self._context)
 
     def copy_for(self, signals: Iterable[str]) -> Evaluation:
@@ -131,7 +131,7 @@ class Evaluation:
         return known
 
     def give(self, symbol: Any, constant: Any) -> None:
-        """Let a variable have a value, or none when that cannot be told."""
+        """Let a variable have a value, or none when that is not known."""
         self._context.deleteLocal(symbol)
         if constant:
             self._context.createLocal(symbol, constant)
@@ -142,7 +142,7 @@ class Evaluation:
             self._context.deleteLocal(self._symbol(part.signal))
 
     def execute(self, assignment: Assignment) -> None:
-        """Assign at once; what cannot be told is forgotten."""
+        """Assign at once; what is not known is forgotten."""
         if assignment.operation is None and assignment.value is not None:
             self.give(self._symbol(assignment.targets[0].signal), self.constant(assignment.value))
         elif assignment.operation is None or not self.constant(assignment.operation):

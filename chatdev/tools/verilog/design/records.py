@@ -19,7 +19,7 @@ Kind = Literal["continuous", "always_comb", "clocked", "latch", "initial", "port
 
 
 Value = Callable[["Expression"], "SVInt | None"]
-"""The value of an expression, None when it cannot be told."""
+"""The value of an expression, None when it is not known."""
 
 _WILD = {"Normal": "", "WildcardJustZ": "z", "WildcardXOrZ": "xz", "Inside": None}
 
@@ -69,7 +69,7 @@ class Decision(Protocol):
     """A place at which a process goes one of several ways."""
 
     def branch(self, value: Value) -> int | None:
-        """The number of the way, None when it cannot be told."""
+        """The number of the way, None when it is not known."""
         ...
 
     def expressions_for(self, branch: int) -> Sequence[Expression]:
@@ -79,7 +79,7 @@ class Decision(Protocol):
 
 class IfDecision:
     """Way 0 when every expression is true, else way 1; x and z are not true, as in the language. One with patterns is
-    not `plain`: of that nothing can be told."""
+    not `plain`: nothing is known of that."""
 
     def __init__(self, expressions: Sequence[Expression], plain: bool = True) -> None:
         self._expressions, self._plain = expressions, plain

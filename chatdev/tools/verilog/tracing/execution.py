@@ -186,7 +186,7 @@ def sample_as_seen(design: Design, process: Process, part: Part, sample: SignalS
 
 
 def _result(design: Design, process: Process, part: Part, sample: SignalSample) -> str | None:
-    """What a process makes of `part` with these values; None when that cannot be told."""
+    """What a process makes of `part` with these values; None when that is not known."""
     ran = run_process(design, process, part, sample, skipped=False)
     if not ran:
         return bits_in(sample.values, part)

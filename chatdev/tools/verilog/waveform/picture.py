@@ -158,7 +158,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A value of a bus: the corners, the text with the place of its middle, and what is told to those who point there.
+    """A value of a bus: the corners, the text with the place of its middle, and what a pointer on it shows.
     """
 
     points: str
