@@ -30,7 +30,7 @@ from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_pyverilog import Parser, sliced
 from chatdev.evaluation.verilogeval import Problem, VerilogEval
 from chatdev.sandbox.base import find_sandbox
-from chatdev.tools.verilog.bench import BenchReport, answer_scope, wrong_outputs
+from chatdev.tools.verilog.bench import BenchReport, HiddenBench, answer_scope, wrong_outputs
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import SIMULATING
@@ -81,9 +81,9 @@ def rows_of(problem: Problem, most: int) -> tuple[list[Row], int]:
             break
         tried += 1
         with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
-            simulated = simulate_unexamined(mutant.text, problem.bench, problem.reference, find_sandbox("none"),
-                                            Path(folder),
-                                            dump=True, limits=_LIMITS)
+            bench = HiddenBench(problem.bench, problem.reference)
+            simulated = simulate_unexamined(mutant.text, bench, find_sandbox("none"), Path(folder), dump=True,
+                                            limits=_LIMITS)
             if simulated.outcome == "mismatches" and simulated.report and simulated.waves:
                 found.append(_measured(problem, mutant, simulated.report, simulated.waves, parse))
     return found, tried

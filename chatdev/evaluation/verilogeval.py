@@ -18,6 +18,7 @@ from chatdev.evaluation.tasks import Task
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.verilog.answer import NoAnswer, read_answer
+from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.judge import judge_answer
 from chatdev.tools.verilog.simulation import simulate_unexamined
 from chatdev.workspace.file_tree import explain_os_errors
@@ -91,13 +92,13 @@ def measure_answer(software: Mapping[str, bytes], problem: Problem, sandbox: San
     except NoAnswer:
         return {"solved": 0.0, "official": 0.0, "compiled": 0.0, "outcome": "refused", "letter": "?",
                 "mismatches": None, "samples": None}
-    hidden = problem.bench, problem.reference
+    hidden = HiddenBench(problem.bench, problem.reference)
     with TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
-        found, _ = judge_answer(answer.text, *hidden, sandbox, Path(scratch))
+        found, _ = judge_answer(answer.text, hidden, sandbox, Path(scratch))
         theirs = found
         if not found.compiled.passed:  # what we refuse may pass there
             (Path(scratch) / "official").mkdir()
-            theirs = simulate_unexamined(answer.text, *hidden, sandbox, Path(scratch) / "official")
+            theirs = simulate_unexamined(answer.text, hidden, sandbox, Path(scratch) / "official")
     letter = letter_of(theirs.log, answer.text)
     return {"solved": float(found.passed), "official": float(letter == "."),
             "compiled": float(theirs.compiled.passed), "outcome": found.outcome, "letter": letter,

@@ -1,8 +1,8 @@
 """The answer: one file of the software with the module `TopModule`, and the rules that it must keep (`rules.yaml`).
 
-Each rule answers a way by which a test bench was made to report success without a right module: reading the reference's
-signals, instantiating it, printing a report of one's own, driving the inputs of both. The rules here look at the text
-alone; `lint.py` adds what takes a parser.
+Each rule closes a way to make a test bench report success without a right module: to read the reference's signals, to
+instantiate it, to print a report of one's own, to drive the inputs of both. The rules here look at the text alone;
+`lint.py` adds what needs a parser.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def rule_message(rule: str, line: int = 0, **facts: Any) -> Message:
 
 def broken_rules(text: str, hidden: str = "") -> tuple[Message, ...]:
     """The rules that an answer breaks, as far as its text alone shows; `hidden` is the text of bench and reference,
-    whose macros may not be defined anew."""
+    whose macros may not be redefined."""
     code = blank_comments(text)
     return (*_pattern_messages(code), *_module_messages(code), *_macro_messages(code, hidden))
 

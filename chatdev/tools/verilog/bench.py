@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
-from typing import Self
+from typing import Any, Self
 
 from chatdev.tools.verilog.answer import TOP
 from chatdev.tools.verilog.design.records import Part
@@ -30,6 +30,25 @@ _INSTANCE = re.compile(rf"\b{TOP}\s*(?:#\s*\([^;]*?\)\s*)?(?P<name>\w+)\s*\(")
 _TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d+\s*[munpf]?s)")
 _TIME = re.compile(r"(?P<count>\d+)\s*(?P<unit>[munpf]?s)")
 _SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", "ms", "us", "ns", "ps", "fs"])}
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenBench:
+    """What agents never see: the text of the test bench, and of the reference that it compares the answer with."""
+
+    text: str
+    reference: str | None = None
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Any]) -> Self | None:
+        """From the inputs of a run; None when there is no bench."""
+        bench = inputs.get("bench")
+        return cls(bench, inputs.get("reference")) if bench else None
+
+    @property
+    def everything(self) -> str:
+        """The text of both."""
+        return f"{self.text}\n{self.reference or ''}"
 
 
 def dump_everything(bench: str) -> str:

@@ -19,7 +19,7 @@ from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.verilog.answer import Answer, NoAnswer, normalise, read_answer
-from chatdev.tools.verilog.bench import BenchReport
+from chatdev.tools.verilog.bench import BenchReport, HiddenBench
 from chatdev.tools.verilog.icarus import (
     ANSWER,
     BENCH,
@@ -85,10 +85,10 @@ def simulate(context: ToolContext) -> Verdict:
         answer = read_answer(context.software)
     except NoAnswer as reason:
         return _refusal(reason)
-    bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
+    bench = HiddenBench.of(context.inputs)
     with throwaway_copy(context.scratch, {}) as folder:
         if bench:
-            return verdict_of(simulate_answer(answer.text, bench, reference, context.sandbox, folder), answer)
+            return verdict_of(simulate_answer(answer.text, bench, context.sandbox, folder), answer)
         compiled = examine(answer.text, context.sandbox, folder)
     alone = replace(compiled, outcome="not_verified") if compiled.passed else compiled
     return verdict_of(SimulationResult.of_compiling(alone), answer)
@@ -119,28 +119,28 @@ def judge(context: ToolContext) -> Verdict:
 
     Without a reference or a bench it says what `verilog.simulate` says.
     """
-    bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
+    bench = HiddenBench.of(context.inputs)
     try:
         answer = read_answer(context.software)
     except NoAnswer as reason:
         return _refusal(reason)
-    if not bench or not reference:
+    if bench is None or not bench.reference:
         verdict: Verdict = simulate.call(context, {})
         return verdict
     with throwaway_copy(context.scratch, {}) as folder:
-        found, facts = judge_answer(answer.text, bench, reference, context.sandbox, folder)
+        found, facts = judge_answer(answer.text, bench, context.sandbox, folder)
     return verdict_of(found, answer, **facts)
 
 
-def judge_answer(answer: str, bench: str, reference: str, sandbox: Sandbox, folder: Path, *,
+def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *,
                  limits: ProcessLimits = SIMULATING) -> tuple[SimulationResult, dict[str, Any]]:
     """The answer's simulation with the outcome that the reference's own run leaves it, and the facts that the outcome's
     sentence needs. `folder` is empty and the call's own. Raises as `simulate_answer`."""
-    found = simulate_answer(answer, bench, reference, sandbox, _new_folder(folder / "answer"), limits=limits)
-    if found.outcome not in ("matches", "timed_out"):
+    found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits)
+    if found.outcome not in ("matches", "timed_out") or not bench.reference:
         return found, {}
-    right = simulate_unexamined(reference_as_answer(reference), bench, reference, sandbox,
-                                _new_folder(folder / "right"), limits=limits)
+    right = simulate_unexamined(reference_as_answer(bench.reference), bench, sandbox, _new_folder(folder / "right"),
+                                limits=limits)
     if found.outcome == "timed_out":
         return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
     expected = right.report.samples if right.report else None
@@ -202,8 +202,8 @@ def _new_folder(folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _OwnBenchRun:
-    """How the company's own test bench came out, and the lines of its cases; `failed` are those that say FAIL. `score` is
-    the share of those that pass."""
+    """What a run with the company's own test bench showed: the lines of its cases; `failed` are those that say FAIL, and
+    `score` is the share of the others."""
 
     outcome: str
     score: float = 0

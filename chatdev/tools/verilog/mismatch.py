@@ -13,7 +13,14 @@ from pydantic import Field
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import ToolArgumentsError, tool
 from chatdev.tools.verilog.answer import Answer, NoAnswer, read_answer
-from chatdev.tools.verilog.bench import BenchReport, WrongOutput, answer_scope, output_columns, wrong_outputs
+from chatdev.tools.verilog.bench import (
+    BenchReport,
+    HiddenBench,
+    WrongOutput,
+    answer_scope,
+    output_columns,
+    wrong_outputs,
+)
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.widths import Misfit
@@ -44,18 +51,18 @@ def trace(context: ToolContext, *,
 
     What does not compile or has no mismatch is reported as `verilog.simulate` does.
     """
-    bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
+    bench = HiddenBench.of(context.inputs)
     try:
         answer = read_answer(context.software)
     except NoAnswer:
         bench = None
-    if not bench:
+    if bench is None:
         verdict: Verdict = simulate.call(context, {})
         return verdict
     with throwaway_copy(context.scratch, {}) as folder:
-        result = simulate_answer(answer.text, bench, reference, context.sandbox, folder, dump=True)
+        result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
         plain = verdict_of(result, answer)
-        waveform = _Waveform.of(result, bench) if result.outcome == "mismatches" else None
+        waveform = _Waveform.of(result, bench.text) if result.outcome == "mismatches" else None
         return _trace_back(answer, waveform.restrict_to(outputs), levels, plain) if waveform else plain
 
 
@@ -67,16 +74,16 @@ def draw(context: ToolContext) -> dict[str, Any]:
     The picture is a file of the run folder, and stands in its report; there is none without a bench, and for a module
     that cannot be simulated.
     """
-    bench, reference = context.inputs.get("bench"), context.inputs.get("reference")
+    bench = HiddenBench.of(context.inputs)
     try:
         answer = read_answer(context.software)
     except NoAnswer:
         return {"pictures": {}}
-    if not bench:
+    if bench is None:
         return {"pictures": {}}
     with throwaway_copy(context.scratch, {}) as folder:
-        result = simulate_answer(answer.text, bench, reference, context.sandbox, folder, dump=True)
-        waveform = _Waveform.of(result, bench)
+        result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
+        waveform = _Waveform.of(result, bench.text)
         if waveform is None:
             return {"pictures": {}}
         title, picture = _draw_waves(answer, waveform)

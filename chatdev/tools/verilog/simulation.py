@@ -14,7 +14,7 @@ from typing import Self
 
 from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.verilog.answer import TOP, broken_rules, module_names
-from chatdev.tools.verilog.bench import BenchReport, dump_everything
+from chatdev.tools.verilog.bench import BenchReport, HiddenBench, dump_everything
 from chatdev.tools.verilog.icarus import (
     ANSWER,
     BENCH,
@@ -69,28 +69,28 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, *, hidden: str = "") ->
     return replace(compiled, messages=(*compiled.messages, *lint(answer)))
 
 
-def simulate_answer(answer: str, bench: str, reference: str | None, sandbox: Sandbox, folder: Path, *,
-                    dump: bool = False, limits: ProcessLimits = SIMULATING) -> SimulationResult:
+def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
+                    limits: ProcessLimits = SIMULATING) -> SimulationResult:
     """Examine the answer and simulate it with the bench; `folder` is empty and the call's own, and `waves` lies in it.
 
     Raises MissingProgram, SandboxError and WorkspaceError; all that the answer or the bench does wrong is an outcome.
     """
-    alone = examine(answer, sandbox, folder, hidden=f"{bench}\n{reference or ''}")
+    alone = examine(answer, sandbox, folder, hidden=bench.everything)
     if not alone.passed:
         return SimulationResult.of_compiling(alone)
-    together = simulate_unexamined(answer, bench, reference, sandbox, folder, dump=dump, limits=limits)
+    together = simulate_unexamined(answer, bench, sandbox, folder, dump=dump, limits=limits)
     if not together.compiled.passed:
         return together
     ports = _messages_on_ports(together.compiled.warnings)
     return replace(together, compiled=replace(alone, messages=(*alone.messages, *ports)))
 
 
-def simulate_unexamined(answer: str, bench: str, reference: str | None, sandbox: Sandbox, folder: Path, *,
-                        dump: bool = False, limits: ProcessLimits = SIMULATING) -> SimulationResult:
+def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
+                        limits: ProcessLimits = SIMULATING) -> SimulationResult:
     """The same without examining the answer first: VerilogEval's own procedure."""
-    files = {ANSWER: answer + _RESET, BENCH: dump_everything(bench) if dump else bench}
-    if reference:
-        files[REFERENCE] = reference
+    files = {ANSWER: answer + _RESET, BENCH: dump_everything(bench.text) if dump else bench.text}
+    if bench.reference:
+        files[REFERENCE] = bench.reference
     compiled = compile_files(files, "tb", sandbox, folder / "with_bench")
     if not compiled.passed:
         return _explain_misfit(compiled, files, sandbox, folder)

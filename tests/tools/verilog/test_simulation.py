@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.sandbox.base import find_sandbox
+from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.icarus import SIMULATING
 from chatdev.tools.verilog.judge import judge_answer
 from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answer, simulate_answer, simulate_unexamined
@@ -21,7 +22,7 @@ ENDLESS = BENCH.replace("initial #398 $finish;", "initial begin wait (0); end in
 
 def tried(folder: Path, answer: str = RIGHT, bench: str = BENCH, **how: bool) -> SimulationResult:
     """A simulation with a second of time."""
-    return simulate_answer(answer, bench, REFERENCE, find_sandbox(), folder, limits=SHORT, **how)
+    return simulate_answer(answer, HiddenBench(bench, REFERENCE), find_sandbox(), folder, limits=SHORT, **how)
 
 
 def test_an_answer_that_never_ends_is_stopped(tmp_path: Path) -> None:
@@ -30,13 +31,13 @@ def test_an_answer_that_never_ends_is_stopped(tmp_path: Path) -> None:
 
 
 def test_a_bench_that_never_ends_is_no_fault_of_the_answer(tmp_path: Path) -> None:
-    found, _ = judge_answer(RIGHT, ENDLESS, REFERENCE, find_sandbox(), tmp_path, limits=SHORT)
+    found, _ = judge_answer(RIGHT, HiddenBench(ENDLESS, REFERENCE), find_sandbox(), tmp_path, limits=SHORT)
     assert found.outcome == "bench_endless"
 
 
 def test_output_without_an_end_is_stopped(tmp_path: Path) -> None:
     flood = BENCH.replace("initial #398 $finish;", 'initial forever $display("%0d", {40{clk}});')
-    found = simulate_answer(RIGHT, flood, REFERENCE, find_sandbox(), tmp_path,
+    found = simulate_answer(RIGHT, HiddenBench(flood, REFERENCE), find_sandbox(), tmp_path,
                             limits=replace(SIMULATING, written=1 << 16))
     assert found.outcome == "flooded"
 
@@ -44,7 +45,8 @@ def test_output_without_an_end_is_stopped(tmp_path: Path) -> None:
 def test_waveforms_without_an_end_are_stopped(tmp_path: Path) -> None:
     busy = f"`timescale 1ps/1ps\n{HEADER}  reg [99999:0] r = 0;\n  always #1 r = ~r;\nendmodule\n"
     small = replace(SIMULATING, file_size=1 << 20)
-    found = simulate_answer(busy, BENCH, REFERENCE, find_sandbox(), tmp_path, dump=True, limits=small)
+    bench = HiddenBench(BENCH, REFERENCE)
+    found = simulate_answer(busy, bench, find_sandbox(), tmp_path, dump=True, limits=small)
     assert found.outcome == "too_much_written"
 
 
@@ -70,5 +72,6 @@ def test_the_simulator_finds_no_source(tmp_path: Path) -> None:
 def test_a_reference_with_helpers_can_take_the_place_of_the_answer(tmp_path: Path) -> None:
     reference = REFERENCE.replace("assign w = a ^ b;", "helper h(a, b, w);") + (
         "module helper(input a, b, output w); assign w = a ^ b; endmodule\n")
-    found = simulate_unexamined(reference_as_answer(reference), BENCH, reference, find_sandbox(), tmp_path)
+    bench = HiddenBench(BENCH, reference)
+    found = simulate_unexamined(reference_as_answer(reference), bench, find_sandbox(), tmp_path)
     assert found.outcome == "matches"

@@ -10,6 +10,7 @@ import pytest
 from benchmarks.verilog_mutants import Mutant, mutants
 from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.function import ToolArgumentsError
+from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.simulation import simulate_answer
 from tests.tools.verilog.designs import LOCK, UNIT, Sample
 from tests.tools.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
@@ -103,7 +104,8 @@ def test_a_dump_of_fifty_megabytes_is_traced_in_little_memory(
     late = "begin\n    count <= count + 1;\n    wide <= ~wide;\n    kept <= count[12] & count[10] ? b : a;\n  end"
     answer = WRONG.replace("reg kept;", busy).replace("kept <= b;", late).replace("a | b", "a ^ b")
     long = BENCH.replace("#398", "#52000")
-    waves = simulate_answer(answer, long, REFERENCE, find_sandbox(), tmp_path_factory.mktemp("waves"), dump=True).waves
+    bench, folder = HiddenBench(long, REFERENCE), tmp_path_factory.mktemp("waves")
+    waves = simulate_answer(answer, bench, find_sandbox(), folder, dump=True).waves
     assert waves is not None
     assert waves.stat().st_size > 50e6
     tracemalloc.start()
