@@ -202,7 +202,7 @@ def _new_folder(folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _OwnBenchRun:
-    """What a run with the company's own test bench showed: the lines of its cases; `failed` are those that say FAIL, and
+    """A run with the company's own test bench: the lines of its cases; `failed` are those that say FAIL, and
     `score` is the share of the others."""
 
     outcome: str
