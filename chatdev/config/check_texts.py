@@ -8,7 +8,7 @@ from chatdev.config.facts import Finding, bare
 from chatdev.config.nearest import known
 from chatdev.config.phases import Phase
 from chatdev.config.prompts import entries, variables
-from chatdev.config.protocol import PROTOCOL_VARIABLES, PromptProtocol
+from chatdev.config.protocol import PROBLEM_VARIABLES, PROTOCOL_VARIABLES, PromptProtocol
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.source import KeyPath
 from chatdev.errors import ConfigError
@@ -27,9 +27,15 @@ def check_texts(company: CompanyConfig) -> Iterator[Finding]:
     for name, phase in company.phases.items():
         yield from _phase(company, name, phase)
     for field, info in PromptProtocol.model_fields.items():
-        entry = info.alias or field
-        yield from _text(company, ("protocol", entry), getattr(company.protocol, field), PROTOCOL_VARIABLES[entry],
-                         "name one of them")
+        if names := PROTOCOL_VARIABLES.get(entry := info.alias or field):
+            text = getattr(company.protocol, field)
+            yield from _text(company, ("protocol", entry), text, names, "name one of them")
+    for code, text in company.protocol.problems.items():
+        path: KeyPath = ("protocol", "problems", code)
+        if code in PROBLEM_VARIABLES:
+            yield from _text(company, path, text, PROBLEM_VARIABLES[code], "name one of them")
+        else:
+            yield Finding(path, f"there is no such problem; {known(code, PROBLEM_VARIABLES)}")
 
 
 def _phase(company: CompanyConfig, name: str, phase: Phase) -> Iterator[Finding]:

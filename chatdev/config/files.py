@@ -14,7 +14,7 @@ from chatdev.paths import bundled
 COMPANY_FILE = "company.yaml"
 _TEMPLATES: tuple[tuple[str, ...], ...] = (
     ("background",), ("roles", "*", "prompt"), ("phases", "*", "opening"), ("phases", "*", "guidance", "*"),
-    ("protocol", "*"),
+    ("protocol", "*"), ("protocol", "problems", "*"),
 )
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 from pydantic import Field
 
+from chatdev.config.source import plain, read
 from chatdev.config.strict import Strict
+from chatdev.paths import bundled
 
 _FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker"})
 
@@ -31,6 +36,27 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "follow_up": frozenset({"task", "request"}),
 }
 """Variables by entry, as YAML names the entries."""
+
+PROBLEM_VARIABLES: dict[str, frozenset[str]] = {code: frozenset(facts.split()) for code, facts in {
+    "too_many_blocks": "most", "no_block": "", "cut_off": "path", "shell_commands": "path", "diff": "path",
+    "too_much_work": "path word", "block_too_large": "path word most", "unsafe_path": "why", "not_allowed": "path only",
+    "which_file": "files", "which_file_searched": "count", "deletion_not_empty": "path",
+    "nothing_to_delete": "path files", "empty_block": "path", "two_nameless": "path", "given_twice": "path",
+    "same_spelling": "one other", "too_many_files": "count most", "change_elided": "path line",
+    "file_elided": "path line", "nothing_to_change": "path", "change_breaks_file": "path why",
+    "block_broken": "path why", "file_broken": "path why", "too_many_statements": "path count", "no_code": "path",
+    "unclear_place": "path line", "different_count": "path name in_file in_block",
+    "method_of_several": "path name classes", "method_without_class": "path name classes",
+    "class_on_one_line": "path name", "definition_elided": "path name", "line_shared": "path name",
+    "too_deep": "path columns", "outside_search": "path line", "search_incomplete": "path missing",
+    "too_many_searches": "path count", "search_empty": "path", "search_not_found": "path line",
+    "search_ambiguous": "path line count more", "empty_answer": "", "empty_file": "path",
+    "several_blocks": "path count", "no_choice": "options", "no_json": "", "not_json": "why",
+    "not_of_schema": "field why", "no_list": "", "broke_python": "path why", "new_file_broken": "path why",
+    "broke_json": "path why", "only_commands_left": "path", "only_prose_left": "path",
+    "shrank": "path before after lost", "several": "problems more",
+}.items()}
+"""Facts by code of what can be wrong with a reply; a text on each is in `problems`."""
 
 
 class PromptProtocol(Strict):
@@ -62,6 +88,8 @@ class PromptProtocol(Strict):
     """A response that does not parse; goes back to the assistant."""
     refused: str
     """A delivery that was not kept (never worse); goes back to the assistant."""
+    problems: dict[str, str]
+    """What can be wrong with a reply, by its code: the `problem` of `unreadable` and the `reason` of `refused`."""
     must_deliver: str
     """After the last question of a round."""
     same_again: str
@@ -72,3 +100,10 @@ class PromptProtocol(Strict):
     """Asks for the conclusion that the pair did not draw."""
     follow_up: str
     """The task of a run that adds to a finished one."""
+
+
+@cache
+def bundled_problems() -> Mapping[str, str]:
+    """The bundled words of `problems`, for a reader without a company. Raises ConfigError."""
+    problems: Mapping[str, str] = plain(read(bundled("company_config") / "protocol.yaml"))["problems"]
+    return problems

@@ -12,7 +12,7 @@ from chatdev.engine.target import Target, target_of
 from chatdev.engine.tool_use import ToolRequest, call_tool, fingerprint
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
-from chatdev.replies import Unreadable, parse_solution
+from chatdev.replies import Unreadable, in_words, parse_solution
 from chatdev.tools.base import Verdict
 
 
@@ -68,10 +68,11 @@ class Deliveries:
         """Parse a response; keep it as a delivery, or say why not."""
         try:
             delivery = parse_solution(self.phase.solution, body, self.state.software)
-        except Unreadable as problem:
-            return Received("unreadable", str(problem))
-        if reasons := self.target.objections(delivery):
-            return self._refuse("\n".join(reasons), place)
+        except Unreadable as error:
+            return Received("unreadable", in_words(error.problems, self.context.company.protocol.problems))
+        if problems := self.target.objections(delivery):
+            templates = self.context.company.protocol.problems
+            return self._refuse("\n".join(problem.words(templates) for problem in problems), place)
         feedback, guard = await self._judge_preview(delivery, place)
         if reason := self._reason_worse(feedback, guard):
             return self._refuse(reason, place)

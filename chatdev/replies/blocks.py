@@ -1,63 +1,78 @@
-"""What each fenced block of a reply claims to be: the content of which file, a deletion, or nothing of the software."""
+"""The blocks of a reply that concern the software: the file that each names, and what each is for it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Literal
 
-from chatdev.replies.fences import Block, each_block, fence_of, lines_of
+from chatdev.replies.fences import FencedBlock, each_block, fence_of, lines_of
 from chatdev.replies.file_names import Info, name_inside, name_on, names_within, read_info
 from chatdev.replies.languages import fits, is_program, is_shell, only_commands
-from chatdev.replies.problem import Unreadable
+from chatdev.replies.problem import Problem, Unreadable, unreadable
+from chatdev.replies.search_replace import Changes, read_changes
 
 MAX_BLOCKS = 1000
 _LOOKED_AT = 12  # lines above a block in which its name may stand
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A block and the file it names (None: it names none)."""
+class Block:
+    """A block and the file that it names (None: it names none), as the reply writes it.
 
-    info: Info
-    content: str
-    name: str | None
+    A `text` is the content of the file, or part of it; `changes` are search/replace blocks; a `deletion` deletes it.
+    """
 
-    @property
-    def shown(self) -> str:
-        """How a problem calls the block."""
-        return self.name or f"a block without a file name{f' ({self.info.word})' if self.info.word else ''}"
+    path: str | None
+    kind: Literal["text", "changes", "deletion"]
+    text: str
+    word: str = ""
+    """The language as the fence names it; empty when it does not."""
+    language: str | None = None
+    whole: bool = False
+    """Whether the reply says that the text is all of the file."""
+    changes: Changes | None = None
+    """Of a block of this kind."""
 
 
-def read_claims(text: str, known: Collection[str]) -> list[Claim]:
-    """The claims of all blocks of `text` that may concern the software, in order.
+def block_of(text: str, path: str | None = None, info: Info | None = None) -> Block:
+    """The block with this content, which names the file `path`; `info` are the words behind its fence."""
+    info = info or Info()
+    changes = None if info.delete else read_changes(text)
+    kind: Literal["text", "changes", "deletion"] = "deletion" if info.delete else "changes" if changes else "text"
+    return Block(path, kind, text, info.word, info.language, info.whole, changes)
+
+
+def read_blocks(text: str, known: Collection[str]) -> list[Block]:
+    """All blocks of `text` that may concern the software, in order.
 
     `known` are the paths of the software. Command lines are never taken for a program. Raises Unreadable when the
     text ends inside a block, holds a diff, or holds nothing but command lines in the place of a program.
     """
-    claims, problems, typed = [], [], []
-    for number, block in enumerate(each_block(text, lambda above, info: _is_markdown(above, info, known))):
+    blocks: list[Block] = []
+    problems: list[Problem] = []
+    commands: list[Problem] = []
+    for number, fenced in enumerate(each_block(text, lambda above, info: _is_markdown(above, info, known))):
         if number == MAX_BLOCKS:
-            raise Unreadable(f"the reply has more than {MAX_BLOCKS} code blocks")
-        claim = _claim(block, known)
-        if problem := _problem(block, claim):
+            raise unreadable("too_many_blocks", most=MAX_BLOCKS)
+        block = _read_block(fenced, known)
+        if problem := _problem(fenced, block):
             problems.append(problem)
-        elif not _is_no_file(claim):
-            claims.append(claim)
-        elif claim.name:
-            typed.append(f"{claim.name}: the block holds shell commands, not a program")
-    if problems or not claims:
-        raise Unreadable(*problems or typed or ["no fenced code block with a file name was found"])
-    return claims
+        elif not _is_no_file(block):
+            blocks.append(block)
+        elif block.path:
+            commands.append(Problem("shell_commands", {"path": block.path}))
+    if problems or not blocks:
+        raise Unreadable(*problems or commands or [Problem("no_block")])
+    return blocks
 
 
-def _claim(block: Block, known: Collection[str]) -> Claim:
-    info = read_info(block.info)
-    name = info.name or _name_above(block.above, info, known)
-    if name is None:
-        if inside := name_inside(block.content, info.language):
-            return Claim(info, inside.content, inside.name)
-        name = _mentioned_above(block.above, info)
-    return Claim(info, block.content, name)
+def _read_block(fenced: FencedBlock, known: Collection[str]) -> Block:
+    info = read_info(fenced.info)
+    path = info.name or _name_above(fenced.above, info, known)
+    if path is None and (inside := name_inside(fenced.content, info.language)):
+        return block_of(inside.content, inside.name, info)
+    return block_of(fenced.content, path or _name_mentioned(fenced.above, info), info)
 
 
 def _lines_above(above: str) -> list[str]:
@@ -74,34 +89,34 @@ def _name_above(above: str, info: Info, known: Collection[str]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _mentioned_above(above: str, info: Info) -> str | None:
+def _name_mentioned(above: str, info: Info) -> str | None:
     """The only path that the sentence above a block mentions and that fits its language."""
     lines = _lines_above(above)
     names = names_within(lines[0], info.language) if lines and not is_shell(info.language) else []
     return names[0] if len(names) == 1 else None
 
 
-def _is_markdown(above: str, info: str, known: Collection[str]) -> bool:
-    words = read_info(info)
+def _is_markdown(above: str, words: str, known: Collection[str]) -> bool:
+    info = read_info(words)
     lines = _lines_above(above)
-    name = words.name or (name_on(lines[0], known) if lines else None)
-    return words.language == "markdown" if name is None else name.casefold().endswith((".md", ".markdown"))
+    name = info.name or (name_on(lines[0], known) if lines else None)
+    return info.language == "markdown" if name is None else name.casefold().endswith((".md", ".markdown"))
 
 
-def _is_no_file(claim: Claim) -> bool:
+def _is_no_file(block: Block) -> bool:
     """Whether a block is nothing, or something to type at a prompt; scripts and the like have to be named."""
-    if claim.name is None and not claim.content.strip():
+    if block.path is None and not block.text.strip():
         return True
-    typed = is_shell(claim.info.language) or only_commands(claim.content)
-    return typed and (claim.name is None or is_program(claim.name))
+    commands = is_shell(block.language) or only_commands(block.text)
+    return commands and (block.path is None or is_program(block.path))
 
 
-def _problem(block: Block, claim: Claim) -> str | None:
+def _problem(fenced: FencedBlock, block: Block) -> Problem | None:
     """Why a block can't be used, or None."""
-    if not block.closed and (claim.name or not is_shell(claim.info.language) or _hides_blocks(block.content)):
-        return f"the reply ends inside {f'the block of {claim.name}' if claim.name else 'a code block'}"
-    if claim.info.language == "diff" and claim.name and not claim.name.endswith((".diff", ".patch")):
-        return f"{claim.name}: a diff cannot be applied: give complete functions or SEARCH/REPLACE blocks"
+    if not fenced.closed and (block.path or not is_shell(block.language) or _hides_blocks(block.text)):
+        return Problem("cut_off", {"path": block.path})
+    if block.language == "diff" and block.path and not block.path.endswith((".diff", ".patch")):
+        return Problem("diff", {"path": block.path})
     return None
 
 

@@ -21,7 +21,7 @@ class Fence:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FencedBlock:
     """A fenced block. `content` is as sent, with its line endings; `above` is the text since the block before.
 
     `start` and `end` are offsets of the whole block, fences included. `closed` is False when the reply ended inside.
@@ -75,7 +75,7 @@ def names_markdown(_above: str, info: str) -> bool:
     return info.split()[:1] in (["md"], ["markdown"])
 
 
-def scan(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) -> list[Block]:
+def scan(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) -> list[FencedBlock]:
     """All outermost blocks of `text`, in order.
 
     `is_markdown(above, info)` says whether a block holds a Markdown file: inside one, a fence with words behind it
@@ -84,7 +84,7 @@ def scan(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) ->
     return list(each_block(text, is_markdown))
 
 
-def each_block(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) -> Iterator[Block]:
+def each_block(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) -> Iterator[FencedBlock]:
     """The blocks of `scan`, one by one."""
     position = after = 0
     block: _OpenBlock | None = None
@@ -131,9 +131,9 @@ class _OpenBlock:
             return False
         return True
 
-    def end(self, position: int, *, closed: bool) -> Block:
+    def end(self, position: int, *, closed: bool) -> FencedBlock:
         """The finished block; `position` is the offset behind it."""
-        return Block(self.opening.info, "".join(self.lines), self.above, self.start, position, closed)
+        return FencedBlock(self.opening.info, "".join(self.lines), self.above, self.start, position, closed)
 
 
 def _introduced(lines: list[str], index: int) -> bool:

@@ -25,6 +25,8 @@ _COMMENT = re.compile(
     r"|<!--+\s*(?P<html>.*?)\s*--+>)\s*", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
     r"(?:.*/)?(?:(?i:file_?name)(?:\.\w+)?|LANGUAGE(?:\.\w+)?|(?i:your_?file(?:_?name)?)(?:\.\w+)?)|(?i:/?path/to/.*)")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_FLAGS = ("whole", "delete")
 _NOT_IN_NAMES = set('<>|?*"=;`{}')
 _EXTENSION = re.compile(r"[^/\\]\.[A-Za-z][\w+#-]{0,15}$")
 _DOTFILE = re.compile(r"(?:^|[/\\])\.[A-Za-z][\w.-]*$")
@@ -55,35 +57,47 @@ def read_info(info: str) -> Info:
     """Words behind a fence: `python`, `python main.py`, `python:main.py`, `py title="main.py"`, `delete`, `whole`."""
     info = info[:_LONGEST]
     attribute = _ATTRIBUTE.search(info)
-    name = next((group for group in attribute.group("a", "b", "c") if group), None) if attribute else None
+    name = attribute[attribute.lastgroup or 0] if attribute else None
     rest = info[:attribute.start()] + info[attribute.end():] if attribute else info
-    tokens = [token.strip(",") for token in re.split(r"[\s{}()]+", rest) if token.strip(",#")]
-    if info.startswith("{") and tokens:
-        tokens[0] = tokens[0].lstrip(".")
-    word = tokens[0] if tokens else ""
-    if ":" in word and not re.match(r"[A-Za-z]:[\\/]", word):
-        word, _, named = word.partition(":")
-        tokens = [word, named, *tokens[1:]]
-    elif looks_like_path(word) and (is_known(word) or word.startswith(".")) and not language_of(word):
-        word, tokens = "", ["", *tokens]
-    flags = {token.casefold() for token in tokens}
-    name = name or next((token for token in tokens[1:] if looks_like_path(token)), None)
-    word = "" if word.casefold() in ("whole", "delete") else word
+    word, tokens = _language_word(_tokens(rest, braces=info.startswith("{")))
+    flags = {token.casefold() for token in (word, *tokens)}
+    name = name or next((token for token in tokens if looks_like_path(token)), None)
+    word = "" if word.casefold() in _FLAGS else word
     return Info(word, _real(name), "whole" in flags, "delete" in flags)
+
+
+def _tokens(info: str, *, braces: bool) -> list[str]:
+    tokens = [token.strip(",") for token in re.split(r"[\s{}()]+", info) if token.strip(",#")]
+    if braces and tokens:  # {.python .numberLines}
+        tokens[0] = tokens[0].lstrip(".")
+    return tokens
+
+
+def _language_word(tokens: list[str]) -> tuple[str, list[str]]:
+    """The word for the language, and what else stands there."""
+    word, others = (tokens[0], tokens[1:]) if tokens else ("", [])
+    if ":" in word and not _DRIVE.match(word):
+        word, _, name = word.partition(":")
+        return word, [name, *others]
+    if looks_like_path(word) and (is_known(word) or word.startswith(".")) and not language_of(word):
+        return "", tokens
+    return word, others
 
 
 def looks_like_path(text: str, *, blanks: bool = False) -> bool:
     """Whether `text` has the shape of a file's path, safe or not: `main.py`, `a/b.c`, `Dockerfile`, `.gitignore`."""
-    if not text or len(text) > _LONGEST or _NOT_IN_NAMES & set(text) or "://" in text:
-        return False
-    if not blanks and len(text.split()) != 1:
-        return False
-    if ":" in text and not re.match(r"[A-Za-z]:[\\/]", text):
+    if not text or not _can_be_path(text) or (not blanks and len(text.split()) != 1):
         return False
     basename = re.split(r"[/\\]", text)[-1]
     if basename.casefold() in _BARE_NAMES or _EXTENSION.search(text) or _DOTFILE.search(text):
         return True
     return text.startswith(_OUTSIDE) and bool(basename.strip(".~"))
+
+
+def _can_be_path(text: str) -> bool:
+    if len(text) > _LONGEST or _NOT_IN_NAMES & set(text) or "://" in text:
+        return False
+    return ":" not in text or _DRIVE.match(text) is not None
 
 
 def _real(name: str | None) -> str | None:
@@ -158,16 +172,28 @@ def name_inside(content: str, language: str | None) -> FirstLine | None:
     if len(line) > _LONGEST:
         return None
     comment = _COMMENT.fullmatch(line.rstrip("\r\n"))
-    text = next((group for group in comment.group("text", "c", "st", "html") if group), "") if comment else line.strip()
+    text = _comment_text(comment) if comment else line.strip()
     name = name_on(text)
-    if name is None or not (fits(name, language) if language else is_known(name)):
+    if name is None or not _may_hold(name, language):
         return None
     alone = _bare(_unlabelled(text))[0] == name
     if comment:
         return FirstLine(name, head + rest if alone else content)
-    following = [other.strip() for other in rest.split("\n", 5)[:5] if other.strip()]
-    listing = language is None and all(map(looks_like_path, following))
-    return FirstLine(name, head + rest) if alone and not listing else None
+    return FirstLine(name, head + rest) if alone and (language or not _is_listing(rest)) else None
+
+
+def _may_hold(name: str, language: str | None) -> bool:
+    return fits(name, language) if language else is_known(name)
+
+
+def _comment_text(comment: re.Match[str]) -> str:
+    return next((group for group in comment.group("text", "c", "st", "html") if group), "")
+
+
+def _is_listing(text: str) -> bool:
+    """Whether a text goes on with nothing but paths, as a list of files does."""
+    lines = [line.strip() for line in text.split("\n", 5)[:5] if line.strip()]
+    return all(map(looks_like_path, lines))
 
 
 def _first_line(content: str) -> tuple[str, str, str]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from chatdev.config.phases import Form, Solution
-from chatdev.replies.fences import Block, scan
+from chatdev.replies.fences import FencedBlock, scan
 from chatdev.replies.file_names import name_on, read_info
 from chatdev.replies.files import FilesDelivery, parse_files
-from chatdev.replies.problem import Unreadable
+from chatdev.replies.problem import unreadable
 from chatdev.replies.values import read_choice, read_json, read_list
 from chatdev.workspace.safe_paths import safe_path
 
@@ -33,11 +33,11 @@ def _text(_solution: Solution, text: str, _software: Mapping[str, bytes]) -> str
     if len(value) > 1 and _QUOTES.get(value[0]) == value[-1] and not {value[0], value[-1]} & set(value[1:-1]):
         value = value[1:-1].strip()
     if not value:
-        raise Unreadable("the answer is empty")
+        raise unreadable("empty_answer")
     return value
 
 
-def _enclosing(text: str, around: int, fits: Callable[[str], bool]) -> Block | None:
+def _enclosing(text: str, around: int, fits: Callable[[str], bool]) -> FencedBlock | None:
     """The only block of `text` when at most so many filled lines stand around it and `fits` accepts its words."""
     blocks = scan(text, lambda _above, info: fits(info.casefold()))
     if len(blocks) != 1 or not fits(blocks[0].info.casefold()):
@@ -52,7 +52,7 @@ def _files(solution: Solution, text: str, software: Mapping[str, bytes]) -> File
     path = safe_path(solution.as_file)
     content = _content_of(path, text)
     if not content.strip():
-        raise Unreadable(f"the content of {path} is empty")
+        raise unreadable("empty_file", path=path)
     data = (content if content.endswith("\n") else content + "\n").encode("utf-8", "replace")
     written = () if software.get(path) == data else (path,)
     return FilesDelivery({**software, path: data}, written)
@@ -64,16 +64,16 @@ def _content_of(path: str, text: str) -> str:
     if block is None:
         return _without_name(path, text.strip("\r\n"))
     if not block.closed:
-        raise Unreadable(f"the reply ends inside the block of {path}")
+        raise unreadable("cut_off", path=path)
     return block.content
 
 
-def _document_block(text: str) -> Block | None:
+def _document_block(text: str) -> FencedBlock | None:
     """The block that encloses a document; blocks inside it are part of it."""
     return _enclosing(text, _AROUND, lambda info: info.split()[:1] in ([], ["md"], ["markdown"], ["text"]))
 
 
-def _data_block(path: str, text: str) -> Block | None:
+def _data_block(path: str, text: str) -> FencedBlock | None:
     """The block that holds the file, whatever is said around it; None when there is no block."""
     blocks = scan(text)
     if len(blocks) <= 1:
@@ -81,7 +81,7 @@ def _data_block(path: str, text: str) -> Block | None:
     named = [block for block in blocks
              if path in (read_info(block.info).name, name_on(block.above.rstrip().rpartition("\n")[2]))]
     if len(named) != 1:
-        raise Unreadable(f"{len(blocks)} code blocks were given for the one file {path}: give its content in one block")
+        raise unreadable("several_blocks", path=path, count=len(blocks))
     return named[0]
 
 

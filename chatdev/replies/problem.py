@@ -1,21 +1,56 @@
-"""What is raised when a response does not parse."""
+"""What is wrong with a reply: codes and facts. The words for them are in the protocol's `problems`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from chatdev.config.prompts import render
+from chatdev.config.protocol import bundled_problems
 from chatdev.errors import ChatDevError
 
 _SHOWN = 12  # more problems than this are counted, not listed
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a reply, or a part of it, cannot be used. `code` is an entry of the protocol's `problems`, and `facts` are
+    what that entry may speak of."""
+
+    code: str
+    facts: Mapping[str, object] = field(default_factory=dict, hash=False)
+
+    def at(self, path: str | None) -> Problem:
+        """The same problem of the file `path`; None stands for a block without a file name."""
+        return replace(self, facts={**self.facts, "path": path})
+
+    def words(self, templates: Mapping[str, str]) -> str:
+        """The problem in the words of a protocol's `problems`. Raises ConfigError when they cannot be rendered."""
+        return render(templates[self.code], self.facts, f"protocol.problems.{self.code}")
+
+
 class Unreadable(ChatDevError):
     """A response is not in the form its phase asks for; `problems` are facts for whoever wrote it.
 
-    The turn layer sends them back to the assistant; the prompt around them is a template.
+    The engine sends them back to the assistant, in the words of the company's protocol; as a string it is in the
+    bundled words.
     """
 
-    def __init__(self, *problems: str) -> None:
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__()
         self.problems = problems
-        shown = list(problems[:_SHOWN])
-        if len(problems) > _SHOWN:
-            shown.append(f"and {len(problems) - _SHOWN} more problems")
-        super().__init__(shown[0] if len(shown) == 1 else "\n".join(f"- {problem}" for problem in shown))
+
+    def __str__(self) -> str:
+        return in_words(self.problems, bundled_problems())
+
+
+def unreadable(code: str, **facts: object) -> Unreadable:
+    """The error of a single problem."""
+    return Unreadable(Problem(code, facts))
+
+
+def in_words(problems: Sequence[Problem], templates: Mapping[str, str]) -> str:
+    """What the assistant is told: the one problem, or a list of them, the first twelve."""
+    lines = [problem.words(templates) for problem in problems[:_SHOWN]]
+    more = len(problems) - len(lines)
+    return lines[0] if len(lines) == 1 else Problem("several", {"problems": lines, "more": more}).words(templates)

@@ -9,16 +9,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chatdev.replies.languages import is_program, is_python, only_commands
+from chatdev.replies.problem import Problem
 from chatdev.replies.python.reader import definitions, fault
 
 _LONG = 8  # filled lines: shorter files may shrink freely
 _FRAGMENT = 0.4  # a file that keeps less than this share of its filled lines is a fragment
 _MOVED = 0.5  # ... unless this share of what it lost is found in other files
+_NAMED = 8  # lost functions and classes
 _CODE = set("(){}[]=;<>")
 _PROSE = 0.1  # a text with code characters on fewer lines than this share is prose
 
 
-def objections(before: Mapping[str, bytes], after: Mapping[str, bytes], *, whole: Collection[str] = ()) -> list[str]:
+def objections(before: Mapping[str, bytes], after: Mapping[str, bytes], *,
+               whole: Collection[str] = ()) -> list[Problem]:
     """Why the software `after` a delivery must not replace the one `before`; empty when nothing speaks against it.
 
     A file that parsed must still parse (Python, JSON), and one that is added to a program must parse. A program must
@@ -26,31 +29,33 @@ def objections(before: Mapping[str, bytes], after: Mapping[str, bytes], *, whole
     unless what it lost moved to other files: for Python every lost function and class, for the rest half of the lost
     lines. Files in `whole` may shrink: their author said so. Deleting a file is said openly and never objected to.
     """
-    found, changed = [], _Changed({path: _text(after[path]) for path in after if after[path] != before.get(path)})
-    added = "" if any(map(is_program, before)) else None
-    for path, new in sorted(changed.texts.items()):
-        old = _text(before[path]) if path in before else added
-        if old is None:
-            continue
-        reason = _broken(path, old, new) or _no_program(path, old, new)
-        if not reason and path not in whole:
-            reason = _fragment(path, old, new, changed)
-        if reason:
-            found.append(f"{path}: {reason}")
-    return found
+    new = _NewTexts({path: _text(after[path]) for path in after if after[path] != before.get(path)})
+    old = {path: _text(before[path]) for path in new.texts if path in before}
+    if any(map(is_program, before)):
+        old = dict.fromkeys(new.texts, "") | old
+    problems = (_problem(path, old[path], new, may_shrink=path in whole) for path in sorted(old))
+    return [problem for problem in problems if problem]
 
 
 def _text(content: bytes) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _broken(path: str, old: str, new: str) -> str | None:
+def _problem(path: str, old: str, new: _NewTexts, *, may_shrink: bool) -> Problem | None:
+    text = new.texts[path]
+    problem = _syntax_problem(path, old, text) or _no_program(path, old, text)
+    return problem if problem or may_shrink else _shrinkage(path, old, new)
+
+
+def _syntax_problem(path: str, old: str, new: str) -> Problem | None:
     if is_python(path):
-        why, since = fault(new), "parsed before and does not now" if old else "does not parse"
-        return f"{since}: {why}" if why and not fault(old) else None
-    if path.casefold().endswith(".json"):
+        why = fault(new)
+        if why and not fault(old):
+            return Problem("broke_python" if old else "new_file_broken", {"path": path, "why": why})
+    elif path.casefold().endswith(".json"):
         why = _json_fault(new)
-        return f"was valid JSON before and is not now: {why}" if why and not _json_fault(old) else None
+        if why and not _json_fault(old):
+            return Problem("broke_json", {"path": path, "why": why})
     return None
 
 
@@ -64,27 +69,27 @@ def _json_fault(text: str) -> str | None:
     return None
 
 
-def _no_program(path: str, old: str, new: str) -> str | None:
-    if not is_program(path) or not _lines(old):
+def _no_program(path: str, old: str, new: str) -> Problem | None:
+    if not is_program(path) or not _filled_lines(old):
         return None
     if only_commands(new) and not only_commands(old):
-        return "was a program before and holds only shell commands now"
+        return Problem("only_commands_left", {"path": path})
     if not is_python(path) and _is_prose(new) and not _is_prose(old):  # Python prose does not parse
-        return "was a program before and holds only prose now"
+        return Problem("only_prose_left", {"path": path})
     return None
 
 
-def _lines(text: str) -> list[str]:
+def _filled_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _is_prose(text: str) -> bool:
-    lines = _lines(text)
+    lines = _filled_lines(text)
     return bool(lines) and sum(1 for line in lines if _CODE & set(line)) < _PROSE * len(lines)
 
 
 @dataclass(frozen=True)
-class _Changed:
+class _NewTexts:
     """The files that a delivery changed or brought, as texts: where something lost may be found again."""
 
     texts: Mapping[str, str]
@@ -97,21 +102,17 @@ class _Changed:
     @cached_property
     def lines(self) -> Counter[str]:
         """All their lines."""
-        return Counter(line for text in self.texts.values() for line in _lines(text))
+        return Counter(line for text in self.texts.values() for line in _filled_lines(text))
 
 
-def _fragment(path: str, old: str, new: str, changed: _Changed) -> str | None:
-    was, now = _lines(old), _lines(new)
+def _shrinkage(path: str, old: str, new: _NewTexts) -> Problem | None:
+    was, now = _filled_lines(old), _filled_lines(new.texts[path])
     if not is_program(path) or len(was) < _LONG or len(now) >= _FRAGMENT * len(was):
         return None
-    if is_python(path) and (defined := definitions(old)):
-        lost = defined - changed.definitions
-        gone = f" and lost {', '.join(sorted(lost)[:8])}"
-    else:
-        missing = Counter(was) - Counter(now)
-        kept = missing & (changed.lines - Counter(now))
-        lost = set(missing) if kept.total() < _MOVED * missing.total() else set()
-        gone = ""
-    if not lost:
-        return None
-    return f"shrank from {len(was)} to {len(now)} lines{gone}: give it completely, or only the parts that change"
+    facts = {"path": path, "before": len(was), "after": len(now)}
+    if is_python(path) and (before := definitions(old)):
+        lost = sorted(before - new.definitions)
+        return Problem("shrank", {**facts, "lost": lost[:_NAMED]}) if lost else None
+    missing = Counter(was) - Counter(now)
+    moved = missing & (new.lines - Counter(now))
+    return Problem("shrank", {**facts, "lost": []}) if moved.total() < _MOVED * missing.total() else None

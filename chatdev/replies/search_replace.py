@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chatdev.replies.fences import indentation, lines_of
-from chatdev.replies.problem import Unreadable
+from chatdev.replies.problem import Problem, Unreadable, unreadable
 
 _SEARCH = re.compile(r"\s*<{5,9}\s*SEARCH\s*:?\s*", re.IGNORECASE)
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _REPLACE = re.compile(r"\s*>{5,9}\s*REPLACE\s*", re.IGNORECASE)
+_ENDS = {1: _DIVIDER, 2: _REPLACE}  # what ends the old lines, and the new lines
 _COUNTED = 20  # matches are counted up to here
 _MOST_CHANGES = 300  # of one file; each takes a walk through it
 _WIDEST = 120  # columns; lines that move deeper would make a file many times as long as what came
@@ -25,79 +26,101 @@ class Change:
     replace: tuple[str, ...]
 
 
-def is_search_replace(content: str) -> bool:
-    """Whether `content` consists of search/replace blocks."""
-    first = next((line for line in lines_of(content) if line.strip()), "")
-    return _SEARCH.fullmatch(first) is not None
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The changes of a block; `flaw` is why they cannot be read to the end, whatever file they are for."""
+
+    found: tuple[Change, ...]
+    flaw: Problem | None = None
+
+    def require_complete(self, path: str | None) -> None:
+        """Raise Unreadable when they have a flaw; `path` is their file, None when it is not known."""
+        if self.flaw:
+            raise Unreadable(self.flaw.at(path))
 
 
-def read_changes(content: str, path: str) -> list[Change]:
-    """The changes in `content`. Raises Unreadable when a block is not complete."""
+def read_changes(content: str) -> Changes | None:
+    """The changes in `content`; None when it does not consist of search/replace blocks."""
+    lines = lines_of(content)
+    first = next((line for line in lines if line.strip()), "")
+    return _changes(lines) if _SEARCH.fullmatch(first) else None
+
+
+def _changes(lines: list[str]) -> Changes:
     changes: list[Change] = []
-    parts: list[list[str]] = []
-    for line in lines_of(content):
-        if not parts:
-            if _SEARCH.fullmatch(line):
-                parts = [[]]
-            elif line.strip():
-                raise Unreadable(f"{path}: this line is outside <<<<<<< SEARCH … >>>>>>> REPLACE: {_quoted(line)}")
-        elif len(parts) == 1 and _DIVIDER.fullmatch(line):
+    parts: list[list[str]] = []  # of the block under way: the old lines, the new lines
+    for line in lines:
+        if not parts and _SEARCH.fullmatch(line):
+            parts = [[]]
+        elif parts and not _ENDS[len(parts)].fullmatch(line):
+            parts[-1].append(line)
+        elif len(parts) == 1:
             parts.append([])
-        elif len(parts) == 2 and _REPLACE.fullmatch(line):
+        elif parts:
             changes.append(Change(tuple(parts[0]), tuple(parts[1])))
             parts = []
-        else:
-            parts[-1].append(line)
-    if parts:
-        missing = "=======" if len(parts) == 1 else ">>>>>>> REPLACE"
-        raise Unreadable(f"{path}: a SEARCH block has no {missing} line")
-    return changes
+        elif line.strip():
+            return Changes(tuple(changes), Problem("outside_search", {"line": _begin(line)}))
+    missing = ("", "=======", ">>>>>>> REPLACE")[len(parts)]
+    return Changes(tuple(changes), Problem("search_incomplete", {"missing": missing}) if missing else None)
 
 
-def apply_changes(text: str, changes: list[Change], path: str) -> str:
+def apply_changes(text: str, changes: Changes, path: str) -> str:
     """`text` with every change made, in order. Raises Unreadable when old lines are not found exactly once."""
-    if len(changes) > _MOST_CHANGES:
-        raise Unreadable(f"{path}: {len(changes)} SEARCH blocks; give the whole file instead")
-    problems: list[str] = []
-    for change in changes:
+    if len(changes.found) > _MOST_CHANGES:
+        raise unreadable("too_many_searches", path=path, count=len(changes.found))
+    problems: list[Problem] = []
+    for change in changes.found:
         try:
             text = _apply(text, change, path)
-        except Unreadable as problem:
-            problems += problem.problems
+        except Unreadable as error:
+            problems += error.problems
     if problems:
         raise Unreadable(*problems)
     return text
 
 
 def _apply(text: str, change: Change, path: str) -> str:
-    lines = lines_of(text)
     if not any(line.strip() for line in change.search):
         if text.strip():
-            raise Unreadable(f"{path}: the SEARCH part is empty; it must hold the lines to replace")
+            raise unreadable("search_empty", path=path)
         return "".join(change.replace)
-    search, replace = change.search, change.replace
-    found = _places(lines, search, _exact)
-    if not found:
-        found = _places(lines, search, str.rstrip)
-    if not found:
-        search = _without_blank_ends(search)
-        found = _places(lines, search, str.strip)
-        if found:
-            refuse_width(path, indentation(lines[found[0]]))
-            replace = _shifted(replace, search[0], lines[found[0]])
-    if len(found) != 1:
-        count = f"{_COUNTED} or more" if len(found) >= _COUNTED else str(len(found))
-        advice = "give more lines around it" if found else "copy the lines exactly from the file"
-        raise Unreadable(f"{path}: the SEARCH lines that begin with {_quoted(search[0])} match {count} times; {advice}")
-    start, end = found[0], found[0] + len(search)
+    lines = lines_of(text)
+    places, change = _find(lines, change, path)
+    if not places:
+        raise unreadable("search_not_found", path=path, line=_begin(change.search[0]))
+    if len(places) > 1:
+        raise unreadable("search_ambiguous", path=path, line=_begin(change.search[0]), count=len(places),
+                         more=len(places) >= _COUNTED)
+    return "".join(_exchange(lines, places[0], change))
+
+
+def _exchange(lines: list[str], start: int, change: Change) -> list[str]:
+    """The lines with the change made at `start`; the new ones take over the line ends of the old."""
+    end = start + len(change.search)
     ending = "\r\n" if lines[start].endswith("\r\n") else "\n"
-    new = [line.rstrip("\r\n") + ending for line in replace]
+    new = [_without_line_end(line) + ending for line in change.replace]
     if new and end == len(lines) and not lines[-1].endswith("\n"):
-        new[-1] = new[-1].rstrip("\r\n")
-    return "".join([*lines[:start], *new, *lines[end:]])
+        new[-1] = _without_line_end(new[-1])
+    return [*lines[:start], *new, *lines[end:]]
 
 
-def _exact(line: str) -> str:
+def _find(lines: list[str], change: Change, path: str) -> tuple[list[int], Change]:
+    """Line indices at which the old lines stand, and the change as it fits there: they are found as they are, without
+    the blanks at their ends, or indented otherwise."""
+    for key in (_without_line_end, str.rstrip):
+        if places := _places(lines, change.search, key):
+            return places, change
+    search = _without_blank_ends(change.search)
+    places = _places(lines, search, str.strip)
+    if not places:
+        return [], Change(search, change.replace)
+    found = lines[places[0]]
+    refuse_width(path, indentation(found))
+    return places, Change(search, _shifted_lines(change.replace, search[0], found))
+
+
+def _without_line_end(line: str) -> str:
     return line.rstrip("\r\n")
 
 
@@ -118,7 +141,7 @@ def _without_blank_ends(search: tuple[str, ...]) -> tuple[str, ...]:
     return search[filled[0]:filled[-1] + 1]
 
 
-def _shifted(replace: tuple[str, ...], searched: str, found: str) -> tuple[str, ...]:
+def _shifted_lines(replace: tuple[str, ...], searched: str, found: str) -> tuple[str, ...]:
     """`replace`, moved by the difference in indentation between the line searched for and the line found."""
     old, new = indentation(searched), indentation(found)
     return tuple(new + line[len(old):] if line.startswith(old) and line.strip() else line for line in replace)
@@ -127,9 +150,9 @@ def _shifted(replace: tuple[str, ...], searched: str, found: str) -> tuple[str, 
 def refuse_width(path: str, indent: str) -> None:
     """Raise Unreadable when lines should move too deep."""
     if len(indent) > _WIDEST:
-        raise Unreadable(f"{path}: lines are indented by {len(indent)} columns; give the whole file, indented less")
+        raise unreadable("too_deep", path=path, columns=len(indent))
 
 
-def _quoted(line: str) -> str:
-    text = line.strip()
-    return f"`{text[:80]}`"
+def _begin(line: str) -> str:
+    """How a problem quotes a line."""
+    return line.strip()[:80]

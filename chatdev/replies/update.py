@@ -2,128 +2,137 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from chatdev.replies.blocks import Block
 from chatdev.replies.elision import elided_line
 from chatdev.replies.languages import is_python
-from chatdev.replies.problem import Unreadable
+from chatdev.replies.problem import unreadable
 from chatdev.replies.python.broken import read_around
 from chatdev.replies.python.merge import merge
 from chatdev.replies.python.outline import Outline
 from chatdev.replies.python.parts import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
-from chatdev.replies.search_replace import apply_changes, is_search_replace, read_changes
+from chatdev.replies.search_replace import Changes, apply_changes
 
 _READING = 16  # how often a text can be looked through while Python source of its length is read and merged into
 _FRAGMENT = 0.5  # of the lines before: what a file that does not parse may shrink to without being marked `whole`
 
 
-def updated(path: str, old: str | None, content: str, *, whole: bool = False) -> str:
-    """The new text of the file `path`, given its text so far (None: it is new) and a block's content.
-
-    `whole` forces replacement. Raises Unreadable when it is not clear what is meant, when code is left out that
-    cannot be filled in, or when the result no longer parses although the file did.
-    """
-    if is_search_replace(content):
-        return _changed(path, old, content)
-    if old is None or whole or not old.strip():
-        return _complete(path, content)
-    if is_python(path):
-        return _python(path, old, content)
-    line = elided_line(path, content)
-    if line is not None:
-        raise Unreadable(f"{path}: line {line} leaves code out: give SEARCH/REPLACE blocks or the whole file")
-    return content
+def effort(block: Block, texts: Mapping[str, str]) -> int:
+    """How many characters must be looked at to bring a block into one of these files."""
+    looks = len(block.changes.found) if block.changes else 1
+    return sum(len(text) * (looks + (_READING if is_python(path) else 0)) for path, text in texts.items())
 
 
-def effort(path: str, old: str, content: str) -> int:
-    """How many characters must be looked at to bring a block's content into the file `path` with the text `old`."""
-    looks = content.count("SEARCH") if is_search_replace(content) else 1
-    return len(old) * (looks + (_READING if is_python(path) else 0))
+@dataclass(frozen=True)
+class Update:
+    """A block for the file `path`, whose text is `old` so far (None: it is new)."""
 
+    path: str
+    old: str | None
+    block: Block
 
-def is_partial(path: str, old: str, content: str) -> bool:
-    """Whether `content` is part of the file, not a new version of it."""
-    if is_search_replace(content):
-        return True
-    if not is_python(path):
-        return elided_line(path, content) is not None
-    try:
-        return is_part(read(old), read_part(content))
-    except NotPython:
-        return False
-
-
-def _complete(path: str, content: str) -> str:
-    """`content` as the whole file, if nothing is left out in it."""
-    if is_python(path):
+    @cached_property
+    def existing(self) -> Outline | NotPython:
+        """The Python file so far, or why it cannot be read."""
         try:
-            code = read(content)
-        except NotPython:
-            return content
-        elided = [line for line in code.elided if code.lines[line].lstrip().startswith("#")]
-        line = elided[0] + 1 if elided else None
-    else:
-        line = elided_line(path, content)
-    if line is not None:
-        raise Unreadable(f"{path}: line {line} leaves code out: give the whole file")
-    return content
+            return read(self.old or "")
+        except NotPython as error:
+            return error
+
+    @cached_property
+    def part(self) -> Outline | NotPython:
+        """The block as part of a Python file, or why it cannot be read."""
+        try:
+            return read_part(self.block.text)
+        except NotPython as error:
+            return error
+
+    @cached_property
+    def is_part(self) -> bool:
+        """Whether the block is part of the file, not a new version of it."""
+        if self.block.kind == "changes":
+            return True
+        if not is_python(self.path):
+            return elided_line(self.path, self.block.text) is not None
+        if isinstance(self.existing, NotPython) or isinstance(self.part, NotPython):
+            return False
+        return is_part(self.existing, self.part)
+
+    def text(self) -> str:
+        """The new text of the file.
+
+        Raises Unreadable when it is not clear what is meant, when code is left out that cannot be filled in, or when
+        the result no longer parses although the file did.
+        """
+        if self.block.changes:
+            return self._changed_text(self.block.changes)
+        if self.block.whole or not (self.old or "").strip():
+            return self._whole_text()
+        if is_python(self.path):
+            return self._python_text()
+        line = elided_line(self.path, self.block.text)
+        if line is not None:
+            raise unreadable("change_elided", path=self.path, line=line)
+        return self.block.text
+
+    def _changed_text(self, changes: Changes) -> str:
+        """The file after its search/replace changes."""
+        changes.require_complete(self.path)
+        if self.old is None and any(line.strip() for change in changes.found for line in change.search):
+            raise unreadable("nothing_to_change", path=self.path)
+        text = apply_changes(self.old or "", changes, self.path)
+        if is_python(self.path):
+            self._require_parsing(text)
+        return text
+
+    def _whole_text(self) -> str:
+        """The block as the whole file, if nothing is left out in it."""
+        line = _line_left_out(self.path, self.block.text)
+        if line is not None:
+            raise unreadable("file_elided", path=self.path, line=line)
+        return self.block.text
+
+    def _python_text(self) -> str:
+        """The new text of an existing Python file."""
+        if isinstance(self.existing, NotPython):
+            return self._text_for_broken(str(self.existing))
+        if isinstance(self.part, NotPython):
+            raise unreadable("block_broken", path=self.path, why=str(self.part))
+        if not self.is_part:
+            return self.block.text
+        text = merge(self.path, self.existing, self.part)
+        self._require_parsing(text)
+        return text
+
+    def _text_for_broken(self, why: str) -> str:
+        """A file that does not parse gets whole functions in the place of its own; else it can only be replaced."""
+        existing, part = read_around(self.old or ""), self.part
+        if existing and isinstance(part, Outline) and part.definitions and is_part(existing, part):
+            return merge(self.path, existing, part)
+        if _filled_lines(self.block.text) < _FRAGMENT * _filled_lines(self.old or ""):
+            raise unreadable("file_broken", path=self.path, why=why)
+        return self._whole_text()
+
+    def _require_parsing(self, new: str) -> None:
+        """A file that parsed must still parse; a new one may be written in several blocks."""
+        if self.old is not None and (why := fault(new)) and not fault(self.old):
+            raise unreadable("change_breaks_file", path=self.path, why=why)
 
 
-def _changed(path: str, old: str | None, content: str) -> str:
-    """The file after its search/replace changes."""
-    changes = read_changes(content, path)
-    if old is None and any(line.strip() for change in changes for line in change.search):
-        raise Unreadable(f"{path}: there is no such file to change")
-    text = apply_changes(old or "", changes, path)
-    if is_python(path) and old is not None:
-        _require_parsing(path, old, text)
-    return text
-
-
-def _require_parsing(path: str, old: str, new: str) -> None:
-    if (why := fault(new)) and not fault(old):
-        raise Unreadable(f"{path}: does not parse after this change: {why}")
-
-
-def _python(path: str, old: str, content: str) -> str:
-    """The new text of an existing Python file."""
+def _line_left_out(path: str, content: str) -> int | None:
+    """Number of the first line of a whole file that stands for code left out."""
+    if not is_python(path):
+        return elided_line(path, content)
     try:
-        existing = read(old)
-    except NotPython as error:
-        return _into_broken(path, old, content, str(error))
-    try:
-        new = read_part(content)
-    except NotPython as error:
-        raise Unreadable(f"{path}: the block does not parse: {error}") from None
-    if not is_part(existing, new):
-        return content
-    text = merge(path, existing, new)
-    _require_parsing(path, old, text)
-    return text
-
-
-def _into_broken(path: str, old: str, content: str, why: str) -> str:
-    """A file that does not parse gets whole functions in the place of its own; else it can only be replaced."""
-    existing, new = read_around(old), _read_part(content)
-    if existing and new and new.definitions and is_part(existing, new):
-        return merge(path, existing, new)
-    if _filled(content) < _FRAGMENT * _filled(old):
-        raise Unreadable(f"{path}: does not parse at the moment ({why}), so a part cannot be merged: "
-                         f"give the whole file or SEARCH/REPLACE blocks")
-    return _complete(path, content)
-
-
-def _read_part(content: str) -> Outline | None:
-    try:
-        return read_part(content)
+        outline = read(content)
     except NotPython:
         return None
+    return next((line + 1 for line in outline.elided if outline.lines[line].lstrip().startswith("#")), None)
 
 
-def _filled(text: str) -> int:
+def _filled_lines(text: str) -> int:
     return sum(1 for line in text.splitlines() if line.strip())
-
-
-def definitions(text: str) -> set[str]:
-    """Names of the functions and classes a Python text defines, methods given without their class included."""
-    outline = _read_part(text)
-    return outline.definitions if outline else set()

@@ -9,12 +9,13 @@ from typing import Any
 
 from chatdev.config.json_schema import schema_validator
 from chatdev.replies.fences import scan
-from chatdev.replies.problem import Unreadable
+from chatdev.replies.problem import Problem, Unreadable, unreadable
 from chatdev.workspace.python_source import literal
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
 _TO_JSON = {"True": "true", "False": "false", "None": "null", ",": ""}
 _TO_PYTHON = {"true": "True", "false": "False", "null": "None"}
+_BRACKET = re.compile(r"[{\[]")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•]|\(?\d{1,4}[.)])[ \t]+(?P<text>.*)")
 _SHOWN = 160  # characters of a validation error
 
@@ -25,36 +26,31 @@ def read_json(text: str, schema: Mapping[str, Any]) -> Any:
     Trailing commas, `True`/`None` and single quotes are forgiven. With a schema the first candidate that is valid
     counts. Raises Unreadable: no value was found, or each violation with the path of its field.
     """
-    problems: list[str] = []
+    problems: list[Problem] = []
     for candidate in _candidates(text):
         try:
             value = _value(candidate)
         except ValueError as error:
-            problems = problems or [f"the answer is not valid JSON: {error}"]
+            problems = problems or [Problem("not_json", {"why": str(error)})]
             continue
         violations = _violations(value, schema)
         if not violations:
             return value
         problems = violations
-    raise Unreadable(*problems or ["no JSON value was found"])
+    raise Unreadable(*problems or [Problem("no_json")])
 
 
 def _candidates(text: str) -> Iterator[str]:
     """Texts that may be the value, likeliest first."""
-    for block in scan(text):
-        if block.content.strip():
-            yield block.content
+    yield from (block.content for block in scan(text) if block.content.strip())
     stripped = text.strip()
-    if stripped[:1] in ("{", "["):
+    found = _BRACKET.search(stripped)
+    start = found.start() if found else -1
+    if stripped and start <= 0:
         yield stripped
-    starts = [index for index in (text.find("{"), text.find("[")) if index >= 0]
-    if starts:
-        start = min(starts)
-        end = text.rfind("}" if text[start] == "{" else "]")
-        if end > start and text[start:end + 1] != stripped:
-            yield text[start:end + 1]
-    if stripped and not starts:
-        yield stripped
+    end = stripped.rfind("}" if stripped[start:start + 1] == "{" else "]")
+    if end > start >= 0 and stripped[start:end + 1] != stripped:
+        yield stripped[start:end + 1]
 
 
 def _value(text: str) -> Any:
@@ -94,16 +90,18 @@ def _literal(text: str) -> Any:
     return load_json(json.dumps(literal(text), allow_nan=False))
 
 
-def _violations(value: Any, schema: Mapping[str, Any]) -> list[str]:
+def _violations(value: Any, schema: Mapping[str, Any]) -> list[Problem]:
     """How `value` violates the schema, each with the path of the field."""
     if not schema:
         return []
     errors = sorted(schema_validator(schema).iter_errors(value), key=lambda error: error.json_path)
-    return [f"{_field(error.json_path)}: {_short(error.message)}" for error in errors]
+    return [Problem("not_of_schema", {"field": _field(error.json_path), "why": _short(error.message)})
+            for error in errors]
 
 
 def _field(json_path: str) -> str:
-    return json_path.removeprefix("$").removeprefix(".") or "the value"
+    """The path of a field; empty for the value itself."""
+    return json_path.removeprefix("$").removeprefix(".")
 
 
 def _short(message: str) -> str:
@@ -120,7 +118,7 @@ def read_list(text: str) -> list[Any]:
     items = [item.strip() if isinstance(item, str) else item for item in items]
     items = [item for item in items if item != ""]
     if not items:
-        raise Unreadable("no list was found: give one item per line, each beginning with '- '")
+        raise unreadable("no_list")
     return items
 
 
@@ -164,17 +162,21 @@ def read_choice(text: str, options: Sequence[str]) -> str:
     """
     first = next((line for line in text.split("\n") if line.strip()), "")[:_LONGEST]
     plain = {_plain(option): option for option in options}
-    if _plain(first) in plain:
-        return plain[_plain(first)]
-    for option, match in _mentions(first.lstrip(_EDGES), options):
-        rest = first.lstrip(_EDGES)[match.end():].lstrip("\"'`*_”’")
-        if match.start() == 0 and _PAUSE.match(rest):
-            return option
+    choice = plain.get(_plain(first)) or _choice_at_beginning(first.lstrip(_EDGES), options)
+    if choice is not None:
+        return choice
     for part in (first, text[:_LONGEST]):
         named = {option for option, _ in _mentions(part, options)}
         if len(named) == 1:
             return named.pop()
-    raise Unreadable(f"the answer must name exactly one of: {', '.join(options)}")
+    raise unreadable("no_choice", options=list(options))
+
+
+def _choice_at_beginning(text: str, options: Sequence[str]) -> str | None:
+    for option, match in _mentions(text, options):
+        if match.start() == 0 and _PAUSE.match(text[match.end():].lstrip("\"'`*_”’")):
+            return option
+    return None
 
 
 def _plain(text: str) -> str:

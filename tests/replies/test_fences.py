@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.replies.fences import Block, scan
+from chatdev.replies.fences import FencedBlock, scan
 
 
 def contents(text: str) -> list[str]:
@@ -35,7 +35,7 @@ def test_contents_are_kept_as_sent(text: str, expected: list[str]) -> None:
 
 def test_a_block_knows_its_words_the_text_above_and_where_it_stands() -> None:
     text = "See\nmain.py\n```python title=x\na\n```\nbye"
-    assert scan(text) == [Block("python title=x", "a\n", "See\nmain.py\n", 12, 36, True)]
+    assert scan(text) == [FencedBlock("python title=x", "a\n", "See\nmain.py\n", 12, 36, True)]
     assert text[12:36] == "```python title=x\na\n```\n"
 
 

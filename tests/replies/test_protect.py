@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chatdev.config.protocol import bundled_problems
 from chatdev.replies import objections
 
 PROGRAM = "import sys\n" + "".join(f"\n\ndef f{n}(x):\n    y = x + {n}\n    return y\n" for n in range(5))
@@ -13,7 +14,8 @@ SCRIPT = "".join(f"let a{n} = {n};\n" for n in range(20))
 def objected(path: str, old: str, new: str, **others: str) -> list[str]:
     before = {path: old.encode(), "same.txt": b"same\n"}
     added = {f"{name}.{path.rsplit('.')[-1]}": text.encode() for name, text in others.items()}
-    return objections(before, {**before, path: new.encode(), **added})
+    found = objections(before, {**before, path: new.encode(), **added})
+    return [problem.words(bundled_problems()) for problem in found]
 
 
 @pytest.mark.parametrize(("path", "old", "new", "why"), [

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chatdev.replies import Unreadable, parse_files
+from chatdev.replies.blocks import block_of
 from chatdev.replies.python.reader import fault
-from chatdev.replies.update import updated
+from chatdev.replies.update import Update
 
 SHOP = '''\
 #!/usr/bin/env python3
@@ -253,7 +254,7 @@ PRICE = """\
 
 @pytest.mark.parametrize("part", [SHOW, PRICE, SHOW + "\n\nclass Shop:\n" + PRICE])
 def test_a_function_that_does_not_parse_is_replaced_by_a_whole_one(part: str) -> None:
-    merged = updated("list.py", LIST, part)
+    merged = Update("list.py", LIST, block_of(part)).text()
     kept = [line for line in LIST.splitlines() if "'x']" not in line and "(1 +" not in line]
     assert [line for line in merged.splitlines() if line in kept] == kept
     assert ("print(task)" in merged, "self.tax" in merged) == (SHOW in part, PRICE in part)
@@ -262,7 +263,7 @@ def test_a_function_that_does_not_parse_is_replaced_by_a_whole_one(part: str) ->
 
 def test_a_whole_program_takes_the_place_of_one_that_does_not_parse() -> None:
     whole = LIST.replace("{'x'] if", "{'x' if").replace("(1 +", "2")
-    assert updated("list.py", LIST, whole) == whole
+    assert Update("list.py", LIST, block_of(whole)).text() == whole
 
 
 def test_what_is_broken_outside_of_functions_cannot_be_merged_into() -> None:

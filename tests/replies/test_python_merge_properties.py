@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import chatdev
 from chatdev.replies import Unreadable, parse_files
+from chatdev.replies.blocks import block_of
 from chatdev.replies.python.merge import merge
 from chatdev.replies.python.outline import Statement
 from chatdev.replies.python.reader import read, read_part
-from chatdev.replies.update import updated
+from chatdev.replies.update import Update
 
 SOURCES = sorted(Path(chatdev.__file__).parent.rglob("*.py"))
 
@@ -120,5 +121,5 @@ def test_whichever_function_is_broken_a_whole_one_mends_the_file(count: int, pla
     functions = [f"def f{n}():\n    a = {n}\n    return a\n" for n in range(count)]
     broken, new = place % count, f"def f{place % count}():\n    return 'new'\n"
     old = [text.replace("return a", garbage) if n == broken else text for n, text in enumerate(functions)]
-    text = updated("a.py", "\n\n".join([*old, "f0()\n"]), new)
+    text = Update("a.py", "\n\n".join([*old, "f0()\n"]), block_of(new)).text()
     assert text == "\n\n".join([*functions[:broken], new, *functions[broken + 1:], "f0()\n"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chatdev.replies import parse_files
 from chatdev.replies.elision import elided_line
 from chatdev.replies.languages import only_commands
-from chatdev.replies.search_replace import is_search_replace
+from chatdev.replies.search_replace import read_changes
 from chatdev.workspace.safe_paths import collisions
 
 # extension → the words on its fence and the comment that can name the file
@@ -62,7 +62,7 @@ SHAPES: dict[str, Shape] = {
 
 def _storable(path: str, content: str) -> bool:
     """Not one of the contents that are refused on purpose."""
-    return not (only_commands(content) or is_search_replace(content) or elided_line(path, content))
+    return not (only_commands(content) or read_changes(content) or elided_line(path, content))
 
 
 def _render(shape: str, path: str, content: str) -> str:

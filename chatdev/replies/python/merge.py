@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from chatdev.replies.fences import indentation
-from chatdev.replies.problem import Unreadable
+from chatdev.replies.problem import Problem, Unreadable, unreadable
 from chatdev.replies.python.insertion import Edits, InsertionPoints, class_points, module_points
 from chatdev.replies.python.outline import Import, Outline, Statement
 from chatdev.replies.python.parts import is_stub
@@ -23,12 +23,11 @@ def merge(path: str, old: Outline, part: Outline) -> str:
     it belongs. Raises Unreadable when it is not clear what is meant.
     """
     if len(part.statements) > _MOST_STATEMENTS:
-        raise Unreadable(f"{path}: {len(part.statements)} statements to put into the file; give the whole file "
-                         "instead, marked `whole` behind the fence")
+        raise unreadable("too_many_statements", path=path, count=len(part.statements))
     merging = _Merge(path, old, part, Edits(old.lines), old.imports)
     merging.merge_body(part.statements, module_points(old))
     if not merging.problems and not merging.applied:
-        merging.problem("the block holds no code to put into the file")
+        merging.add_problem("no_code")
     if merging.problems:
         raise Unreadable(*merging.problems)
     return merging.edits.result()
@@ -42,13 +41,13 @@ class _Merge:
     edits: Edits
     imports: set[Import]
     """What the file imports before."""
-    problems: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     applied: int = 0
     """Statements of the part that have their place, changed or not."""
 
-    def problem(self, text: str) -> None:
+    def add_problem(self, code: str, **facts: object) -> None:
         """Note why something cannot be merged."""
-        self.problems.append(f"{self.path}: {text}")
+        self.problems.append(Problem(code, {"path": self.path, **facts}))
 
     def merge_body(self, statements: Sequence[Statement], points: InsertionPoints) -> None:
         """Merge the statements of a module's or class's body."""
@@ -88,8 +87,7 @@ class _Merge:
             self.applied += 1
         elif points.owner or not self.old.acts or not self.is_example(new):
             line = self.part.lines[new.start].strip()
-            self.problem(f"it is not clear where `{line[:80]}` belongs: put it into a function, "
-                         f"use SEARCH/REPLACE, or give the file as a whole, marked `whole` behind the fence")
+            self.add_problem("unclear_place", line=line[:80])
 
     def is_example(self, new: Statement) -> bool:
         """Whether a statement only shows how something of the file is used (`print(add(1, 2))`)."""
@@ -108,8 +106,7 @@ class _Merge:
         if not matches:
             self.add_new(new, points)
         elif len(matches) != given:
-            self.problem(f"`{new.name}` stands {len(matches)} times in the file and {given} times "
-                         f"in the block: use SEARCH/REPLACE")
+            self.add_problem("different_count", name=new.name, in_file=len(matches), in_block=given)
         elif new.kind == "class" and matches[index].kind == "class":
             self.merge_class(matches[index], new)
         else:
@@ -132,9 +129,8 @@ class _Merge:
         having = [owner for owner in classes if any(member.name == method.name for member in owner.members)]
         owners = having or classes
         if len(owners) > 1:
-            names = ", ".join(owner.name for owner in owners)
-            why = "is a method of several classes" if having else "could belong to several classes"
-            self.problem(f"`{method.name}` {why} ({names}): give it inside its class")
+            self.add_problem("method_of_several" if having else "method_without_class", name=method.name,
+                             classes=[owner.name for owner in owners])
         return owners
 
     def merge_class(self, old: Statement, new: Statement) -> None:
@@ -144,7 +140,7 @@ class _Merge:
             return
         old_end, new_end = self.old.header_end(old), self.part.header_end(new)
         if old.members[0].start < old_end or new.members[0].start < new_end:
-            self.problem(f"class `{old.name}` stands on one line: give it as a whole")
+            self.add_problem("class_on_one_line", name=old.name)
             return
         self.applied += 1
         if old.header is None or old.header != new.header:
@@ -164,7 +160,7 @@ class _Merge:
         if is_stub(new, old) or (elided and new.filler == "pass"):
             return
         if elided:
-            self.problem(f"`{new.name}` leaves code out: give it completely")
+            self.add_problem("definition_elided", name=new.name)
             return
         self.replace(old, new)
 
@@ -181,7 +177,7 @@ class _Merge:
         """Put a statement, with the comment above it, at a place of the file."""
         self.applied += 1
         if self.part.elisions(new) and not new.members:
-            self.problem(f"`{new.name}` leaves code out: give it completely")
+            self.add_problem("definition_elided", name=new.name)
         elif not self.shares_line(new):
             blanks = points.blanks if new.defines or new.kind == "guard" else 0
             self.edits.insert(place, self.indented(self.part.comment_start(new), new.end, points.indent), blanks)
@@ -194,7 +190,7 @@ class _Merge:
     def shares_line(self, statement: Statement) -> bool:
         """Whether other code stands on a line of it; that is a problem, for lines are what is exchanged."""
         if statement.shares_line:
-            self.problem(f"`{statement.name or 'the main guard'}` shares a line with other code: use SEARCH/REPLACE")
+            self.add_problem("line_shared", name=statement.name)
         return statement.shares_line
 
 

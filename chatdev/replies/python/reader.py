@@ -151,9 +151,8 @@ def _nameless_kind(node: ast.stmt, *, first: bool) -> Kind:
     match node:
         case ast.Import() | ast.ImportFrom():
             return "import"
-        case ast.If(test=ast.Compare() as test):
-            sides = [test.left, *test.comparators]
-            return "guard" if any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) else "other"
+        case ast.If(test=ast.Compare(left=left, comparators=right)):
+            return "guard" if any(map(_is_name_of_module, (left, *right))) else "other"
         case ast.Expr(value=ast.Call()):
             return "call"
         case ast.Pass():
@@ -161,6 +160,10 @@ def _nameless_kind(node: ast.stmt, *, first: bool) -> Kind:
     if _is_ellipsis(node):
         return "ellipsis"
     return "doc" if first and _is_text(node) else "other"
+
+
+def _is_name_of_module(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "__name__"
 
 
 def _function_name(node: _Function) -> str:
@@ -252,14 +255,12 @@ def _elided_lines(lines: list[str], tree: ast.Module, nodes: Sequence[ast.AST]) 
     for node in nodes:
         for body in _bodies(node):
             if node is tree or len(body) > 1 + _is_text(body[0]):
-                yield from (statement.lineno - 1 for statement in body if _is_ellipsis(statement))
+                yield from (statement.lineno - 1 for statement in filter(_is_ellipsis, body))
 
 
 def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    for field in ("body", "orelse", "finalbody"):
-        body = getattr(node, field, None)
-        if isinstance(body, list) and body:
-            yield body
+    bodies = (getattr(node, field, None) for field in ("body", "orelse", "finalbody"))
+    return (body for body in bodies if isinstance(body, list) and body)
 
 
 def _needs(nodes: Sequence[ast.AST]) -> frozenset[str]:
