@@ -139,7 +139,7 @@ def raised() -> Iterator[tuple[str, frozenset[str]]]:
                 case ast.Call(func=ast.Name("unreadable") | ast.Attribute(attr="add_problem"), args=[code]):
                     names = {word.arg for word in node.keywords if word.arg}
                 case ast.Call(func=ast.Name("Problem"), args=[code, ast.Dict(keys=keys)]):
-                    names = {key.value for key in keys if isinstance(key, ast.Constant)}
+                    names = {str(key.value) for key in keys if isinstance(key, ast.Constant)}
                 case ast.Call(func=ast.Name("Problem"), args=[code]):
                     names = set()
                 case _:
