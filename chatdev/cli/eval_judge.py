@@ -44,7 +44,7 @@ _LISTED = 10  # runs that have no part in a pair
               help="Ask nothing more once this model's judgements in the record cost this.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
               help="Ask nothing more once they took so many tokens.")
-@click.option("--json", "as_json", is_flag=True, help="Print the standings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparisons as JSON.")
 @report_outcome
 def command(folders: tuple[Path, ...], **given: Any) -> int:
     """Let a model or a person say whose software is better, task by task.
@@ -54,61 +54,61 @@ def command(folders: tuple[Path, ...], **given: Any) -> int:
     """
     from chatdev.evaluation.judging.judgements import JudgementFile
 
-    matches = _matches(folders, given)
+    matches = find_pairs(folders, given)
     made: list[Judgement] = []
     with JudgementFile(given["record"]) as record:
         try:
             if given["judge"] == HUMAN:
-                _by_a_person(matches, record, given, made)
+                _judge_by_person(matches, record, given, made)
             else:
-                _by_a_model(matches, record, given, made)
+                _judge_by_model(matches, record, given, made)
         finally:
-            _tell(made, record, as_json=given["as_json"])
+            _print_comparisons(made, record, as_json=given["as_json"])
     return 0
 
 
-def _tell(made: Sequence[Judgement], record: JudgementFile, *, as_json: bool) -> None:
-    """Print how companies stand by the judgements that there are, and what their judges took."""
+def _print_comparisons(made: Sequence[Judgement], record: JudgementFile, *, as_json: bool) -> None:
+    """Print how companies compare by these judgements, and what their judges took."""
     from chatdev.evaluation.judging.judgements import compare_companies
 
     found = compare_companies(made)
     if as_json:
         click.echo(json.dumps([{**asdict(one), "rates": rates(one)} for one in found]))
         return
-    for standing in found:
-        show(standing)
+    for comparison in found:
+        print_comparison(comparison)
     for judge in dict.fromkeys(judgement.judge for judgement in made if judgement.judge != HUMAN):
         spent = record.expense_of(judge)
         click.echo(sanitize(f"\n{judge} has taken {count_noun(spent.tokens, 'token')}, {money(spent.cost)}, in all"))
 
 
-def rates(standing: Comparison) -> dict[str, Any]:
+def rates(comparison: Comparison) -> dict[str, Any]:
     """The shares of the decided pairs, each with its 95 % interval; None without any."""
-    counts = {"wins": standing.wins, "losses": standing.losses, "ties": standing.ties}
-    return {name: standing.rate(count) for name, count in counts.items()}
+    counts = {"wins": comparison.wins, "losses": comparison.losses, "ties": comparison.ties}
+    return {name: comparison.rate(count) for name, count in counts.items()}
 
 
-def show(standing: Comparison) -> None:
-    """Print a standing as a small table."""
-    click.echo(sanitize(f"\n{standing.one} and {standing.other}, judged by {standing.judge}: "
-                        f"{count_noun(standing.decided_pairs, 'pair')}"))
-    names = (f"{standing.one} wins", f"{standing.other} wins", "ties")
+def print_comparison(comparison: Comparison) -> None:
+    """Print a comparison as a small table."""
+    click.echo(sanitize(f"\n{comparison.one} and {comparison.other}, judged by {comparison.judge}: "
+                        f"{count_noun(comparison.decided_pairs, 'pair')}"))
+    names = (f"{comparison.one} wins", f"{comparison.other} wins", "ties")
     wide = max(map(len, names))
-    for name, count in zip(names, (standing.wins, standing.losses, standing.ties), strict=True):
-        if found := standing.rate(count):
+    for name, count in zip(names, (comparison.wins, comparison.losses, comparison.ties), strict=True):
+        if found := comparison.rate(count):
             share, (low, high) = found
             click.echo(sanitize(f"  {name:<{wide}}  {count:>5}  {share:6.1%}  (95 %: {low:.1%} to {high:.1%})"))
-    if standing.agreed is not None:
-        click.echo(f"  both orders agree in {standing.agreed:.0%} of the pairs")
-    if standing.first_preferred is not None:
-        click.echo(f"  the one shown first is preferred in {standing.first_preferred:.0%} of the verdicts")
-    if standing.unreadable or standing.unfinished:
-        click.echo(f"  not counted: {standing.unreadable} without a readable verdict, {standing.unfinished} seen in "
-                   "one order only")
+    if comparison.agreed is not None:
+        click.echo(f"  both orders agree in {comparison.agreed:.0%} of the pairs")
+    if comparison.first_preferred is not None:
+        click.echo(f"  the one shown first is preferred in {comparison.first_preferred:.0%} of the verdicts")
+    if comparison.unreadable or comparison.unfinished:
+        click.echo(f"  not counted: {comparison.unreadable} without a readable verdict, {comparison.unfinished} seen "
+                   "in one order only")
 
 
-def _matches(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
-    """The pairs; what has no part in one is said."""
+def find_pairs(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
+    """The pairs; runs that have no part in one are printed."""
     from chatdev.evaluation.judging.pairs import Matches, pairs_of_folders, pairs_of_study
 
     if len(folders) not in (0, 2):
@@ -132,15 +132,15 @@ def _matches(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
     return Matches(matches.found[:given["limit"]])
 
 
-def _by_a_person(matches: Matches, record: JudgementFile, given: dict[str, Any], made: list[Judgement]) -> None:
-    from chatdev.cli.human_judging import look
+def _judge_by_person(matches: Matches, record: JudgementFile, given: dict[str, Any], made: list[Judgement]) -> None:
+    from chatdev.cli.human_judging import show_pairs
     from chatdev.evaluation.judging.judges import draw_pairs, human_judgements
 
-    look(list(draw_pairs(matches.found, record, given["seed"])), record)
+    show_pairs(list(draw_pairs(matches.found, record, given["seed"])), record)
     made += human_judgements(matches.found, record)
 
 
-def _by_a_model(matches: Matches, record: JudgementFile, given: dict[str, Any], made: list[Judgement]) -> None:
+def _judge_by_model(matches: Matches, record: JudgementFile, given: dict[str, Any], made: list[Judgement]) -> None:
     from tqdm import tqdm
 
     with tqdm(total=2 * len(matches.found), unit="look", disable=None) as bar:
@@ -149,7 +149,7 @@ def _by_a_model(matches: Matches, record: JudgementFile, given: dict[str, Any], 
             bar.update()
 
         try:
-            asyncio.run(_asked(matches, record, given, count))
+            asyncio.run(_ask_model(matches, record, given, count))
         except ChatDevError:
             bar.close()
             show_error(f"stopped after {len(made)} of {2 * len(matches.found)} looks; they are kept in "
@@ -157,24 +157,11 @@ def _by_a_model(matches: Matches, record: JudgementFile, given: dict[str, Any], 
             raise
 
 
-async def _asked(matches: Matches, record: JudgementFile, given: dict[str, Any],
-                 on_judged: Callable[[Judgement], object]) -> None:
+async def _ask_model(matches: Matches, record: JudgementFile, given: dict[str, Any],
+                     on_judged: Callable[[Judgement], object]) -> None:
     from chatdev.batch.attempt import Allowance
-    from chatdev.config.environ import environ
-    from chatdev.config.profiles import profile_for
-    from chatdev.config.settings import default_model, user_settings
-    from chatdev.evaluation.judging.judge_wording import judge_wording
-    from chatdev.evaluation.judging.judges import ModelJudge, judge_all
-    from chatdev.llm.registry import Models
+    from chatdev.evaluation.judging.judges import judge_all, open_judge
 
-    wanted, user, models = default_model(given["judge"], given["base_url"]), user_settings(), Models(environ())
-    words = judge_wording()
-    if given["characters"]:
-        words = words.model_copy(update={"characters": given["characters"]})
-    try:
-        model, name = models.get(wanted.name, wanted.base_url)
-        judge = ModelJudge(model, name, profile_for(name, user.models), words)
+    async with open_judge(given["judge"], given["base_url"], given["characters"]) as judge:
         await judge_all(judge, matches.found, record, parallel=given["parallel"], on_judged=on_judged,
                         allowance=Allowance(given["max_cost"], given["max_tokens"]))
-    finally:
-        await models.close()

@@ -22,13 +22,13 @@ _VERDICTS: dict[str, Verdict] = {"1": "first", "2": "second", "t": "tie"}
 _KEYS = "1 or 2: that one is better, t: tie, l: look at the code, s: skip, q: quit"
 
 
-def look(pairs: Sequence[Pair], record: JudgementFile) -> None:
+def show_pairs(pairs: Sequence[Pair], record: JudgementFile) -> None:
     """Show the pairs one after the other and keep each choice at once. A skipped pair comes again next time; the end
     of the input quits."""
     for number, pair in enumerate(pairs, start=1):
         click.echo(sanitize(f"\nPair {number} of {len(pairs)}. The requirement:\n\n{pair.requirement}\n"))
         with tempfile.TemporaryDirectory(prefix="judge-") as scratch:
-            _lay_out(pair, Path(scratch))
+            _write_copies(pair, Path(scratch))
             answer = _answer(pair)
         if answer == "quit":
             return
@@ -36,7 +36,7 @@ def look(pairs: Sequence[Pair], record: JudgementFile) -> None:
             asyncio.run(record.add(human_judgement(pair, answer)))  # no loop outlives it: Ctrl-C must reach the prompt
 
 
-def _lay_out(pair: Pair, scratch: Path) -> None:
+def _write_copies(pair: Pair, scratch: Path) -> None:
     """Put both where they can be tried, under names that do not tell whose they are."""
     for name, contender in (("1", pair.first), ("2", pair.second)):
         folder = scratch / name
@@ -56,12 +56,12 @@ def _answer(pair: Pair) -> Verdict | Literal["skip", "quit"]:
         if key in ("s", "q"):
             return "skip" if key == "s" else "quit"
         if key == "l":
-            click.echo_via_pager(f"{_listed('1', pair.first)}\n{_listed('2', pair.second)}")
+            click.echo_via_pager(f"{_listing('1', pair.first)}\n{_listing('2', pair.second)}")
         else:
             click.echo(sanitize(f"{key!r} is none of these."))
 
 
-def _listed(name: str, contender: Contender) -> str:
+def _listing(name: str, contender: Contender) -> str:
     hidden = judge_wording().hidden
     files = {blind_text(path, hidden): data for path, data in code_files(contender.software).items()}
     text = blind_text(listing(files), hidden) or "(There is no file: nothing was delivered.)"

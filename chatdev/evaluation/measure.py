@@ -60,6 +60,7 @@ class FinishedRun:
     models: tuple[str, ...] = ()
     usage: RunUsage = field(default_factory=RunUsage)
     tool_calls: int = 0
+    task: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -76,7 +77,7 @@ class FinishedRun:
             usage.add(call)
         return cls(folder, record.status, str(ends[-1]["reason"]), Software.load(folder / "software"),
                    tuple(sorted({call.model for call in calls})), usage,
-                   sum(entry["kind"] == "ToolCalled" for entry in live))
+                   sum(entry["kind"] == "ToolCalled" for entry in live), str(record.order.inputs.get("task", "")))
 
     @property
     def has_delivered(self) -> bool:

@@ -1,5 +1,5 @@
-"""What a worker on another machine looks after before its first job, so that a machine on which every job would fail
-fails none."""
+"""What a worker on another machine checks before its first job, so that a machine on which every job would fail
+gets none."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class PreflightCheck:
 
 @contextmanager
 def preflight(study: Study, tasks: Sequence[Task], variants: Sequence[Variant]) -> Iterator[PreflightCheck]:
-    """The premises of a study that this process begins or goes on with. Raises WorkspaceError when its folder cannot
-    be written."""
+    """The check for the workers of a study that this process begins or goes on with. Raises WorkspaceError when the
+    study's folder cannot be written."""
     mark = study.folder / ATTEMPTS / f"seen-{secrets.token_hex(4)}"
     with explain_os_errors("write into the study's folder", mark):
         mark.parent.mkdir(parents=True, exist_ok=True)

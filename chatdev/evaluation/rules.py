@@ -58,13 +58,13 @@ def _lengths(tasks: Sequence[Task]) -> Iterator[str]:
 
 
 def _templates(tasks: Sequence[Task]) -> Iterator[str]:
-    standing: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    places: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for task in tasks:
         text = words(task.description)
         for start in range(len(text) - SEQUENCE + 1):
-            standing[tuple(text[start:start + SEQUENCE])].add(task.id)
+            places[tuple(text[start:start + SEQUENCE])].add(task.id)
     most = len(tasks) * SHARE
-    for sequence, where in standing.items():
+    for sequence, where in places.items():
         if len(where) > most:
             yield f"\"{' '.join(sequence)}\" stands in {len(where)} tasks, as in {min(where)}; say it in other words"
 

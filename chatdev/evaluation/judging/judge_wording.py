@@ -1,4 +1,4 @@
-"""What a judge is told, read from YAML."""
+"""What a judge is shown and asked: the words of `judge.yaml`, and software listed without saying whose it is."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from chatdev.config.strict import Strict
 from chatdev.config.validation import validated
 from chatdev.evaluation.judging.pairs import Pair
 from chatdev.llm.base import Message
+
+PROSE = {".md", ".markdown", ".rst"}
+"""Suffixes of documents. They are not shown: a manual that only one of the companies writes tells who made it."""
+MOST_FILES = 60
+"""Files that are shown of one software; of the others there is only the number."""
 
 
 class JudgeWording(Strict):
@@ -47,12 +52,6 @@ class JudgeWording(Strict):
 def judge_wording() -> JudgeWording:
     """The wording that ships with the package."""
     return validated(JudgeWording, read(Path(__file__).with_name("judge.yaml")))
-
-
-PROSE = {".md", ".markdown", ".rst"}
-"""Suffixes of documents. They are not shown: a manual that only one of the companies writes tells who made it."""
-MOST_FILES = 60
-"""Files that are shown of one software; of the others there is only the number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from chatdev.journal import Journal, read_journal
 from chatdev.workspace.file_tree import explain_os_errors
 
 Verdict = Literal["first", "second", "tie"]
+Interval = tuple[float, float]
 
 KIND = "Judgement"
 HUMAN = "human"
@@ -111,9 +112,6 @@ def read_judgements(path: Path) -> list[Judgement]:
     return found
 
 
-Interval = tuple[float, float]
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Pairs of `one` and `other` by their outcome, for one judge. `unreadable` pairs have a look without a verdict,
@@ -142,7 +140,7 @@ class Comparison:
 
 
 def compare_companies(judgements: Iterable[Judgement]) -> list[Comparison]:
-    """One standing for each judge and two companies, in the order in which they were met first."""
+    """One comparison for each judge and two companies, in the order in which they were met first."""
     groups: dict[tuple[str, frozenset[str]], dict[str, list[Judgement]]] = {}
     for judgement in judgements:
         group = groups.setdefault((judgement.judge, frozenset((judgement.first, judgement.second))), {})

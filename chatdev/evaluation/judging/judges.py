@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from chatdev.batch.attempt import Allowance, Expense
-from chatdev.config.profiles import ModelProfile
+from chatdev.config.environ import environ
+from chatdev.config.profiles import ModelProfile, profile_for
+from chatdev.config.settings import default_model, user_settings
 from chatdev.engine.activity import digest
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
 from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFile, Verdict
 from chatdev.evaluation.judging.pairs import Match, Pair
 from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage
+from chatdev.llm.registry import Models
 from chatdev.replies.markers import strip_thoughts
 from chatdev.replies.problem import Unreadable
 from chatdev.replies.values import read_json
@@ -73,6 +77,22 @@ class ModelJudge:
         return Judgement(self.key(pair), pair.key, pair.task, self.name, pair.first.company, pair.second.company,
                          verdict, why, usage.prompt_tokens + usage.completion_tokens,
                          self.profile.cost(usage.prompt_tokens, usage.completion_tokens))
+
+
+@asynccontextmanager
+async def open_judge(name: str | None = None, base_url: str | None = None,
+                     characters: int | None = None) -> AsyncIterator[ModelJudge]:
+    """The model called `name` (None: the user's default) as a judge, which is shown so many `characters` of each
+    software. Raises ConfigError and MissingModel."""
+    wanted, user, wording = default_model(name, base_url), user_settings(), judge_wording()
+    if characters:
+        wording = wording.model_copy(update={"characters": characters})
+    models = Models(environ())
+    try:
+        model, model_name = models.get(wanted.name, wanted.base_url)
+        yield ModelJudge(model, model_name, profile_for(model_name, user.models), wording)
+    finally:
+        await models.close()
 
 
 async def judge_all(judge: ModelJudge, matches: Iterable[Match], record: JudgementFile, *, parallel: int = 8,

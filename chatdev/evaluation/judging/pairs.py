@@ -13,7 +13,6 @@ from chatdev.config.nearest import known
 from chatdev.engine.activity import digest
 from chatdev.errors import ConfigError, JournalError
 from chatdev.evaluation.measure import FinishedRun
-from chatdev.runner.recorded import Recorded
 from chatdev.workspace.snapshot import Software
 
 if TYPE_CHECKING:  # the ledger needs the extra `eval`, folders are judged without it
@@ -147,11 +146,10 @@ def _runs(folder: Path) -> _Runs:
         except JournalError as error:
             found.left_out.append(str(error))
             continue
-        task = str(Recorded.read(path).order.inputs.get("task", ""))
-        if task in found.runs:
-            raise ConfigError(f"two runs of one task are in {folder}: {found.runs[task].folder.name} and {path.name}; "
-                              "move one of them away")
-        found.runs[task] = FinishedSoftware(str(folder), path, run.has_delivered)
+        if run.task in found.runs:
+            raise ConfigError(f"two runs of one task are in {folder}: {found.runs[run.task].folder.name} and "
+                              f"{path.name}; move one of them away")
+        found.runs[run.task] = FinishedSoftware(str(folder), path, run.has_delivered)
     return found
 
 
