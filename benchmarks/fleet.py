@@ -1,7 +1,7 @@
 """Fleets of companies in one process: how near they come to the ideal time, what they cost, that memory stays flat –
-and whether the simulation foretells them.
+and whether the simulation predicts them.
 
-Two small loads fit the simulation (`benchmarks/simulate_fleet.py`); it then foretells the others, which differ in jobs,
+Two small loads fit the simulation (`benchmarks/simulate_fleet.py`); it then predicts the others, which differ in jobs,
 jobs at once, latency and the provider's limits. The ideal is the time that the model and the provider alone
 allow. Last, what the ledger itself takes with many jobs in it, and what a run's folder weighs.
 
@@ -48,7 +48,7 @@ LOADS = {
     "tokens": Load(jobs=150, at_once=32, latency=0.1, tokens=1_500_000),
 }
 NEAR = 0.15
-"""How far from the measured time a foretold one may be."""
+"""How far from the measured time a predicted one may be."""
 BOOKED, CLAIMED = 100_000, 500
 """Jobs in the ledger that is measured by itself, and those of them that are done."""
 PAGE = ROOT / "docs" / "scaling.md"
@@ -72,7 +72,7 @@ def costs_of(figures: Mapping[str, Mapping[str, Any]]) -> Costs:
 def predict(name: str, costs: Costs) -> dict[str, float]:
     """What the simulation says of a load."""
     load = LOADS[name]
-    return {"ideal_seconds": round(ideal(load, costs), 1), "foretold_seconds": round(seconds(load, costs), 1)}
+    return {"ideal_seconds": round(ideal(load, costs), 1), "predicted_seconds": round(seconds(load, costs), 1)}
 
 
 def measure_ledger(jobs: int = BOOKED, claims: int = CLAIMED) -> dict[str, Any]:
@@ -91,8 +91,8 @@ def measure_ledger(jobs: int = BOOKED, claims: int = CLAIMED) -> dict[str, Any]:
             "result_ms": round(1000 * (ended - between) / claims, 2)}
 
 
-def study(loads: Mapping[str, Load], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Measure these loads, take the figures of the others from before, and foretell all that there are. Raises KeyError
+def measure_all(loads: Mapping[str, Load], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Measure these loads, take the figures of the others from before, and predict all that there are. Raises KeyError
     when the small loads have never been measured."""
     figures = {**before.get("loads", {}), **{name: measure_apart(load) for name, load in loads.items()}}
     costs = costs_of(figures)
@@ -105,11 +105,11 @@ def loads_text(results: Mapping[str, Any]) -> str:
     """The figures for the page."""
     loads, book = results["loads"], results["ledger"]
     table = markdown_table(
-        ["load", "runs", "at once", "answers after", "limit a minute", "seconds", "ideal", "ratio", "foretold", "off",
+        ["load", "runs", "at once", "answers after", "limit a minute", "seconds", "ideal", "ratio", "predicted", "off",
          "calls a second", "CPU ms a call", "memory, MiB", "machine's load before"],
         [_row(name, LOADS[name], figures) for name, figures in loads.items()])
     calls = round(TYPICAL_LATENCY * 1000 / loads["fleet"]["cpu_ms_per_call"])
-    return (f"{table}\n\nA run makes {CALLS} calls. Ideal: what the model and the provider alone allow. Foretold: by "
+    return (f"{table}\n\nA run makes {CALLS} calls. Ideal: what the model and the provider alone allow. Predicted: by "
             f"the simulation, which is fitted to the loads `{FEW}` and `{MANY}`. Memory: after a tenth of the runs, "
             f"and after the last. A model that answers after {TYPICAL_LATENCY:g} seconds leaves room for about {calls} "
             f"companies on each core. With {book['jobs']:,} jobs in a SQLite file, a claim takes {book['claim_ms']} ms "
@@ -133,8 +133,8 @@ def _row(name: str, load: Load, figures: Mapping[str, Any]) -> tuple[object, ...
     took, memory = figures["seconds"], figures["memory_mib"]
     return (f"`{name}`", f"{load.jobs:,}", load.at_once,
             f"{load.latency:g} s" + (", varying" if load.spread else ""), ", ".join(limits) or "–", took,
-            figures["ideal_seconds"], f"{took / figures['ideal_seconds']:.2f}", figures["foretold_seconds"],
-            "fitted" if name in (FEW, MANY) else f"{round(100 * figures['foretold_seconds'] / took) - 100:+d} %",
+            figures["ideal_seconds"], f"{took / figures['ideal_seconds']:.2f}", figures["predicted_seconds"],
+            "fitted" if name in (FEW, MANY) else f"{round(100 * figures['predicted_seconds'] / took) - 100:+d} %",
             figures["calls_per_second"], f"{figures['cpu_ms_per_call']:.2f}", f"{memory[1]} → {memory[-1]}",
             figures["load_of_the_machine_before"])
 
@@ -143,7 +143,7 @@ def main() -> None:
     """Measure, write it down, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", choices=LOADS, default=[*LOADS])
-    results = study({name: LOADS[name] for name in parser.parse_args().only}, read_results(RESULTS))
+    results = measure_all({name: LOADS[name] for name in parser.parse_args().only}, read_results(RESULTS))
     write_results(RESULTS, results)
     for (begin, end), text in pages(results).items():
         write_between(PAGE, begin, end, text)

@@ -110,15 +110,15 @@ class Fleet:
     _company: Company = field(default_factory=lambda: Company.load(COMPANY))
     _limit: RateLimit | None = None
 
-    async def sail(self) -> None:
+    async def run(self) -> None:
         """Work through all jobs, and measure."""
         ledger = Ledger(str(self.folder / "ledger.sqlite"), "fleet")
         ledger.add(Job(f"job-{n}", {"task": f"Write program {n}."}) for n in range(self.load.jobs))
-        self.start = await self._start_of_a_run()
+        self.start = await self._cost_of_a_start()
         self.before = round(os.getloadavg()[0], 1)
         self._limit = RateLimit(self.load.requests, self.load.tokens)
         cpu, began = _cpu(), time.monotonic()
-        await work_through(ledger, self._work, at_once=self.load.at_once, on_change=self._look)
+        await work_through(ledger, self._work, at_once=self.load.at_once, on_change=self._note_memory)
         self.seconds, self.cpu = time.monotonic() - began, _cpu() - cpu
         self.memory.append(resident_mib())
         self.failed = sum(not entry.result.get("success") for entry in ledger.entries())
@@ -131,21 +131,21 @@ class Fleet:
         self.completion_tokens += run.usage.completion_tokens
         return {"success": run.success and run.usage.calls == CALLS}
 
-    async def _start_of_a_run(self) -> float:
+    async def _cost_of_a_start(self) -> float:
         """What a run takes of the processor before its first phase, in seconds; the first runs import everything."""
         taken: list[float] = []
 
-        def heard(event: Event) -> None:
+        def note_start(event: Event) -> None:
             if isinstance(event, RunStarted):
                 taken.append(_cpu() - began)
 
         for _ in range(ALONE):
             began = _cpu()
-            await self._work({"task": "Warm up."}, heard)
+            await self._work({"task": "Warm up."}, note_start)
         self.prompt_tokens = self.completion_tokens = 0
         return min(taken)
 
-    def _look(self, progress: BatchProgress) -> None:
+    def _note_memory(self, progress: BatchProgress) -> None:
         """Look at the memory after every tenth of the jobs."""
         if progress.finished_jobs * 10 >= len(self.memory) * self.load.jobs:
             self.memory.append(resident_mib())
@@ -172,7 +172,7 @@ def measure_load(load: Load, url: str) -> dict[str, Any]:
     """The figures of a load that is run in this process, in a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="chatdev-fleet-") as folder:
         fleet = Fleet(load, url, Path(folder))
-        asyncio.run(fleet.sail())
+        asyncio.run(fleet.run())
     return fleet.figures()
 
 

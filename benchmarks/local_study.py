@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.study import ROOT, machine, markdown_table, read_results, write_between, write_results
 from chatdev.batch.ledger import Ledger
 from chatdev.evaluation.reporting.formats import as_text
-from chatdev.evaluation.reporting.results import Results
+from chatdev.evaluation.reporting.study_results import Results
 from chatdev.runner.recorded import JOURNAL
 
 FOLDER = ROOT / "studies"
@@ -87,7 +87,7 @@ def each_task(rows: Sequence[Mapping[str, Any]], title: str, cell: Callable[[Map
 
 
 def main(study: LocalStudy, about: str | None, more: Callable[[Mapping[str, Sequence[Path]]], Mapping[str, Any]],
-         told: Callable[[Mapping[str, Any]], str]) -> None:
+         page_text: Callable[[Mapping[str, Any]], str]) -> None:
     """The command line of a study: run what is missing, keep what came of it, write the page."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     only = parser.add_mutually_exclusive_group()
@@ -98,4 +98,4 @@ def main(study: LocalStudy, about: str | None, more: Callable[[Mapping[str, Sequ
         study.run()
     if not options.write:
         study.collect(more)
-    write_between(study.page, *study.marks, told(read_results(study.results)))
+    write_between(study.page, *study.marks, page_text(read_results(study.results)))

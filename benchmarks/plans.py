@@ -1,4 +1,4 @@
-"""What 10², 10⁴ and 10⁶ runs take of time and money: foretold by the simulation, for runs like the five first ones."""
+"""What 10², 10⁴ and 10⁶ runs take of time and money: predicted by the simulation, for runs like the five first ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Usual:
     completion_tokens: float
 
     @classmethod
-    def of_the_first_runs(cls) -> Usual:
+    def from_first_runs(cls) -> Usual:
         """Of the five tasks of docs/first-runs.md."""
         runs = read_results(RESULTS_FOLDER / "first_runs.json")["tasks"]
         calls, prompt, completion = (fmean(run[name] for run in runs)
@@ -50,7 +50,7 @@ class Usual:
 
 def plans(engine: Costs, loads: Sequence[Load] = LOADS) -> list[dict[str, Any]]:
     """Time, what limits it, tokens and money of each load."""
-    usual = Usual.of_the_first_runs()
+    usual = Usual.from_first_runs()
     costs = usual.costs(engine)
     made = []
     for load in (replace(load, chain=(1,) * usual.calls) for load in loads):
@@ -73,7 +73,7 @@ def bottleneck(load: Load, costs: Costs) -> str:
 
 def plans_text(made: Sequence[Mapping[str, Any]]) -> str:
     """The table for the page."""
-    usual = Usual.of_the_first_runs()
+    usual = Usual.from_first_runs()
     rows = [(f"{plan['jobs']:,}", plan["workers"], plan["at_once"],
              f"{plan['requests']:,} requests, {plan['tokens']:,} tokens", _time(plan["hours"]), plan["limited_by"],
              f"{plan['tokens_in_all'] / 1e6:,.0f}", *(f"${plan['price'][model]:,.2f}" for model in MODELS))

@@ -3,7 +3,7 @@
 A job is a run of the chain of `fleet.yaml`: calls one after another, and a parallel step of two. A call takes the
 processor of its worker, waits for its turn with the provider (the even pace of `chatdev/llm/rate.py`), for its answer,
 and for what else there is to wait for, and takes the processor again. `Costs` are what the engine takes; they are
-fitted to two small measured loads (`python -m benchmarks.fleet`), and then foretell others. Without any costs it tells
+fitted to two small measured loads (`python -m benchmarks.fleet`), and then predict others. Without any costs it tells
 what the model and the provider alone allow: the ideal.
 
     python -m benchmarks.simulate_fleet --jobs 10000 --at-once 400 --latency 5 --workers 2 --requests-per-minute 5000
@@ -138,7 +138,7 @@ class _Worker:
 
     def _call(self) -> Wait:
         yield from self._compute(self._costs.cpu / 2)
-        taken = yield from self._provider.admitted()
+        taken = yield from self._provider.admit()
         yield self._environment.timeout(self._latency() + self._costs.wait)
         self._provider.settle(taken)
         yield from self._compute(self._costs.cpu / 2)
@@ -166,7 +166,7 @@ class _Provider:
         self._used = costs.prompt_tokens + costs.completion_tokens
         self._ratio = 1.0
 
-    def admitted(self) -> Generator[simpy.Event, Any, float]:
+    def admit(self) -> Generator[simpy.Event, Any, float]:
         """Wait for the call's turn; the tokens that are taken for it."""
         with self._turn.request() as turn:
             yield turn
@@ -201,7 +201,7 @@ class _Pace:
 
 
 def main() -> None:
-    """Foretell one load."""
+    """Predict one load."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, required=True)
     parser.add_argument("--at-once", type=int, required=True, help="by each worker")

@@ -127,7 +127,7 @@ def report(study: str, ledger_url: str, folder: Path | None, form: str, output: 
     tasks, results by area, failed jobs, and every run."""
     from chatdev.evaluation.reporting.formats import as_csv, as_json, as_text
     from chatdev.evaluation.reporting.page import as_page
-    from chatdev.evaluation.reporting.results import Results
+    from chatdev.evaluation.reporting.study_results import Results
 
     runs = runs_folder(folder, study)
     ledger = open_existing_ledger(ledger_url, study)

@@ -78,7 +78,7 @@ def _work(ledger: Ledger, plan: StudyPlan, given: dict[str, Any]) -> int:
     from chatdev.batch.attempt import Allowance
     from chatdev.cli.study_progress import StudyProgress
     from chatdev.evaluation.reporting.formats import as_text
-    from chatdev.evaluation.reporting.results import Results
+    from chatdev.evaluation.reporting.study_results import Results
 
     work = _work_on_ray if given["engine"] == "ray" else _work_here
     with StudyProgress(quiet=given["quiet"]) as show:

@@ -70,13 +70,10 @@ class FinishedRun:
         ends = [entry for entry in record.records if entry["kind"] == "RunFinished"]
         if not ends or record.status == "interrupted":
             raise JournalError(f"the run in {folder} has not come to its end; go on with it: chatdev resume {folder}")
-        usage = RunUsage(seconds=round(sum(float(end["seconds"]) for end in ends), 3))
         live = [entry for entry in record.records if not entry.get("replayed")]
         calls = _model_calls(live)
-        for call in calls:
-            usage.add(call)
         return cls(folder, record.status, str(ends[-1]["reason"]), Software.load(folder / "software"),
-                   tuple(sorted({call.model for call in calls})), usage,
+                   tuple(sorted({call.model for call in calls})), _usage(calls, ends),
                    sum(entry["kind"] == "ToolCalled" for entry in live), str(record.order.inputs.get("task", "")))
 
     @property
@@ -88,6 +85,14 @@ class FinishedRun:
 def _model_calls(entries: Sequence[Mapping[str, Any]]) -> list[ModelCalled]:
     events = (from_dict("ModelCalled", dict(entry)) for entry in entries if entry["kind"] == "ModelCalled")
     return [event for event in events if isinstance(event, ModelCalled)]
+
+
+def _usage(calls: Sequence[ModelCalled], ends: Sequence[Mapping[str, Any]]) -> RunUsage:
+    """What all sessions took; `ends` are the records of their ends."""
+    usage = RunUsage(seconds=round(sum(float(end["seconds"]) for end in ends), 3))
+    for call in calls:
+        usage.add(call)
+    return usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from chatdev.evaluation.dialogues import Dialogues, ObservedKinds
-    from chatdev.evaluation.reporting.results import Results
     from chatdev.evaluation.reporting.statistics import Difference, MeanEstimate
+    from chatdev.evaluation.reporting.study_results import Results
 
 
 INK = "#123456"  # no other colour is this one, so that a page can replace it
@@ -95,20 +95,23 @@ def draw_means(results: Results) -> str:
 def draw_differences(results: Results) -> str:
     """What each variant has more than the first one, over the tasks of both; empty for one variant."""
     first, *others = results.variants
-    found = {metric: [one for one in results.differences if one.against == first and one.metric == metric]
-             for metric in results.columns.compared}
-    shown = [metric for metric, ones in found.items() if any(one.estimate.n for one in ones)]
-    if not shown:
+    found = {metric: ones for metric in results.columns.compared if (ones := _differences_from(first, results, metric))}
+    if not found:
         return ""
-    with drawing((9.9, 0.34 * len(others) + 0.9), len(shown), for_page=True, sharey=True) as (_, panels, svg):
-        for panel, metric in zip(panels, shown, strict=True):
-            lines = [(one.variant, one.estimate, variant_colour(results, one.variant)) for one in found[metric]]
-            _draw_intervals(panel, lines)
+    with drawing((9.9, 0.34 * len(others) + 0.9), len(found), for_page=True, sharey=True) as (_, panels, svg):
+        for panel, (metric, ones) in zip(panels, found.items(), strict=True):
+            _draw_intervals(panel, [(one.variant, one.estimate, variant_colour(results, one.variant)) for one in ones])
             panel.axvline(0, color=INK, linewidth=0.8, alpha=0.6)
             panel.set_title(f"{metric.capitalize()} compared with {first}")
-            reach = 1.1 * _largest_end(found[metric])
+            reach = 1.1 * _largest_end(ones)
             panel.set_xlim(-reach, reach)
         return svg()
+
+
+def _differences_from(first: str, results: Results, metric: str) -> list[Difference]:
+    """All differences from a variant in a metric; none where no task was measured with both."""
+    found = [one for one in results.differences if one.against == first and one.metric == metric]
+    return found if any(one.estimate.n for one in found) else []
 
 
 def _largest_end(found: Sequence[Difference]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from chatdev.evaluation.tasks import Task
@@ -33,16 +33,20 @@ def words(text: str) -> list[str]:
 
 
 def _counts(tasks: Sequence[Task]) -> Iterator[str]:
-    areas = Counter(task.area for task in tasks)
+    areas = dict.fromkeys(task.area for task in tasks)
     categories = Counter((task.area, task.category) for task in tasks)
     yield from (f"area {area!r} is none of {', '.join(AREAS)}" for area in areas if area not in AREAS)
     if len(categories) != CATEGORIES:
         yield f"there are {len(categories)} categories instead of {CATEGORIES}"
     yield from (f"{category} has {count} tasks instead of {TASKS}"
                 for (_, category), count in categories.items() if count != TASKS)
-    with_test = {(task.area, task.category) for task in tasks if task.acceptance}
+    yield from _hidden_tests(tasks, categories)
+
+
+def _hidden_tests(tasks: Sequence[Task], categories: Iterable[tuple[str, str]]) -> Iterator[str]:
+    tested = {(task.area, task.category) for task in tasks if task.acceptance}
     yield from (f"no task of {category} has an acceptance test" for area, category in categories
-                if (area, category) not in with_test)
+                if (area, category) not in tested)
 
 
 def _names(tasks: Sequence[Task]) -> Iterator[str]:

@@ -134,11 +134,16 @@ def _tracing_ablation(variant: Variant) -> Iterator[Variant]:
     company = variant.load().config
     allowed = {name: phase for name, phase in company.phases.items() if TRACE in company.roles[phase.assistant].tools}
     tools = {name: _tools(company, phase) for name, phase in allowed.items()}
-    if using := {name: names for name, names in tools.items() if TRACE in names}:
-        yield _with_tools(variant, "without tracing", {name: [tool for tool in names if tool != TRACE]
-                                                       for name, names in using.items()})
-    elif able := {name: [*names, TRACE] for name, names in tools.items() if allowed[name].tools}:
+    using = {name: _without_trace(names) for name, names in tools.items() if TRACE in names}
+    able = {name: [*names, TRACE] for name, names in tools.items() if allowed[name].tools}
+    if using:
+        yield _with_tools(variant, "without tracing", using)
+    elif able:
         yield _with_tools(variant, "with tracing", able)
+
+
+def _without_trace(tools: Sequence[str]) -> list[str]:
+    return [tool for tool in tools if tool != TRACE]
 
 
 def _tools(company: CompanyConfig, phase: Phase) -> list[str]:

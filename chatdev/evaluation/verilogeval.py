@@ -27,7 +27,7 @@ KINDS = ("combinational", "sequential", "fsm", "truth_table", "waveform")
 _FOLDER, _ERRATA = "dataset_spec-to-rtl", "errata"
 _PROMPT, _BENCH, _REFERENCE = "_prompt.txt", "_test.sv", "_ref.sv"
 _LARGEST = 1 << 20  # bytes of one file
-_COLUMN_SET = "verilog"  # reporting.results
+_COLUMN_SET = "verilog"  # reporting.study_results
 
 
 @dataclass(frozen=True, slots=True)

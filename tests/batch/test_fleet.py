@@ -23,13 +23,13 @@ def results() -> dict[str, Any]:
     return read_results(RESULTS)
 
 
-def sailed(load: Load) -> dict[str, Any]:
+def fleet_figures(load: Load) -> dict[str, Any]:
     with model_server(load) as url:
         return measure_load(load, url)
 
 
 def test_a_small_fleet_arrives_whole_and_is_measured() -> None:
-    figures = sailed(Load(jobs=10, at_once=5, latency=0.02, spread=0.3, requests=6000, tokens=9_000_000))
+    figures = fleet_figures(Load(jobs=10, at_once=5, latency=0.02, spread=0.3, requests=6000, tokens=9_000_000))
     assert figures["failed"] == 0
     assert 0.5 < figures["seconds"] < 60  # nothing hangs; how near it comes to the ideal, a quiet machine tells
     assert figures["prompt_tokens_per_call"] > figures["completion_tokens_per_call"] > 0
@@ -37,9 +37,9 @@ def test_a_small_fleet_arrives_whole_and_is_measured() -> None:
     assert len(figures["memory_mib"]) == 12
 
 
-def test_a_limit_of_requests_is_kept_and_foretold() -> None:
+def test_a_limit_of_requests_is_kept_as_predicted() -> None:
     load = Load(jobs=4, at_once=4, latency=0.01, requests=1200)
-    assert sailed(load)["seconds"] == pytest.approx(seconds(load, Costs()), rel=0.15)
+    assert fleet_figures(load)["seconds"] == pytest.approx(seconds(load, Costs()), rel=0.15)
 
 
 def test_the_fleet_that_is_written_down_was_whole_and_its_memory_flat(results: dict[str, Any]) -> None:
@@ -50,10 +50,10 @@ def test_the_fleet_that_is_written_down_was_whole_and_its_memory_flat(results: d
 
 
 @pytest.mark.parametrize("name", LOADS)
-def test_the_simulation_foretold_what_was_measured(results: dict[str, Any], name: str) -> None:
+def test_the_simulation_predicted_what_was_measured(results: dict[str, Any], name: str) -> None:
     figures = results["loads"][name]
-    assert figures["foretold_seconds"] == pytest.approx(seconds(LOADS[name], Costs(**results["costs"])), abs=0.1)
-    assert figures["foretold_seconds"] == pytest.approx(figures["seconds"], rel=NEAR)
+    assert figures["predicted_seconds"] == pytest.approx(seconds(LOADS[name], Costs(**results["costs"])), abs=0.1)
+    assert figures["predicted_seconds"] == pytest.approx(figures["seconds"], rel=NEAR)
 
 
 def test_the_simulation_was_fitted_to_the_small_loads_alone(results: dict[str, Any]) -> None:

@@ -103,7 +103,7 @@ def test_a_load_that_took_less_than_is_possible_is_fitted_by_no_costs() -> None:
     assert fit_costs((load, 0.1), (load, 0.1), NOTHING) == NOTHING
 
 
-def test_it_foretells_on_the_command_line() -> None:
+def test_it_predicts_on_the_command_line() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.simulate_fleet", "--jobs", "10000", "--at-once", "100", "--latency", "5",
          "--workers", "2", "--requests-per-minute", "5000"], capture_output=True, text=True, check=False, timeout=60,

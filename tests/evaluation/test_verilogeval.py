@@ -15,7 +15,7 @@ from benchmarks.verilog_judge import DATA, WEAK, cheats, filled, stub
 from chatdev.errors import ConfigError
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
-from chatdev.evaluation.reporting.results import VERILOG
+from chatdev.evaluation.reporting.study_results import VERILOG
 from chatdev.evaluation.verilogeval import KINDS, Problem, VerilogEval, letter_of, measure_answer, official_pass
 from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.verilog.simulation import reference_as_answer

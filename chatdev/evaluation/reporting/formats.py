@@ -10,8 +10,8 @@ from dataclasses import asdict
 from typing import Any
 
 from chatdev.engine.budget import count_noun
-from chatdev.evaluation.reporting.results import Results
 from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES, MeanEstimate
+from chatdev.evaluation.reporting.study_results import Results
 
 _LISTED = 10  # failed jobs
 _MANY = 4  # variants, from which on only differences from the first are shown

@@ -21,7 +21,7 @@ from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
 from chatdev.evaluation.plots import draw_differences
 from chatdev.evaluation.reporting.formats import as_csv, as_json, as_text
 from chatdev.evaluation.reporting.page import as_page
-from chatdev.evaluation.reporting.results import FailedJob, Results
+from chatdev.evaluation.reporting.study_results import FailedJob, Results
 
 HOSTILE = "<script>alert('$x^2$')</script>"
 AREAS = ("Game", "Work")
