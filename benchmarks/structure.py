@@ -136,12 +136,12 @@ class Tree:
         return [f"{found.name} ({module.path}): {len(_fields(found))} fields, {_positional(found)} positional"
                 for module in self.modules for found in module.classes() if found.name in CENTRAL]
 
-    def traced(self) -> Mapping[str, list[str]]:
+    def traced(self) -> Mapping[str, Any]:
         """What one call goes through (see structure_trace)."""
         script = Path(__file__).with_name("structure_trace.py")
         done = subprocess.run([sys.executable, str(script)], cwd=self.root, stdout=subprocess.PIPE, check=True,
                               env={**os.environ, "PYTHONPATH": str(self.root)})
-        found: Mapping[str, list[str]] = json.loads(done.stdout)
+        found: Mapping[str, Any] = json.loads(done.stdout)
         return found
 
 
@@ -211,6 +211,7 @@ def measured(tree: Tree) -> dict[str, Any]:
         "modules of 300 lines and more": tree.long(),
         "modules imported exactly once": tree.imported_once(),
         "files from run.py to the first request": _way(trace["to_request"]),
+        "files from the loaded company to the first request": _way(trace["to_request"][trace["loaded"]:]),
         "files from the reply to its first write": _way(trace["to_write"]),
         "files in which a function of a one-call run runs": len(set(trace["run"])),
         "files that a one-call run imports": trace["imported"],

@@ -54,6 +54,7 @@ class Tracer:
     def __init__(self) -> None:
         self.to_request, self.to_write, self.run = Way(), Way(), Way()
         self._way: Way | None = self.to_request
+        self.loaded = 0  # length of the first way when the company was loaded
 
     def __call__(self, frame: FrameType, event: str, value: Any) -> None:
         """What the interpreter calls at each call and return; a coroutine returns at each wait."""
@@ -63,6 +64,8 @@ class Tracer:
                 for way in (self.run, self._way):
                     if way is not None:
                         way.pass_through(code.co_filename.removeprefix(CODE))
+        elif event == "return" and getattr(code, "co_qualname", "") == "Company.load":
+            self.loaded = len(self.to_request.files)
         elif code.co_name == "send" and "/httpx" in code.co_filename and code.co_filename.endswith("_client.py"):
             received = event == "return" and type(value).__name__ == "Response"
             self._way = self.to_write if received and not self.to_write.files else None
@@ -111,7 +114,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         tracer = run_traced(Path(folder))
     files = (getattr(module, "__file__", None) or "" for module in list(sys.modules.values()))
-    print(json.dumps({"to_request": tracer.to_request.files, "to_write": tracer.to_write.files,
+    print(json.dumps({"to_request": tracer.to_request.files, "loaded": tracer.loaded, "to_write": tracer.to_write.files,
                       "run": sorted(set(tracer.run.files)),
                       "imported": sorted(file.removeprefix(CODE) for file in files if file.startswith(CODE))}))
 
