@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ class ChatDevError(Exception):
     """The activity whose result it is, where it is that of one."""
 
     def __init__(self, text: object = "") -> None:
-        super().__init__(scrubbed(str(text)))
+        super().__init__(scrub(str(text)))
 
     def at(self, place: str) -> Self:
         """The same error, with its place."""

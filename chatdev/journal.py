@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import JournalError, WorkspaceError
-from chatdev.secrets import holds, scrubbed_values
+from chatdev.secrets import holds_secret, scrub_values
 
 SCHEMA = 1
 
@@ -55,8 +55,8 @@ class Journal:
         time = self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         record = {"v": SCHEMA, "time": time, "kind": kind, "place": place, **values}
         line = json.dumps(record, ensure_ascii=False, default=str)
-        if holds(line):
-            line = json.dumps(scrubbed_values(json.loads(line)), ensure_ascii=False)
+        if holds_secret(line):
+            line = json.dumps(scrub_values(json.loads(line)), ensure_ascii=False)
         data = line.encode("utf-8", "surrogatepass") + b"\n"
         if self._held is None:
             self._write(data)

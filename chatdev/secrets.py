@@ -1,8 +1,8 @@
 """The values that must not leave this process: keys, tokens, passwords in addresses.
 
-Whoever reads one says so with `keep`; whatever texts come from outside (replies, tool results, inputs) and whatever
-leaves us (journal, report, errors, terminal) passes `scrubbed`. The record is one of the process, because a key of one
-run must not show in another.
+Whoever reads one says so with `keep_secret`; whatever texts come from outside (replies, tool results, inputs) and
+whatever leaves us (journal, report, errors, terminal) passes `scrub`. The record is one of the process, because a key
+of one run must not show in another.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _known: tuple[str, ...] = ()  # longest first: one may be the beginning of anoth
 _lock = threading.Lock()
 
 
-def keep(value: str) -> None:
+def keep_secret(value: str) -> None:
     """Remember `value` as a secret, unless it is too short or too ordinary a word to be one. Of several lines (a
     private key) each is one, because they may be told apart; lines of words are none."""
     value = value.strip()
@@ -50,20 +50,20 @@ def keep_address(address: str) -> None:
     """Remember the user, the password and the keys in the query of an address (`https://user:password@host?key=…`)."""
     for user in _USER.findall(address):
         name, _, password = user.partition(":")
-        keep(password or name)
+        keep_secret(password or name)
         if password:
             _remember(f"{user}@")  # a password too short to be looked for alone
             pair = f"{unquote(name)}:{unquote(password)}".encode("utf-8", "surrogateescape")
             _remember(base64.b64encode(pair).decode())  # as the header has it
     for value in _QUERY.findall(address):
-        keep(value)
+        keep_secret(value)
 
 
 def keep_variables(variables: Mapping[str, str]) -> None:
     """Remember the secrets in environment variables: those named like one, and those within addresses."""
     for name, value in variables.items():
         if is_secret_name(name) and not Path(value).is_absolute():
-            keep(value)
+            keep_secret(value)
         if "://" in value:
             keep_address(value)
 
@@ -73,12 +73,12 @@ def is_secret_name(name: str) -> bool:
     return bool(_NAMES.search(name))
 
 
-def holds(text: str) -> bool:
+def holds_secret(text: str) -> bool:
     """Whether a secret is in `text`."""
     return any(secret in text for secret in _known)
 
 
-def scrubbed(text: str) -> str:
+def scrub(text: str) -> str:
     """`text` with the placeholder for every secret."""
     for secret in _known:
         if secret in text:
@@ -86,17 +86,17 @@ def scrubbed(text: str) -> str:
     return text
 
 
-def scrubbed_bytes(data: bytes) -> bytes:
+def scrub_bytes(data: bytes) -> bytes:
     """`data` with the placeholder for every secret."""
     for secret in _known:
         data = data.replace(secret.encode("utf-8", "surrogateescape"), PLACEHOLDER.encode())
     return data
 
 
-def scrubbed_ends(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
+def scrub_ends(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
     """The beginning and the end of a text whose middle is missing, without the secrets in them, and without what may be
     the part of one that was cut in two."""
-    head, tail = scrubbed_bytes(head), scrubbed_bytes(tail)
+    head, tail = scrub_bytes(head), scrub_bytes(tail)
     known = [secret.encode("utf-8", "surrogateescape") for secret in _known]
     begun = max((_overlap(head, secret) for secret in known), default=0)
     ended = max((_overlap(tail[::-1], secret[::-1]) for secret in known), default=0)
@@ -104,18 +104,18 @@ def scrubbed_ends(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
             tail[ended:] if ended >= _SHORTEST_PART else tail)
 
 
-def scrubbed_values(value: T) -> T:
+def scrub_values(value: T) -> T:
     """Plain JSON values with every text scrubbed, keys of mappings too."""
-    return _scrubbed(value) if _known else value
+    return _scrub(value) if _known else value
 
 
-def _scrubbed(value: Any) -> Any:
+def _scrub(value: Any) -> Any:
     if isinstance(value, str):
-        return scrubbed(value)
+        return scrub(value)
     if isinstance(value, Mapping):
-        return {_scrubbed(key): _scrubbed(child) for key, child in value.items()}
+        return {_scrub(key): _scrub(child) for key, child in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_scrubbed(child) for child in value)
+        return type(value)(_scrub(child) for child in value)
     return value
 
 
@@ -129,7 +129,7 @@ class Pieces:
 
     def add(self, piece: str) -> None:
         """Take the next piece."""
-        text = scrubbed(self._waiting + piece)
+        text = scrub(self._waiting + piece)
         held = max((_overlap(text, secret) for secret in _known), default=0)
         self._waiting = text[len(text) - held:]
         self._pass_on(text[:len(text) - held])

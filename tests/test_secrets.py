@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chatdev.config.environ import Environ, keep_dotenvs
 from chatdev.errors import ConfigError
 from chatdev.journal import Journal, read_journal
-from chatdev.secrets import PLACEHOLDER, Pieces, keep, keep_address, keep_variables, scrubbed, scrubbed_values
+from chatdev.secrets import PLACEHOLDER, Pieces, keep_address, keep_secret, keep_variables, scrub, scrub_values
 
 KEY = "sk-unit-4f6a9b0c1d2e"
 LIMIT = 20e-6  # seconds that a journal line may take longer
@@ -23,8 +23,8 @@ LIMIT = 20e-6  # seconds that a journal line may take longer
 @pytest.mark.parametrize("value", ["", "x", "none", "EMPTY", "ollama", "lm-studio", "not-needed", "your-api-key",
                                    "changeme", "1234567890"])
 def test_words_that_people_set_where_no_key_is_needed_stay_in_texts(value: str) -> None:
-    keep(value)
-    assert scrubbed(f"say {value} twice") == f"say {value} twice"
+    keep_secret(value)
+    assert scrub(f"say {value} twice") == f"say {value} twice"
 
 
 @pytest.mark.parametrize("name", ["ACME_API_KEY", "acme_token", "DB_PASSWORD", "MY_SECRET", "SMTP_PASS", "API_KEYS",
@@ -32,7 +32,7 @@ def test_words_that_people_set_where_no_key_is_needed_stay_in_texts(value: str) 
 def test_variables_named_like_secrets_are_secrets(name: str) -> None:
     value = f"v4lue-of-{name}"
     Environ({name: value})
-    assert scrubbed(f"<{value}>") == f"<{PLACEHOLDER}>"
+    assert scrub(f"<{value}>") == f"<{PLACEHOLDER}>"
 
 
 def test_other_variables_are_none_and_neither_are_paths() -> None:
@@ -40,7 +40,7 @@ def test_other_variables_are_none_and_neither_are_paths() -> None:
               "SSH_KEY": "/home/ann/.ssh/id_ed25519"}
     keep_variables(others)
     for value in others.values():
-        assert scrubbed(value) == value
+        assert scrub(value) == value
 
 
 @pytest.mark.parametrize("line", [
@@ -51,7 +51,7 @@ def test_other_variables_are_none_and_neither_are_paths() -> None:
 def test_secrets_in_the_dotenvs_of_a_software_are_known(line: str, path: str) -> None:
     value = f"v4lue-{abs(hash((line, path)))}"
     keep_dotenvs({path: line.replace("v4lue-{n}", value).encode(), "main.py": b"API_KEY=1"})
-    assert value not in scrubbed(f"<{value}>")
+    assert value not in scrub(f"<{value}>")
 
 
 @pytest.mark.parametrize(("address", "shown"), [
@@ -64,39 +64,39 @@ def test_secrets_in_the_dotenvs_of_a_software_are_known(line: str, path: str) ->
 ])
 def test_addresses_lose_what_is_secret_in_them(address: str, shown: str) -> None:
     keep_variables({"ADDRESS": address})
-    assert scrubbed(address) == shown
+    assert scrub(address) == shown
 
 
 def test_each_line_of_a_private_key_is_a_secret_and_its_words_are_none() -> None:
     lines = [f"MIIEowIBAAKCAQEA{n}{'x7Q' * 15}" for n in range(3)]
     keep_variables({"APP_PRIVATE_KEY": "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *lines, "-----END KEY-----"])})
     for line in lines:
-        assert scrubbed(f"  | {line} |") == f"  | {PLACEHOLDER} |"
-    assert scrubbed("-----BEGIN RSA PRIVATE KEY-----") == "-----BEGIN RSA PRIVATE KEY-----"
+        assert scrub(f"  | {line} |") == f"  | {PLACEHOLDER} |"
+    assert scrub("-----BEGIN RSA PRIVATE KEY-----") == "-----BEGIN RSA PRIVATE KEY-----"
 
 
 def test_a_password_is_known_in_every_form_it_is_written_in() -> None:
     keep_address("https://ann:p%40ss%22w0rd@host")
     for form in ("p%40ss%22w0rd", 'p@ss"w0rd', json.dumps('p@ss"w0rd'), "YW5uOnBAc3MidzByZA=="):
-        assert "w0rd" not in scrubbed(form)
-        assert PLACEHOLDER in scrubbed(form)
+        assert "w0rd" not in scrub(form)
+        assert PLACEHOLDER in scrub(form)
 
 
 def test_a_secret_within_another_does_not_keep_the_longer_one_in_the_text() -> None:
-    keep("abc-12345678")
-    keep("abc-12345678-and-more")
-    assert scrubbed("abc-12345678-and-more") == PLACEHOLDER
+    keep_secret("abc-12345678")
+    keep_secret("abc-12345678-and-more")
+    assert scrub("abc-12345678-and-more") == PLACEHOLDER
 
 
 def test_values_keep_their_shape() -> None:
-    keep(KEY)
-    assert scrubbed_values({KEY: [1, (f"a {KEY}", None)], "b": 2.5}) == {PLACEHOLDER: [1, (f"a {PLACEHOLDER}", None)],
+    keep_secret(KEY)
+    assert scrub_values({KEY: [1, (f"a {KEY}", None)], "b": 2.5}) == {PLACEHOLDER: [1, (f"a {PLACEHOLDER}", None)],
                                                                         "b": 2.5}
 
 
 @given(st.lists(st.sampled_from([KEY, KEY[:7], KEY[-5:], "s", "sk", " text ", "\n"]), max_size=12), st.data())
 def test_a_text_in_pieces_loses_its_secrets_and_nothing_else(parts: list[str], data: st.DataObject) -> None:
-    keep(KEY)
+    keep_secret(KEY)
     text = "".join(parts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     shown: list[str] = []
@@ -104,17 +104,17 @@ def test_a_text_in_pieces_loses_its_secrets_and_nothing_else(parts: list[str], d
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         pieces.add(text[start:end])
     pieces.end()
-    assert "".join(shown) == scrubbed(text)
+    assert "".join(shown) == scrub(text)
 
 
 def test_an_error_holds_no_secret_whatever_it_is_made_of() -> None:
-    keep(KEY)
+    keep_secret(KEY)
     assert KEY not in repr(ConfigError(f"cannot use {KEY}"))
 
 
 def test_the_journal_is_the_last_resort(tmp_path: Path) -> None:
-    keep(KEY)
-    keep(quoted := 'sk-"quoted"\\4f6a9b0c')
+    keep_secret(KEY)
+    keep_secret(quoted := 'sk-"quoted"\\4f6a9b0c')
     journal = Journal(tmp_path / "journal.jsonl")
     journal.append("Odd", f"at {KEY}", {"path": Path(f"/x/{quoted}"), KEY: f"{KEY} {quoted}", "n": 1})
     journal.close()
@@ -126,12 +126,12 @@ def test_the_journal_is_the_last_resort(tmp_path: Path) -> None:
 
 MEASURE = """
 import timeit
-from chatdev.secrets import holds, keep
+from chatdev.secrets import holds_secret, keep_secret
 for n in range(5):
-    keep(f"sk-of-many-{n}-4f6a9b0c1d2e")
+    keep_secret(f"sk-of-many-{n}-4f6a9b0c1d2e")
 line = "Nothing secret is said here. " * 100
-assert not holds(line)
-print(min(timeit.repeat(lambda: holds(line), number=500, repeat=5)) / 500)
+assert not holds_secret(line)
+print(min(timeit.repeat(lambda: holds_secret(line), number=500, repeat=5)) / 500)
 """
 
 

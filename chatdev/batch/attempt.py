@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from chatdev.errors import ConfigError, ExpressionError, MissingModel, MissingProgram, ModelRejected
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 
 Work = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Does a job by its spec; the result is made of plain JSON values. Its numbers `cost` (US dollars, None: unknown) and
@@ -77,8 +77,8 @@ class Failure:
     def of(cls, error: BaseException) -> Failure:
         """What an error says: our own in their words, others by their kind too."""
         if isinstance(error, AttemptFailed):
-            return cls(scrubbed(str(error)), error.final, error.spent)
-        return cls(scrubbed(f"{type(error).__name__}: {error}"), isinstance(error, _FINAL_ERRORS))
+            return cls(scrub(str(error)), error.final, error.spent)
+        return cls(scrub(f"{type(error).__name__}: {error}"), isinstance(error, _FINAL_ERRORS))
 
 
 def worker_name() -> str:

@@ -15,7 +15,7 @@ import click
 from chatdev.cli.layout import width
 from chatdev.cli.outcome import report_outcome
 from chatdev.runner.sanitize import sanitize
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 from chatdev.version import __version__
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def command(as_json: bool) -> int:
 def _json(diagnosis: Diagnosis) -> str:
     findings = [{"group": probe.group, "name": probe.name, "state": result.state, "detail": result.detail,
                  "mend": result.fix, "packages": result.packages} for probe, result in diagnosis.results]
-    return scrubbed(json.dumps({"version": __version__, "possible": not diagnosis.unmet_needs,
+    return scrub(json.dumps({"version": __version__, "possible": not diagnosis.unmet_needs,
                                 "lacking": diagnosis.unmet_needs, "packages": diagnosis.packages, "findings": findings},
                                indent=1))
 

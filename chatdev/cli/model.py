@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from chatdev.cli.outcome import report_outcome
 
-_MEND = "get it with `chatdev model pull`"
+_HOW_TO_GET_IT = "get it with `chatdev model pull`"
 
 
 @click.group("model")
@@ -45,8 +45,8 @@ def status() -> int:
     """Say whether the local model is here."""
     from chatdev.llm.local import weights
 
-    path = weights.installed()
-    click.echo(f"installed: {path}" if path else f"not installed; {_MEND}")
+    path = weights.installed_file()
+    click.echo(f"installed: {path}" if path else f"not installed; {_HOW_TO_GET_IT}")
     return 0 if path else 1
 
 
@@ -57,7 +57,7 @@ def path() -> int:
     from chatdev.llm.local import weights
 
     click.echo(str(weights.QWEN.path))
-    if weights.installed():
+    if weights.installed_file():
         return 0
-    click.echo(f"not there yet; {_MEND}", err=True)
+    click.echo(f"not there yet; {_HOW_TO_GET_IT}", err=True)
     return 1

@@ -23,7 +23,7 @@ from chatdev.events import Event
 from chatdev.runner.report import spent
 from chatdev.runner.result import Run
 from chatdev.runner.sanitize import sanitize
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 from chatdev.tools.software.languages import is_startable
 
 T = TypeVar("T")
@@ -126,4 +126,4 @@ def _own_command() -> str:
 
 def print_json(event: Event) -> None:
     """Print an event as a JSON object with its `kind`; in ASCII, so that no text steers a terminal."""
-    click.echo(scrubbed(json.dumps({"kind": event.kind, **event.to_dict()})))
+    click.echo(scrub(json.dumps({"kind": event.kind, **event.to_dict()})))

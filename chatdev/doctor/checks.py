@@ -22,8 +22,8 @@ from chatdev.config.environ import environ, process_environ, read_dotenv
 from chatdev.config.settings import default_model, user_settings
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
 from chatdev.errors import MissingModel
+from chatdev.llm.endpoint import why_unreachable
 from chatdev.llm.local import weights
-from chatdev.llm.reach import unreachable
 from chatdev.llm.registry import LOCAL, Models
 from chatdev.paths import settings_file
 from chatdev.sandbox import bubblewrap, cgroup, docker
@@ -164,14 +164,14 @@ def _check_endpoint() -> ProbeResult:
         place = models.endpoint(default.base_url)
     except MissingModel:
         return absence("neither a key nor an address is set", "export OPENAI_BASE_URL=http://…/v1")
-    if reason := unreachable(place):
-        return fault(f"{place.shown} {reason}", "check OPENAI_BASE_URL and OPENAI_API_KEY")
-    return success(f"{place.shown} answers; model {default.name or models.default_name(default.base_url)}")
+    if reason := why_unreachable(place):
+        return fault(f"{place.shown_address} {reason}", "check OPENAI_BASE_URL and OPENAI_API_KEY")
+    return success(f"{place.shown_address} answers; model {default.name or models.default_name(default.base_url)}")
 
 
 def _check_local_model() -> ProbeResult:
     """Whether the local model can be started: its file, whole and as pinned, and llama.cpp."""
-    path = weights.installed()
+    path = weights.installed_file()
     if path is None:
         return absence(f"not fetched ({weights.QWEN.size / 1e9:.1f} GB, needs no key)", "chatdev model pull")
     if importlib.util.find_spec("xllamacpp") is None:

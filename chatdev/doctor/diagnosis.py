@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chatdev.errors import ChatDevError
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 
 State = Literal["works", "absent", "broken"]
 
@@ -101,4 +101,4 @@ def _result(probe: Probe) -> ProbeResult:
     except ChatDevError as error:
         return fault(str(error))
     except Exception as error:  # noqa: BLE001 - on a machine so odd that a probe fails, the others are needed most
-        return fault(scrubbed(f"this check failed: {type(error).__name__}: {error}"))
+        return fault(scrub(f"this check failed: {type(error).__name__}: {error}"))

@@ -19,7 +19,7 @@ from chatdev.errors import JournalError, RecordEnds, RunChanged
 from chatdev.journal import Journal
 from chatdev.llm.base import Reply, ToolCall, Usage
 from chatdev.place import Place
-from chatdev.secrets import scrubbed_values
+from chatdev.secrets import scrub_values
 
 HALTS: ContextVar[tuple[Halt, ...]] = ContextVar("halts", default=())
 """Flags of the parallel steps around the running code; a raised one stops it before its next activity."""
@@ -73,7 +73,7 @@ class Activities:
         if known is not None:
             return Performed(known, replayed=True)
         self._before_live()
-        result = scrubbed_values(result_to_json(await call()))
+        result = scrub_values(result_to_json(await call()))
         self.journal.append("Activity", place, {"digest": fingerprint, "request": request, "result": result})
         await self.journal.sync()
         return Performed(result_from_json(result), replayed=False)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile
 from chatdev.llm.base import Message, Request
-from chatdev.llm.tokens import count
+from chatdev.llm.tokens import count_tokens
 
 REPLY_TOKENS = 1024  # reserved for a reply where neither the company nor the model's profile sets `max_tokens`
 MESSAGE_TOKENS = 4  # what a message takes beside its text
@@ -145,14 +145,14 @@ def estimate_spending(request: Request, profile: ModelProfile) -> Spending:
     reply of `max_tokens`, or of REPLY_TOKENS where there is no such limit."""
     model = request.sampling.model
     prompt = sum(_tokens(message, model) for message in request.messages)
-    prompt += sum(count(tool.description + json.dumps(tool.parameters), model) for tool in request.tools)
+    prompt += sum(count_tokens(tool.description + json.dumps(tool.parameters), model) for tool in request.tools)
     reply = request.sampling.max_tokens or REPLY_TOKENS
     return Spending(1, prompt + reply, profile.cost(prompt, reply))
 
 
 def _tokens(message: Message, model: str) -> int:
-    calls = sum(count(call.arguments, model) for call in message.tool_calls)
-    return count(message.content, model) + calls + MESSAGE_TOKENS + IMAGE_TOKENS * len(message.images)
+    calls = sum(count_tokens(call.arguments, model) for call in message.tool_calls)
+    return count_tokens(message.content, model) + calls + MESSAGE_TOKENS + IMAGE_TOKENS * len(message.images)
 
 
 def describe_spending(limits: Limits, spending: Spending) -> str:

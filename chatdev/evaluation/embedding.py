@@ -14,7 +14,7 @@ from chatdev.errors import ConfigError, ModelRejected, ModelUnavailable, Unusabl
 from chatdev.evaluation.minilm import MiniLM
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.registry import Models
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
@@ -109,7 +109,7 @@ class EndpointEmbedder:
     def _request(self, client: OpenAI, texts: Sequence[str]) -> list[Vector]:
         import openai
 
-        where = f"embeddings by {self.name!r} at {self._endpoint.shown}"
+        where = f"embeddings by {self.name!r} at {self._endpoint.shown_address}"
         try:
             answer = client.embeddings.create(model=self.name, input=list(texts), encoding_format="float")
             vectors = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
@@ -130,4 +130,4 @@ def _status_error(error: APIStatusError, where: str) -> ModelRejected | ModelUna
     is_final = error.status_code < 500 and error.status_code not in (408, 409, 429)
     kind = ModelRejected if is_final else ModelUnavailable
     text = error.message.removeprefix(f"Error code: {error.status_code} - ")
-    return kind(f"{where}: {error.status_code} {scrubbed(text)[:300]}")
+    return kind(f"{where}: {error.status_code} {scrub(text)[:300]}")

@@ -1,17 +1,20 @@
-"""Where a model is asked: an address and a key that shows nowhere."""
+"""Where a model is asked: an address, a key that shows nowhere, and whether anybody answers there."""
 
 from __future__ import annotations
 
+import http
 import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
 from chatdev.errors import ConfigError
-from chatdev.secrets import keep, keep_address
+from chatdev.secrets import keep_address, keep_secret, scrub
 
 LONGEST_REPLY = 3600.0  # seconds; a small model may write for half an hour
 OPENAI = "https://api.openai.com/v1"
 _LOCAL = ("127.0.0.1", "localhost", "::1")
+PROBE_SECONDS = 3.0
+_REFUSED = (http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Endpoint:
     longest: float = LONGEST_REPLY
 
     def __post_init__(self) -> None:
-        keep(self.key)
+        keep_secret(self.key)
         keep_address(self.url or "")
         if self.url is not None and not _is_address(self.url):
             raise ConfigError(f"{self.url!r} is no address of a model server; it begins with http:// or https:// and "
@@ -39,10 +42,10 @@ class Endpoint:
                               "word processor); copy the key again")
 
     def __repr__(self) -> str:
-        return f"Endpoint({self.shown})"
+        return f"Endpoint({self.shown_address})"
 
     @property
-    def shown(self) -> str:
+    def shown_address(self) -> str:
         """The address without what may be secret in it."""
         parts = urlsplit(self.url or OPENAI)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
@@ -74,3 +77,33 @@ def _is_address(url: str) -> bool:
     except ValueError:
         return False
     return bool(re.fullmatch(r"https?://\S+", url)) and url.isprintable() and bool(parts.hostname) and port != 0
+
+
+def why_unreachable(endpoint: Endpoint, seconds: float = PROBE_SECONDS) -> str | None:
+    """None when the endpoint answers, else why it is of no use. Only its list of models is asked for, which costs
+    nothing; a server that has none, and says so, is there."""
+    import httpx2
+
+    try:
+        with httpx2.Client(timeout=seconds, trust_env=not endpoint.is_local, auth=endpoint.user) as client:
+            status = client.get(_models_address(endpoint), headers=_key_header(endpoint)).status_code
+    except httpx2.TimeoutException:
+        return f"does not answer within {seconds:g} seconds"
+    except (httpx2.RequestError, httpx2.InvalidURL) as error:
+        return scrub(f"cannot be reached ({error or type(error).__name__})")
+    if status in _REFUSED:
+        return f"refuses {'the key' if endpoint.key else 'to answer without a key'} ({status})"
+    if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+        return f"is in trouble ({status})"
+    return None
+
+
+def _models_address(endpoint: Endpoint) -> str:
+    base = (endpoint.address or OPENAI).rstrip("/")
+    return f"{base}/openai/models?api-version={endpoint.api_version}" if endpoint.api_version else f"{base}/models"
+
+
+def _key_header(endpoint: Endpoint) -> dict[str, str]:
+    if not endpoint.key or endpoint.user:
+        return {}
+    return {"api-key": endpoint.key} if endpoint.api_version else {"Authorization": f"Bearer {endpoint.key}"}

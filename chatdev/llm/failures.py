@@ -1,11 +1,21 @@
-"""What can go wrong with one attempt, and what it means for the next."""
+"""What can go wrong with one attempt to get a reply: what it means, what is learned from it, and when the next attempt
+is made (tenacity).
+
+Parameters that a model does not take are learned from its first complaint and left out of all later calls
+(`Adaptations`).
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential_jitter
 
 from chatdev.errors import ContextOverflow, ModelRejected
 from chatdev.llm.base import Usage
@@ -16,6 +26,19 @@ _OVERFLOW = ("context_length_exceeded", "exceed_context_size", "context length",
 _NO_TOOLS = re.compile(r"\btools?\b.*\bsupport|support.*\btools?\b|tool[ _]choice|function calling", re.DOTALL)
 _MAY_PASS = (408, 409, 425, 429)
 _QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
+ATTEMPTS = 6
+UNUSABLE_ATTEMPTS = 3
+LONGEST_WAIT = 60.0  # seconds; a server that asks for more is asked again after this
+Sleep = Callable[[float], Awaitable[None]]
+_backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
+# A reply is as good without these, so whatever is wrong with them they are left out.
+_HINTS = {"stream_options": ("stream_options",), "response_format": ("response_format", "json_schema", "json schema"),
+          "grammar": ("grammar",), "seed": ("seed",)}
+# These shape the reply: they are left out where the model has no such parameter, but a wrong value is reported.
+_SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens")
+_HAS_NONE = re.compile(r"unsupported|not support|unrecognized|unknown|unexpected|extra (inputs|fields)|not allowed|"
+                       r"not permitted|deprecated|only the default|(for|with) this model")
+_OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
 class Transient(Exception):
@@ -55,32 +78,32 @@ class Complaint:
         return str(error.get("code") or ""), str(error.get("type") or "")
 
     @property
-    def shown(self) -> str:
+    def shown_text(self) -> str:
         """What the server says, as long as a person reads it."""
         return self.text[:SHOWN]
 
     def failure(self, model: str, url: str, *, tools: bool) -> Exception:
-        """What it means: Transient, or the error of a request that no retry mends, with what to do about it.
+        """What it means: Transient, or the error of a request that no retry helps, with what to do about it.
 
         `tools` says that the request offered native tools.
         """
         if self._too_long():
-            return ContextOverflow(f"the request does not fit the model's context window: {self.shown}")
+            return ContextOverflow(f"the request does not fit the model's context window: {self.shown_text}")
         if any(kind in _QUOTA for kind in self.kinds):
-            return ModelRejected(f"the quota of this key is used up ({self.shown}); check the plan and billing of "
+            return ModelRejected(f"the quota of this key is used up ({self.shown_text}); check the plan and billing of "
                                  f"{url}")
         if self.status in _MAY_PASS or self.status >= 500:
-            return Transient(f"status {self.status}: {self.shown}", self.retry_after)
+            return Transient(f"status {self.status}: {self.shown_text}", self.retry_after)
         if self.status in (401, 403):
-            return ModelRejected(f"the server at {url} refuses the key ({self.status}: {self.shown}); check "
+            return ModelRejected(f"the server at {url} refuses the key ({self.status}: {self.shown_text}); check "
                                  "OPENAI_API_KEY")
         if tools and _NO_TOOLS.search(self.text.lower()):
-            return ModelRejected(f"the model {model!r} takes no native tool calls ({self.shown}); set `native_tools: "
-                                 "false` in its profile under `models` in the settings file")
+            return ModelRejected(f"the model {model!r} takes no native tool calls ({self.shown_text}); set "
+                                 "`native_tools: false` in its profile under `models` in the settings file")
         if self.status == 404:
-            return ModelRejected(f"the server at {url} knows no model {model!r} ({self.shown}); check --model and "
+            return ModelRejected(f"the server at {url} knows no model {model!r} ({self.shown_text}); check --model and "
                                  "--base-url")
-        return ModelRejected(f"the server at {url} refuses the request ({self.status}: {self.shown})")
+        return ModelRejected(f"the server at {url} refuses the request ({self.status}: {self.shown_text})")
 
     def _too_long(self) -> bool:
         signs = " ".join((*self.kinds, self.text)).lower()
@@ -88,12 +111,12 @@ class Complaint:
         return self.status == 413 or (self.status != 429 and any(sign in signs for sign in _OVERFLOW))
 
 
-def said(body: Any, otherwise: str) -> str:
+def error_message(body: Any, otherwise: str) -> str:
     """The message in an error's JSON, in one line."""
     return " ".join(str(_error(body).get("message") or otherwise).split())
 
 
-def status_in(body: Any) -> int:
+def status_of(body: Any) -> int:
     """The status that an error inside a reply or stream carries; 500 when it carries none."""
     code = str(_error(body).get("code"))
     return int(code) if re.fullmatch(r"[45]\d\d", code) else 500
@@ -102,3 +125,94 @@ def status_in(body: Any) -> int:
 def _error(body: Any) -> Mapping[str, Any]:
     inner = body.get("error", body) if isinstance(body, Mapping) else {}
     return inner if isinstance(inner, Mapping) else {"message": inner}
+
+
+def retry_attempts(sleep: Sleep) -> AsyncRetrying:
+    """Attempts of one call: six at most, of which three may bring an unusable reply."""
+    return AsyncRetrying(retry=retry_if_exception_type(Transient), stop=_Stop(), wait=_wait, sleep=sleep, reraise=True)
+
+
+class _Stop:
+    """Counts the unusable replies of a call by themselves: they are paid for, an outage is not."""
+
+    def __init__(self) -> None:
+        self._unusable = 0
+
+    def __call__(self, state: RetryCallState) -> bool:
+        self._unusable += isinstance(_failure_of(state), Unusable)
+        return self._unusable >= UNUSABLE_ATTEMPTS or state.attempt_number >= ATTEMPTS
+
+
+def _failure_of(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
+
+
+def _wait(state: RetryCallState) -> float:
+    failure = _failure_of(state)
+    asked = failure.retry_after if isinstance(failure, Transient) else None
+    return _backoff(state) if asked is None else min(asked, LONGEST_WAIT)
+
+
+def retry_after_seconds(retry_after: str | None) -> float | None:
+    """The wait in a `Retry-After` header: seconds or an HTTP date; None when it is absent or unreadable."""
+    if not retry_after:
+        return None
+    try:
+        return max(0.0, float(retry_after))
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(retry_after)
+    except (ValueError, OverflowError):
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+class Adaptations:
+    """What one endpoint's models refuse, by model name."""
+
+    def __init__(self) -> None:
+        self._refused: dict[str, dict[str, str | None]] = {}
+
+    def apply(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The body without what its model refuses, renamed where there is another name."""
+        adapted = dict(body)
+        for name, other in self._refused.get(str(body.get("model")), {}).items():
+            if name in adapted:
+                value = adapted.pop(name)
+                if other:
+                    adapted[other] = value
+        return adapted
+
+    def learn(self, body: Mapping[str, Any], complaint: Any) -> bool:
+        """Learn from the error that `body` met; True when the next attempt will differ."""
+        name = _parameter_in(body, complaint)
+        refused = self._refused.setdefault(str(body.get("model")), {})
+        if name is None or name in refused:
+            return False
+        other = _OTHER_NAME.get(name)
+        refused[name] = other if other not in refused else None
+        return True
+
+
+def _parameter_in(body: Mapping[str, Any], complaint: Any) -> str | None:
+    """The parameter of `body` that a complaint is about."""
+    param = _param(complaint)
+    text = (complaint if isinstance(complaint, str) else json.dumps(complaint, default=str)).lower()
+    for name, signs in _HINTS.items():
+        if name in body and (param == name or _mentions(text, signs)):
+            return name
+    settings = [name for name in _SETTINGS if name in body] if _HAS_NONE.search(text) else []
+    return param if param in settings else next((name for name in settings if _mentions(text, (name,))), None)
+
+
+def _param(complaint: Any) -> str:
+    """What an error names as its `param`, without the path in it."""
+    error = complaint.get("error", complaint) if isinstance(complaint, Mapping) else {}
+    param = error.get("param") if isinstance(error, Mapping) else ""
+    return re.split(r"[.\[]", str(param or ""))[0]
+
+
+def _mentions(text: str, names: tuple[str, ...]) -> bool:
+    return any(re.search(rf"\b{name}\b", text) for name in names)

@@ -5,25 +5,41 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.llm.adapt import Adaptations
+from chatdev.errors import ModelError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
+from chatdev.llm.completions import StreamedReply, body_of, reply_of, server_usage
 from chatdev.llm.endpoint import Endpoint
-from chatdev.llm.failures import SHOWN, Complaint, Transient, Unusable, said, status_in
+from chatdev.llm.failures import (
+    SHOWN,
+    Adaptations,
+    Complaint,
+    Sleep,
+    Transient,
+    Unusable,
+    error_message,
+    retry_after_seconds,
+    retry_attempts,
+    status_of,
+)
 from chatdev.llm.rate import RateLimit
-from chatdev.llm.retry import Sleep, retrying, seconds_of
-from chatdev.llm.streaming import Collected
-from chatdev.llm.wire import body_of, counted, reply_of
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
     import ssl
 
-    from openai import AsyncOpenAI
+    from openai import APIStatusError, AsyncOpenAI
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The attempts at one call, and what the tokens of the failed ones were."""
+
+    attempts: int = 0
+    wasted: Usage = field(default_factory=Usage)
 
 
 class OpenAIModel:
@@ -44,29 +60,15 @@ class OpenAIModel:
 
     async def complete(self, request: Request) -> Reply:
         """The reply to `request`. Raises ModelRejected, ModelUnavailable, UnusableReply or ContextOverflow."""
-        body = body_of(request, grammar=self.endpoint.grammar)
-        failed, wasted = 0, Usage()
+        body, tally = body_of(request, grammar=self.endpoint.grammar), _Tally()
         async with self._free:
             try:
-                async for attempt in retrying(self._sleep):
+                async for attempt in retry_attempts(self._sleep):
                     with attempt:
-                        failed = attempt.retry_state.attempt_number - 1
-                        try:
-                            async with self._rate.admitted(request) as admission:
-                                reply = await self._attempt(request, body)
-                                admission.used(reply.usage)
-                        except Unusable as problem:
-                            wasted += problem.usage
-                            raise
-                        return replace(reply, usage=wasted + reply.usage, retries=failed)
-            except Unusable as problem:
-                raise UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {failed + 1} "
-                                    f"attempts: {scrubbed(str(problem))[:SHOWN]}",
-                                    wasted.prompt_tokens, wasted.completion_tokens) from None
+                        reply = await self._attempt_in_turn(request, body, tally)
+                        return replace(reply, usage=tally.wasted + reply.usage, retries=tally.attempts - 1)
             except Transient as problem:
-                raise ModelUnavailable(f"{self.endpoint.shown} could not be used in {failed + 1} attempts: "
-                                       f"{scrubbed(str(problem))[:SHOWN]}; try again later",
-                                       wasted.prompt_tokens, wasted.completion_tokens) from None
+                raise self._final_error(problem, request, tally) from None
         raise AssertionError("tenacity either returns or raises")
 
     async def close(self) -> None:
@@ -74,6 +76,18 @@ class OpenAIModel:
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    async def _attempt_in_turn(self, request: Request, body: dict[str, Any], tally: _Tally) -> Reply:
+        """One attempt, when the rate limit admits it; what it costs in vain is counted."""
+        tally.attempts += 1
+        try:
+            async with self._rate.admission(request) as admission:
+                reply = await self._attempt(request, body)
+                admission.correct(reply.usage)
+        except Unusable as problem:
+            tally.wasted += problem.usage
+            raise
+        return reply
 
     async def _attempt(self, request: Request, body: dict[str, Any]) -> Reply:
         """One attempt; parameters that the model refuses are left out and it is asked again at once."""
@@ -88,16 +102,29 @@ class OpenAIModel:
             except TimeoutError:
                 raise Transient(f"no whole reply in {self.endpoint.longest:g} seconds") from None
             except openai.APIStatusError as error:
-                problem = self._failure(error.status_code, error.body, error.message, request,
-                                        error.response.headers.get("retry-after"))
-                mendable = error.status_code in (400, 422) and isinstance(problem, ModelRejected)
-                if not mendable or not self._adaptations.learn(adapted, error.body or error.message):
-                    raise problem from None
+                self._adapt_or_raise(error, request, adapted)
             except openai.APIConnectionError as error:
                 what = "no answer" if isinstance(error, openai.APITimeoutError) else "no connection"
                 raise Transient(f"{what} ({type(error.__cause__ or error).__name__})") from None
             except openai.APIError as error:  # reported in the middle of a stream
-                raise self._failure(status_in(error.body), error.body, error.message, request) from None
+                raise self._failure(status_of(error.body), error.body, error.message, request) from None
+
+    def _adapt_or_raise(self, error: APIStatusError, request: Request, body: dict[str, Any]) -> None:
+        """Learn from a refused request what to leave out; raise what it means where there is nothing to learn."""
+        problem = self._failure(error.status_code, error.body, error.message, request,
+                                error.response.headers.get("retry-after"))
+        can_adapt = error.status_code in (400, 422) and isinstance(problem, ModelRejected)
+        if not can_adapt or not self._adaptations.learn(body, error.body or error.message):
+            raise problem from None
+
+    def _final_error(self, problem: Transient, request: Request, tally: _Tally) -> ModelError:
+        """What the failure of the last attempt means for the call."""
+        text, spent = scrub(str(problem))[:SHOWN], tally.wasted
+        if isinstance(problem, Unusable):
+            return UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {tally.attempts} "
+                                 f"attempts: {text}", spent.prompt_tokens, spent.completion_tokens)
+        return ModelUnavailable(f"{self.endpoint.shown_address} could not be used in {tally.attempts} attempts: "
+                                f"{text}; try again later", spent.prompt_tokens, spent.completion_tokens)
 
     async def _post(self, request: Request, body: dict[str, Any]) -> Any:
         """The completion as plain JSON. `post` spares the client's request typing, most of its cost per call."""
@@ -117,33 +144,33 @@ class OpenAIModel:
         import httpx2
         import openai
 
-        collected = Collected(on_text)
+        streamed = StreamedReply(on_text)
         chunks = await client.post("/chat/completions", cast_to=object, body=body, options=options, stream=True,
                                    stream_cls=openai.AsyncStream[object])
         async with chunks:
             try:
                 if "json" in chunks.response.headers.get("content-type", ""):  # this server does not stream
                     data = _json(await chunks.response.aread())
-                    collected.add(data)
-                    collected.end()
+                    streamed.add(data)
+                    streamed.end()
                     return data
                 async for chunk in chunks:
-                    collected.add(chunk)
+                    streamed.add(chunk)
             except (httpx2.RequestError, ValueError, RecursionError) as error:
                 raise Transient(f"the stream broke off ({type(error).__name__})") from None
-        return collected.completion()
+        return streamed.completion()
 
     def _unless_error(self, data: Any, request: Request) -> Any:
         """The completion; some gateways report an error in it with status 200."""
         if isinstance(data, dict) and data.get("error") and not data.get("choices"):
-            raise self._failure(status_in(data), data, "an error without a message", request)
+            raise self._failure(status_of(data), data, "an error without a message", request)
         return data
 
     def _failure(self, status: int, body: Any, text: str, request: Request,
                  retry_after: str | None = None) -> Exception:
-        message = scrubbed(said(body, text))
-        complaint = Complaint(status, body, message, seconds_of(retry_after))
-        return complaint.failure(request.sampling.model, self.endpoint.shown, tools=bool(request.tools))
+        message = scrub(error_message(body, text))
+        complaint = Complaint(status, body, message, retry_after_seconds(retry_after))
+        return complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools))
 
     def _open(self) -> AsyncOpenAI:
         if self._client is None:
@@ -155,7 +182,7 @@ def _read(data: Any, request: Request) -> Reply:
     try:
         return reply_of(data, request)
     except Unusable as problem:
-        problem.usage = counted(data) or problem.usage
+        problem.usage = server_usage(data) or problem.usage
         raise
 
 
@@ -189,3 +216,5 @@ def _certificates() -> ssl.SSLContext:
     import httpx2
 
     return httpx2.create_ssl_context()
+
+

@@ -12,7 +12,7 @@ from functools import partial
 from chatdev.errors import ConfigError
 from chatdev.llm.base import Request, Usage
 
-REPLY_TOKENS = 1024  # reckoned for a reply without `max_tokens` until its length is known
+REPLY_TOKENS = 1024  # expected of a reply without `max_tokens` until its length is known
 CREDIT = 1.0  # seconds of unused pace that may be made up for: clocks oversleep, and callers pause
 LEARNING = 0.2  # weight of the latest call
 _CHARACTERS_PER_TOKEN = 4
@@ -20,12 +20,12 @@ _CHARACTERS_PER_TOKEN = 4
 
 @dataclass(slots=True)
 class Admission:
-    """One request that may go out; `tokens` is what it is reckoned to take, until `used` says what it took."""
+    """One request that may go out; `tokens` is what it is expected to take, until `correct` says what it took."""
 
     tokens: float
 
-    def used(self, usage: Usage) -> None:
-        """What the reply says of itself."""
+    def correct(self, usage: Usage) -> None:
+        """Take the count of the reply in place of the estimate."""
         self.tokens = usage.prompt_tokens + usage.completion_tokens
 
 
@@ -47,7 +47,7 @@ class RateLimit:
         self._limits = requests, tokens, share
         self._requests = _Pace(requests * share) if requests else None
         self._tokens = _Pace(tokens * share) if tokens else None
-        self._ratio = 1.0  # of the tokens that calls took lately to those that they were reckoned to take
+        self._ratio = 1.0  # of the tokens that calls took lately to those that they were expected to take
         self._paces = [pace for pace in (self._requests, self._tokens) if pace]
         self._turn = asyncio.Lock()
 
@@ -61,24 +61,24 @@ class RateLimit:
         return partial(RateLimit, requests, tokens, share=share), ()
 
     @asynccontextmanager
-    async def admitted(self, request: Request) -> AsyncIterator[Admission]:
+    async def admission(self, request: Request) -> AsyncIterator[Admission]:
         """Wait until the request may go out."""
         async with self._turn:
             while (seconds := max((pace.seconds_left() for pace in self._paces), default=0)) > 0:
                 await asyncio.sleep(seconds)
             if self._requests:
                 self._requests.take(1)
-            taken = self._tokens.take(reckoned(request) * self._ratio) if self._tokens else 0
+            taken = self._tokens.take(likely_tokens(request) * self._ratio) if self._tokens else 0
         admission = Admission(taken)
         try:
             yield admission
         finally:
             if self._tokens:
                 self._tokens.take(admission.tokens - taken)
-                self._ratio += LEARNING * (admission.tokens / reckoned(request) - self._ratio)
+                self._ratio += LEARNING * (admission.tokens / likely_tokens(request) - self._ratio)
 
 
-def reckoned(request: Request) -> float:
+def likely_tokens(request: Request) -> float:
     """The tokens that a request is likely to take, reply included: a rough figure, for it is put right afterwards."""
     letters = sum(len(message.content) for message in request.messages)
     return letters / _CHARACTERS_PER_TOKEN + (request.sampling.max_tokens or REPLY_TOKENS)

@@ -9,10 +9,10 @@ from pathlib import Path
 from chatdev.errors import ConfigError, MissingModel
 from chatdev.llm.base import Model, model_name
 from chatdev.llm.endpoint import LONGEST_REPLY, Endpoint
+from chatdev.llm.failures import LONGEST_WAIT, Sleep
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.rate import RateLimit
-from chatdev.llm.retry import LONGEST_WAIT, Sleep
-from chatdev.secrets import keep
+from chatdev.secrets import keep_secret
 
 LOCAL = "local"
 RETRY_VARIABLE = "CHATDEV_RETRY_SECONDS"
@@ -41,7 +41,7 @@ class Models:
         self._given = given
         self._given_name = None if given is None else model_name(given)
         self._api_key = (api_key or "").strip()
-        keep(self._api_key)
+        keep_secret(self._api_key)
         self._models: dict[tuple[str | None, ...], Model] = {}
 
     def get(self, name: str | None, base_url: str | None = None, key_env: str | None = None) -> tuple[Model, str]:
@@ -81,20 +81,23 @@ class Models:
 
     def endpoint(self, base_url: str | None, key_env: str | None = None) -> Endpoint:
         """Where every model but the local one is asked. Raises MissingModel when nothing says where."""
-        environment = self._environment
-        if (azure := environment.get("AZURE_OPENAI_ENDPOINT")) and not base_url and not key_env:
-            key = self._api_key or self._key("AZURE_OPENAI_API_KEY") or self._key("OPENAI_API_KEY")
-            if not key:
-                raise MissingModel("AZURE_OPENAI_ENDPOINT is set, but no key for it; set AZURE_OPENAI_API_KEY")
-            return Endpoint(azure, key, api_version=environment.get("OPENAI_API_VERSION", "2024-10-21"),
-                            longest=self._longest_reply())
-        url = base_url or environment.get("OPENAI_BASE_URL")
+        azure = self._environment.get("AZURE_OPENAI_ENDPOINT")
+        if azure and not base_url and not key_env:
+            return self._azure(azure)
+        url = base_url or self._environment.get("OPENAI_BASE_URL")
         key = self._key(key_env) if key_env else self._api_key or self._key("OPENAI_API_KEY")
         if key_env and not key:
             raise MissingModel(f"the environment variable {key_env} that holds the key of this model is not set")
         if not key and not url:
             raise MissingModel(NO_MODEL)
         return Endpoint(url, key, longest=self._longest_reply())
+
+    def _azure(self, url: str) -> Endpoint:
+        key = self._api_key or self._key("AZURE_OPENAI_API_KEY") or self._key("OPENAI_API_KEY")
+        if not key:
+            raise MissingModel("AZURE_OPENAI_ENDPOINT is set, but no key for it; set AZURE_OPENAI_API_KEY")
+        return Endpoint(url, key, api_version=self._environment.get("OPENAI_API_VERSION", "2024-10-21"),
+                        longest=self._longest_reply())
 
     def _key(self, variable: str) -> str:
         """The key in a variable, without the line end that comes with copying it."""
@@ -120,11 +123,11 @@ class Models:
         return seconds
 
     def _local(self, path: str) -> Model:
-        from chatdev.llm.local.model import LocalModel
-        from chatdev.llm.local.weights import installed
+        from chatdev.llm.local.local_model import LocalModel
+        from chatdev.llm.local.weights import installed_file
 
         if path:
             return LocalModel(Path(path).expanduser())
-        if installed() is None:
+        if installed_file() is None:
             raise MissingModel(NO_MODEL)
         return LocalModel()

@@ -35,7 +35,7 @@ _BYTES_PER_TOKEN = 4
 _FOLDER_VARIABLE = "TIKTOKEN_CACHE_DIR"
 
 
-def count(text: str, model: str = "") -> int:
+def count_tokens(text: str, model: str = "") -> int:
     """How many tokens `text` has for `model`, as far as can be known here; an estimate for all but OpenAI's models,
     and for texts beyond 100,000 characters, which are counted in pieces."""
     if not text:

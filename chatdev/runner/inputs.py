@@ -11,7 +11,7 @@ from typing import Any
 from chatdev.config.schema import CompanyConfig, Input
 from chatdev.errors import ConfigError
 from chatdev.llm.base import Image
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 
 _MEDIA_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
                 ".webp": "image/webp"}
@@ -73,7 +73,7 @@ def _text(name: str, spec: Input, value: str | bytes | Path) -> str:
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")  # bytes of a command line that are no text come as surrogates
     try:
-        return scrubbed(data.decode("utf-8-sig"))
+        return scrub(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ConfigError(f"input {name!r} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
 

@@ -34,7 +34,7 @@ from chatdev.runner.recorded import (
 )
 from chatdev.runner.resources import Equipment, Resources, replay_equipment, resolve_resources
 from chatdev.runner.spending import spent_before
-from chatdev.secrets import holds, scrubbed, scrubbed_bytes
+from chatdev.secrets import holds_secret, scrub, scrub_bytes
 from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
 
@@ -96,7 +96,7 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
                   _existing_software(options.software))
     warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")
     return RunPlan(company.config, _equipped(order, equipment, resources), equipment,
-                   NewFolder(warehouse, _run_name(options, scrubbed(task))))
+                   NewFolder(warehouse, _run_name(options, scrub(task))))
 
 
 def plan_resume(path: Path, changes: Changes, resources: Resources) -> RunPlan:
@@ -133,7 +133,7 @@ def plan_follow_up(path: Path, request: str, changes: Changes, resources: Resour
     if "task" not in company.inputs:
         raise ConfigError(f"company {company.company!r} takes no `task`, so nothing can be added to one")
     equipment = resolve_resources(company, before.filled(resources.options), resources)
-    task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrubbed(request)},
+    task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrub(request)},
                   "protocol.follow_up")
     order = replace(before, company=_resolved(company), inputs={**before.inputs, "task": task},
                     software=Software.load(folder.software))
@@ -190,7 +190,7 @@ def _resolved(company: CompanyConfig) -> str:
 
 def _refuse_secrets(resolved: str) -> None:
     """Every model reads the company and every run keeps a copy of it: raise ConfigError for a key in it."""
-    if holds(resolved):
+    if holds_secret(resolved):
         raise ConfigError("the company's YAML holds a key or a password; take it out: `key_env` names the environment "
                           "variable of a model's key, and OPENAI_BASE_URL may be an address with a password")
 
@@ -198,7 +198,7 @@ def _refuse_secrets(resolved: str) -> None:
 def _run_name(options: RunOptions, task: str) -> str:
     """The run's name: as given, else the first words of the task."""
     name = options.name or slug(" ".join(task.split()[:6]))
-    return scrubbed(f"{name}_{options.org}" if options.org else name)
+    return scrub(f"{name}_{options.org}" if options.org else name)
 
 
 def _new_beside(path: Path, resources: Resources) -> NewFolder:
@@ -214,4 +214,4 @@ def _existing_software(folder: str | Path | None) -> Mapping[str, bytes]:
         raise ConfigError(f"there is no folder {folder} with software to start from")
     software = Software.load(Path(folder))
     keep_dotenvs(software)
-    return {path: scrubbed_bytes(data) for path, data in software.items()}
+    return {path: scrub_bytes(data) for path, data in software.items()}

@@ -13,7 +13,7 @@ from chatdev.journal import Journal
 from chatdev.runner.report import report_markdown
 from chatdev.runner.result import Run, Status
 from chatdev.runner.sanitize import sanitize
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.snapshot import Software
 
@@ -42,7 +42,7 @@ class RunLog:
 
     def end(self, status: Status, reason: str, error: ChatDevError | None = None) -> None:
         """Say how the run ends."""
-        self.run.status, self.run.reason, self.run.error = status, scrubbed(reason), error
+        self.run.status, self.run.reason, self.run.error = status, scrub(reason), error
 
     def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending) -> None:
         """Write what the run left and how it ended wherever that can still be written; what cannot be is no success."""

@@ -7,7 +7,7 @@ import re
 from typing import Any, TypeVar
 
 from chatdev.events import Event
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 
 E = TypeVar("E", bound=Event)
 
@@ -21,7 +21,7 @@ _STEERING = re.compile(
 
 def sanitize(text: str) -> str:
     """The text without what would steer a terminal or hide from its reader, and without secrets."""
-    return scrubbed(_STEERING.sub("", text))
+    return scrub(_STEERING.sub("", text))
 
 
 def sanitize_event(event: E) -> E:

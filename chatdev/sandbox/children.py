@@ -20,7 +20,7 @@ from typing import IO, Literal
 from chatdev.errors import SandboxError
 from chatdev.sandbox.base import Exceeded, Execution, Job
 from chatdev.sandbox.watch import Watch
-from chatdev.secrets import scrubbed_bytes, scrubbed_ends
+from chatdev.secrets import scrub_bytes, scrub_ends
 
 _DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
 _POLL = 0.05  # seconds between looks at a child that still holds its pipes
@@ -202,9 +202,9 @@ class Capture:
         """What was kept, as UTF-8 with replacements and without secrets; a line in the middle says how much is
         missing."""
         if not self._left_out:
-            kept = scrubbed_bytes(bytes(self._head + self._tail))
+            kept = scrub_bytes(bytes(self._head + self._tail))
         else:
-            head, tail = scrubbed_ends(bytes(self._head), bytes(self._tail))
+            head, tail = scrub_ends(bytes(self._head), bytes(self._tail))
             kept = head + f"\n[… {self._left_out} bytes left out …]\n".encode() + tail
         return kept.decode("utf-8", errors="replace")
 

@@ -10,7 +10,7 @@ import pytest
 
 from chatdev.doctor.diagnosis import NEEDED, Probe, ProbeResult, absence, diagnose, fault, success
 from chatdev.errors import ConfigError
-from chatdev.secrets import keep
+from chatdev.secrets import keep_secret
 
 KEY = "sk-in-the-text-of-an-exception"
 
@@ -31,7 +31,7 @@ def raising(error: BaseException) -> Callable[[], ProbeResult]:
     (OSError(f"{KEY} is no file"), "this check failed: OSError: [secret] is no file"),
 ])
 def test_a_check_that_raises_is_a_finding_and_the_others_go_on(error: Exception, detail: str) -> None:
-    keep(KEY)
+    keep_secret(KEY)
     diagnosis = diagnose([probe(raising(error)), probe(lambda: success("fine"))])
     assert [result for _, result in diagnosis.results] == [fault(detail), success("fine")]
 

@@ -15,7 +15,7 @@ from chatdev.config.phases import Solution
 from chatdev.config.profiles import ModelProfile
 from chatdev.engine.constraint import constraint_for
 from chatdev.llm.base import Constraint, Message, Request, Sampling
-from chatdev.llm.local.model import LocalModel
+from chatdev.llm.local.local_model import LocalModel
 from chatdev.replies import FilesDelivery, parse_solution
 from tests.support.local_model import require_local_model
 

@@ -3,8 +3,8 @@
 import pytest
 
 from chatdev.errors import ContextOverflow, ModelRejected
-from chatdev.llm.adapt import Adaptations
 from chatdev.llm.base import Constraint, Request, Sampling
+from chatdev.llm.failures import Adaptations
 from tests.llm.asking import ASK, complete_all, error, failure
 from tests.support.chat_server import ChatServer
 

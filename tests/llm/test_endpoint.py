@@ -5,7 +5,7 @@ import pytest
 from chatdev.errors import ConfigError
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 
 KEY = "sk-very-secret-key"
 
@@ -34,7 +34,7 @@ def test_the_user_in_an_address_goes_into_a_header_and_shows_nowhere() -> None:
     assert endpoint.address == "https://host:8/v1?v=1"
     assert endpoint.user == ("ann", "p@ss-word-7")
     assert Endpoint("https://host/v1", KEY).user is None
-    assert scrubbed(f"{endpoint.url} p@ss-word-7 {KEY}") == "https://[secret]host:8/v1?v=1 [secret] [secret]"
+    assert scrub(f"{endpoint.url} p@ss-word-7 {KEY}") == "https://[secret]host:8/v1?v=1 [secret] [secret]"
 
 
 def test_only_this_machine_is_local() -> None:

@@ -30,10 +30,10 @@ async def admissions(limit: RateLimit, callers: int, used: int = 0, request: Req
     moments: list[float] = []
 
     async def call() -> None:
-        async with limit.admitted(request) as admission:
+        async with limit.admission(request) as admission:
             moments.append(asyncio.get_running_loop().time())
             await asyncio.sleep(3)
-            admission.used(Usage(used, 0))
+            admission.correct(Usage(used, 0))
 
     await asyncio.gather(*(call() for _ in range(callers)))
     return moments
@@ -64,7 +64,7 @@ def test_who_comes_first_is_served_first() -> None:
         limit, served = RateLimit(60), []
 
         async def call(number: int) -> None:
-            async with limit.admitted(ASK):
+            async with limit.admission(ASK):
                 served.append(number)
 
         await asyncio.gather(*(call(n) for n in range(50)))
@@ -78,7 +78,7 @@ def test_one_who_gives_up_waiting_takes_nothing() -> None:
         limit = RateLimit(1)
         await admissions(limit, 1)
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(5), limit.admitted(ASK):
+            async with asyncio.timeout(5), limit.admission(ASK):
                 pass
         return (await admissions(limit, 1))[0]
 

@@ -12,7 +12,7 @@ from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.llm.scripted import ScriptedModel
-from chatdev.secrets import PLACEHOLDER, scrubbed
+from chatdev.secrets import PLACEHOLDER, scrub
 from tests.llm.asking import ASK, KEY, error
 from tests.support.chat_server import ChatServer, Scripted
 
@@ -179,5 +179,5 @@ def test_an_explicit_key_goes_before_the_environment_but_not_before_a_models_own
 
 def test_an_explicit_key_is_a_secret_at_once() -> None:
     models = Models({}, api_key="sk-said-by-the-caller-41")
-    assert scrubbed("it is sk-said-by-the-caller-41!") == f"it is {PLACEHOLDER}!"
+    assert scrub("it is sk-said-by-the-caller-41!") == f"it is {PLACEHOLDER}!"
     assert "sk-said" not in repr(models) + repr(models.get("m")[0])

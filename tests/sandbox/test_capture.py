@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.sandbox.children import Capture
-from chatdev.secrets import keep
+from chatdev.secrets import keep_secret
 
 
 @given(st.lists(st.binary(max_size=50), max_size=20), st.integers(0, 60))
@@ -29,7 +29,7 @@ def test_head_and_tail_are_kept_whatever_the_pieces(pieces: list[bytes], limit: 
 @given(st.integers(0, 40), st.integers(20, 60))
 def test_no_secret_is_kept_not_even_the_part_of_one_that_was_cut(before: int, limit: int) -> None:
     secret = "sk-cut-in-two-4f6a9b0c1d"
-    keep(secret)
+    keep_secret(secret)
     capture = Capture(limit)
     capture.feed(b"." * before + secret.encode() + b"." * before + secret.encode() + b"." * before)
     text = capture.text()

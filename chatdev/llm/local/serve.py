@@ -25,8 +25,8 @@ def main() -> None:
     params.n_parallel = 1
     params.use_jinja = True
     params.cache_ram_mib = 1024  # of remembered prompts; its own default may take all the memory of a small machine
-    # A program told again with a small change is guessed from the prompt and checked in one go: the same answers, and
-    # up to twice as quick where the model repeats itself (12 tokens that agree foretell the next 24).
+    # Where the model repeats its prompt, as in a program with a small change, the next tokens are predicted from it and
+    # checked in one go: the same answers, up to twice as quick (12 tokens that agree predict the next 24).
     params.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
     params.speculative.ngram_simple.size_m = 24
     params.cpuparams.n_threads = threads

@@ -1,7 +1,7 @@
 """The pinned weights of the local model, and fetching them.
 
 The publisher's hub is asked first; where it is out of reach, the same bytes lie in packages of the Python index. One
-SHA-256, that of the publisher's official file, decides for both roads.
+SHA-256, that of the publisher's official file, decides for both sources.
 """
 
 from __future__ import annotations
@@ -12,41 +12,26 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from chatdev.errors import MissingModel
-from chatdev.llm.local.roads import Interrupted, Unreachable, discard, from_hub, from_index
-from chatdev.paths import cache_dir
+from chatdev.llm.local.download import (
+    Interrupted,
+    Unreachable,
+    Weights,
+    discard_part,
+    download_from_hub,
+    download_from_index,
+)
 
 Progress = Callable[[int, int], None]
 Say = Callable[[str], None]
 
 GGUF = b"GGUF"
 _CHUNK = 1 << 20
-_ROADS = (("the publisher's hub", "from_hub", from_hub), ("the package index", "from_index", from_index))
-"""Each road with its name in texts and in file names, in the order they are tried."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """A model file: its name, size in bytes, SHA-256, address on the hub, and the packages that carry its parts.
-
-    A package `name==version` holds part N at `package_name/data/partNN.bin`.
-    """
-
-    file: str
-    size: int
-    sha256: str
-    hub: str
-    packages: tuple[str, ...] = ()
-    pip: tuple[str, ...] = field(default=())
-    """Further arguments for pip."""
-
-    @property
-    def path(self) -> Path:
-        """Where the file lies once it is there."""
-        return cache_dir() / "models" / self.file
+_SOURCES = (("the publisher's hub", "from_hub", download_from_hub),
+            ("the package index", "from_index", download_from_index))
+"""Each source with its name in texts and in file names, in the order they are tried."""
 
 
 QWEN = Weights(
@@ -60,7 +45,7 @@ QWEN = Weights(
 """Qwen2.5-Coder-1.5B-Instruct Q4_K_M, Apache-2.0, 32k context."""
 
 
-def installed(weights: Weights = QWEN) -> Path | None:
+def installed_file(weights: Weights = QWEN) -> Path | None:
     """The file, when it is there whole."""
     path = weights.path
     return path if path.is_file() and path.stat().st_size == weights.size else None
@@ -81,38 +66,38 @@ def adopt(path: Path) -> Path:
 def pull(progress: Progress | None = None, say: Say | None = None, weights: Weights = QWEN) -> Path:
     """Fetch the weights, going on where an earlier attempt stopped, and return the file.
 
-    `progress` hears bytes done and in all. Raises MissingModel when both roads fail, when there is no room, or when
+    `progress` hears bytes done and in all. Raises MissingModel when both sources fail, when there is no room, or when
     what came is not what was pinned.
     """
     progress, say = progress or _silent, say or _silent
-    with _only_one(weights.path):
-        if (path := installed(weights)) is not None:
+    with _lock(weights.path):
+        if (path := installed_file(weights)) is not None:
             return path
-        _make_room(weights)
+        _check_room(weights)
         try:
-            part = _fetched(weights, progress, say)
+            part = _fetch(weights, progress, say)
         except OSError as error:
             raise MissingModel(f"cannot write {weights.path.parent}: {error.strerror}; free some space or set "
                                "CHATDEV_CACHE to another folder") from error
         say("checking the file")
         if not is_pinned(part, weights):
-            discard(part)
+            discard_part(part)
             raise MissingModel("the fetched model file is not the pinned one (its SHA-256 differs); it was removed. "
                                "Try again, or give a file of your own: chatdev model pull --file PATH")
         part.rename(weights.path)
-        for _, suffix, _ in _ROADS:
-            discard(_part(weights, suffix))
+        for _, suffix, _ in _SOURCES:
+            discard_part(_part(weights, suffix))
     return weights.path
 
 
-def _fetched(weights: Weights, progress: Progress, say: Say) -> Path:
-    """The complete, unchecked file, by the first road that works."""
+def _fetch(weights: Weights, progress: Progress, say: Say) -> Path:
+    """The complete, unchecked file, from the first source that works."""
     problems = []
-    for name, suffix, road in _ROADS:
+    for name, suffix, source in _SOURCES:
         part = _part(weights, suffix)
         say(f"fetching the local model from {name}")
         try:
-            road(weights, part, progress)
+            source(weights, part, progress)
         except (Unreachable, Interrupted) as problem:
             problems.append(f"{name}: {problem}")
             say(f"not possible: {problem}")
@@ -123,11 +108,11 @@ def _fetched(weights: Weights, progress: Progress, say: Say) -> Path:
 
 
 def _part(weights: Weights, suffix: str) -> Path:
-    """What a road brought so far; the roads resume differently, so each has a file of its own."""
+    """What a source brought so far; they resume differently, so each has a file of its own."""
     return weights.path.with_name(f"{weights.file}.{suffix}.part")
 
 
-def _make_room(weights: Weights) -> None:
+def _check_room(weights: Weights) -> None:
     folder = weights.path.parent
     have = max((part.stat().st_size for part in folder.glob(f"{weights.file}.*.part")), default=0)
     free = shutil.disk_usage(folder).free
@@ -137,7 +122,7 @@ def _make_room(weights: Weights) -> None:
 
 
 @contextmanager
-def _only_one(path: Path) -> Iterator[None]:
+def _lock(path: Path) -> Iterator[None]:
     """Two pulls at a time would write one file; the second waits for the first."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

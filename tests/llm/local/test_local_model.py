@@ -13,8 +13,7 @@ import pytest
 
 from chatdev.errors import MissingModel, ModelUnavailable
 from chatdev.llm.base import Constraint, Message, Request, Sampling
-from chatdev.llm.local.model import LocalModel
-from chatdev.llm.local.server import LocalServer
+from chatdev.llm.local.local_model import LocalModel, LocalServer
 from tests.support.local_model import require_local_model
 
 YES_OR_NO = Constraint(grammar='root ::= "Yes" | "No"')
@@ -32,7 +31,7 @@ def test_without_weights_the_error_says_how_to_get_them() -> None:
 def test_without_llama_cpp_the_error_says_how_to_install_it(tmp_path: Path) -> None:
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
     program = ("import sys\nfrom pathlib import Path\nsys.modules.update(xllamacpp=None)\n"
-               "from chatdev.errors import MissingProgram\nfrom chatdev.llm.local.model import LocalModel\n"
+               "from chatdev.errors import MissingProgram\nfrom chatdev.llm.local.local_model import LocalModel\n"
                "try:\n    LocalModel(Path('model.gguf'))\nexcept MissingProgram as error:\n    print(error)\n")
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True,
                           env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])})
@@ -113,7 +112,7 @@ def test_a_server_that_was_killed_is_started_again() -> None:
 @pytest.mark.xdist_group("local-model")
 def test_the_server_ends_with_its_parent_even_when_that_is_killed() -> None:
     require_local_model()
-    program = ("import time\nfrom chatdev.llm.local.server import LocalServer\n"
+    program = ("import time\nfrom chatdev.llm.local.local_model import LocalServer\n"
                "from chatdev.llm.local.weights import installed\nserver = LocalServer(installed())\n"
                "server.start()\nprint(server._child.pid, flush=True)\ntime.sleep(60)\n")
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)

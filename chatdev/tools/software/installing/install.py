@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chatdev.sandbox.base import Binding, Execution, Job, ProcessLimits, Sandbox
 from chatdev.sandbox.job_folder import remove_folder, take_back
-from chatdev.secrets import scrubbed
+from chatdev.secrets import scrub
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing import pip_script
 from chatdev.tools.software.installing.gateway import open_gateway
@@ -77,7 +77,7 @@ def _reason(execution: Execution, index: Index) -> str:
     if execution.exceeded:
         return f"it takes too much {execution.exceeded}"
     if index.problems:
-        return scrubbed(index.problems[0])
+        return scrub(index.problems[0])
     lines = execution.stderr.splitlines()
     errors = [line for line in lines if line.startswith("ERROR")] or lines or [f"exit status {execution.exit_status}"]
-    return scrubbed(_GATEWAY.sub("", errors[-1].removeprefix("ERROR: ")))[:300]
+    return scrub(_GATEWAY.sub("", errors[-1].removeprefix("ERROR: ")))[:300]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ToolError
-from chatdev.secrets import holds
+from chatdev.secrets import holds_secret
 from chatdev.tools.software.installing.sources import sources
 from tests.support.wheels import PackageIndex, set_pip
 from tests.tools.software.installing.conftest import Install
@@ -44,8 +44,8 @@ def test_what_is_secret_in_them_is_known_as_such_and_not_shown(tmp_path: Path, m
     configured("[global]\nextra-index-url = https://eve:s3cret-of-index@b/simple\nproxy = http://bob:s3cret-of-proxy@p:1\n",
                tmp_path, monkeypatch)
     assert "s3cret" not in repr(sources())
-    assert holds("s3cret-of-index")
-    assert holds("s3cret-of-proxy")
+    assert holds_secret("s3cret-of-index")
+    assert holds_secret("s3cret-of-proxy")
 
 
 def test_settings_that_pip_cannot_read_are_told_without_what_is_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""The two roads to the weights: an HTTP download that resumes, and packages of the Python index."""
+"""Where the weights of a model come from: an HTTP download that resumes, or packages of the Python index."""
 
 from __future__ import annotations
 
@@ -13,35 +13,45 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+
+from chatdev.paths import cache_dir
 
 _CHUNK = 1 << 20
 _CONNECT_SECONDS = 5.0
 
 
 class Unreachable(Exception):
-    """This road cannot be taken from here."""
+    """This source cannot be reached from here."""
 
 
 class Interrupted(Exception):
-    """The road broke off on the way; what came is kept."""
+    """The download broke off on the way; what came is kept."""
 
 
-class Wanted(Protocol):
-    """What the roads must know of the weights."""
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A model file: its name, size in bytes, SHA-256, address on the hub, and the packages that carry its parts.
+
+    A package `name==version` holds part N at `package_name/data/partNN.bin`.
+    """
+
+    file: str
+    size: int
+    sha256: str
+    hub: str
+    packages: tuple[str, ...] = ()
+    pip: tuple[str, ...] = field(default=())
+    """Further arguments for pip."""
 
     @property
-    def hub(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def packages(self) -> tuple[str, ...]: ...
-    @property
-    def pip(self) -> tuple[str, ...]: ...
+    def path(self) -> Path:
+        """Where the file lies once it is there."""
+        return cache_dir() / "models" / self.file
 
 
-def from_hub(weights: Wanted, part: Path, progress: Callable[[int, int], None]) -> None:
+def download_from_hub(weights: Weights, part: Path, progress: Callable[[int, int], None]) -> None:
     """Download into `part`, from where an earlier attempt stopped."""
     have = _size(part)
     if have >= weights.size:
@@ -73,7 +83,7 @@ def _save(response: http.client.HTTPResponse, part: Path, resumed: bool, progres
             progress(file.tell())
 
 
-def from_index(weights: Wanted, part: Path, progress: Callable[[int, int], None]) -> None:
+def download_from_index(weights: Weights, part: Path, progress: Callable[[int, int], None]) -> None:
     """Append the parts from their packages, one by one; a note beside `part` says how many are in it."""
     if not weights.packages:
         raise Unreachable("no packages carry this model")
@@ -91,14 +101,14 @@ def from_index(weights: Wanted, part: Path, progress: Callable[[int, int], None]
             progress(ends[-1], weights.size)
 
 
-def discard(part: Path) -> None:
-    """Remove what a road brought, and its note."""
+def discard_part(part: Path) -> None:
+    """Remove what came of a file, and its note."""
     for path in (part, _note(part)):
         path.unlink(missing_ok=True)
 
 
 def _note(part: Path) -> Path:
-    """Where `from_index` writes at which byte of `part` each piece ends, a line for each piece in order."""
+    """Where `download_from_index` writes at which byte of `part` each piece ends, a line for each piece in order."""
     return part.with_suffix(".parts")
 
 

@@ -1,8 +1,11 @@
-"""The llama.cpp server as a child process: started, waited for, and never left behind."""
+"""The local model: a llama.cpp server as a child process, started when it is needed and never left behind, and the
+`Model` that asks it."""
 
 from __future__ import annotations
 
+import asyncio
 import http.client
+import importlib.util
 import os
 import secrets
 import socket
@@ -10,18 +13,77 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from chatdev.errors import ModelUnavailable
+from chatdev.errors import MissingModel, MissingProgram, ModelUnavailable
+from chatdev.llm.base import Reply, Request
+from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.local.weights import adopt, installed_file
+from chatdev.llm.openai_model import OpenAIModel
 from chatdev.paths import cache_dir
 
+_READ_SECONDS = 1800.0  # two slow cores may think long about a long prompt
 START_SECONDS = 180.0
 _LARGE_CONTEXT, _SMALL_CONTEXT = 16384, 8192
 _ENOUGH_MEMORY = 4 << 30
 _KEPT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "OMP_WAIT_POLICY")
 """What the child gets of our environment."""
+
+
+class LocalModel:
+    """Starts its server with the first request, and again should it have died; one request at a time."""
+
+    name = "local"
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Raises MissingProgram or MissingModel when llama.cpp or the model file is not there."""
+        found = adopt(path) if path else installed_file()
+        if found is None:
+            raise MissingModel("the local model is not here yet; fetch it with `chatdev model pull`")
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise MissingProgram("the local model needs llama.cpp: pip install \"chatdev-chain[local]\"")
+        self._file = found.name
+        self._server = LocalServer(found)
+        self._starting = asyncio.Lock()
+        self._client: OpenAIModel | None = None
+
+    async def complete(self, request: Request) -> Reply:
+        """The reply to `request`, by the name of the model's file. Raises what `OpenAIModel` raises."""
+        return replace(await self._complete(request), model=self._file)  # its server says where the file lies
+
+    async def _complete(self, request: Request) -> Reply:
+        client = await self._ready()
+        try:
+            return await client.complete(request)
+        except ModelUnavailable:
+            if client is self._client and self._server.is_running:
+                raise
+            return await (await self._ready()).complete(request)  # its server died on the way, of memory perhaps
+
+    async def _ready(self) -> OpenAIModel:
+        async with self._starting:
+            if self._client is None or not self._server.is_running:
+                await self.close()
+                await asyncio.to_thread(self._server.start)
+                endpoint = Endpoint(self._server.url, self._server.key, grammar=True, concurrency=1,
+                                    timeout=_READ_SECONDS)
+                self._client = OpenAIModel(endpoint, self._wait)
+            return self._client
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait before another attempt, unless nobody is left to answer it."""
+        if not self._server.is_running:
+            raise ModelUnavailable("the local model's server ended")
+        await asyncio.sleep(seconds)
+
+    async def close(self) -> None:
+        """Stop the server; the next request starts it again."""
+        client, self._client = self._client, None
+        if client:
+            await client.close()
+        await asyncio.to_thread(self._server.stop)
 
 
 @dataclass(slots=True)
@@ -44,13 +106,13 @@ class LocalServer:
         return cache_dir() / f"local-model-{self._port}.log"
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether the child is alive."""
         return self._child is not None and self._child.poll() is None
 
     def start(self) -> None:
         """Start it and wait until it answers; blocking, seconds. Raises ModelUnavailable."""
-        if self.running:
+        if self.is_running:
             return
         self._port = _free_port()
         command = [sys.executable, "-m", "chatdev.llm.local.serve", str(self.model), str(self._port), str(_context())]
@@ -84,16 +146,16 @@ class LocalServer:
     def _wait(self) -> None:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
-            if not self.running:
+            if not self.is_running:
                 raise ModelUnavailable(f"the local model's server ended while starting: {self._last_words()}")
-            if self._healthy():
+            if self._answers():
                 return
             time.sleep(0.1)
         words = self._last_words()
         self.stop()
         raise ModelUnavailable(f"the local model was not ready after {START_SECONDS:.0f} s: {words}")
 
-    def _healthy(self) -> bool:
+    def _answers(self) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=2)
         try:
             connection.request("GET", "/health")

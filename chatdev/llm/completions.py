@@ -1,0 +1,205 @@
+"""Chat-completion JSON: building the body of a request, reading a reply, putting a streamed one together."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeGuard
+
+from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
+from chatdev.llm.failures import Refused, Transient, Unusable
+from chatdev.llm.tokens import count_tokens
+from chatdev.secrets import Pieces
+
+_LENGTH = ("length", "max_tokens")
+
+
+def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
+    """The JSON body of a request. `grammar` says that the server is llama.cpp and takes GBNF."""
+    sampling = request.sampling
+    body: dict[str, Any] = {"model": sampling.model, "messages": [_message(m) for m in request.messages]}
+    settings = {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": sampling.max_tokens,
+                "seed": sampling.seed}
+    body.update({name: value for name, value in settings.items() if value is not None})
+    if request.tools:
+        body["tools"] = [_tool(tool) for tool in request.tools]
+    if request.constraint:
+        body |= _constraint(request.constraint, grammar=grammar)
+    if request.on_text:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    return body
+
+
+def _constraint(constraint: Constraint, *, grammar: bool) -> dict[str, Any]:
+    if constraint.schema is not None:
+        schema = {"name": "solution", "schema": constraint.schema}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+    return {"grammar": constraint.grammar} if constraint.grammar and grammar else {}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    text = encodable_text(message.content)
+    plain: dict[str, Any] = {"role": message.role, "content": text}
+    if message.images:
+        plain["content"] = [{"type": "text", "text": text}, *(_image(image) for image in message.images)]
+    if message.tool_calls:
+        plain["tool_calls"] = [{"id": call.id, "type": "function",
+                                "function": {"name": wire_name(call.name), "arguments": call.arguments}}
+                               for call in message.tool_calls]
+    if message.tool_call_id is not None:
+        plain["tool_call_id"] = message.tool_call_id
+    return plain
+
+
+def _image(image: Image) -> dict[str, Any]:
+    data = base64.b64encode(image.data).decode("ascii")
+    return {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{data}"}}
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": wire_name(tool.name), "description": tool.description,
+                                             "parameters": dict(tool.parameters)}}
+
+
+def wire_name(name: str) -> str:
+    """A tool's name for the wire, where dots are not allowed."""
+    return name.replace(".", "__")
+
+
+def reply_of(data: Any, request: Request) -> Reply:
+    """The reply in a completion. Unknown fields are ignored. Raises Unusable when there is none, Refused when the
+    model refuses."""
+    message, finish = _first_choice(data)
+    if message.get("refusal") or finish == "content_filter":
+        raise Refused(encodable_text(str(message.get("refusal") or "stopped by the content filter")))
+    text, calls = text_of(message.get("content")), _calls(message.get("tool_calls"))
+    if not text.strip() and not calls:
+        raise Unusable("the reply is empty")
+    ending = "length" if finish in _LENGTH else "tool_calls" if calls else "stop"
+    usage = server_usage(data) or _estimate_usage(request, text)
+    return Reply(text, calls, usage, ending, str(data.get("model") or ""))
+
+
+def _first_choice(data: Any) -> tuple[Mapping[str, Any], Any]:
+    """The message of the first choice, and why it ended."""
+    choices = data.get("choices") if isinstance(data, Mapping) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, Mapping):
+        raise Unusable("the reply holds no choice")
+    message = choice.get("message")
+    if not isinstance(message, Mapping):
+        raise Unusable("the reply holds no message")
+    return message, choice.get("finish_reason")
+
+
+def text_of(content: Any) -> str:
+    """Text of a message; some servers send a list of parts."""
+    if isinstance(content, list):
+        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return encodable_text(content) if isinstance(content, str) else ""
+
+
+def encodable_text(text: str) -> str:
+    """The text with `?` for half characters, which JSON can carry but no file and no later request."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _calls(calls: Any) -> tuple[ToolCall, ...]:
+    found = []
+    for n, call in enumerate(calls if isinstance(calls, list) else []):
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping) or not function.get("name"):
+            raise Unusable("the reply holds a tool call without a name")
+        arguments = function.get("arguments") or "{}"
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        found.append(ToolCall(str(call.get("id") or f"call-{n}"), str(function["name"]).replace("__", "."),
+                              encodable_text(text)))
+    return tuple(found)
+
+
+def server_usage(data: Any) -> Usage | None:
+    """The server's count in a completion, whatever else is in it."""
+    usage = data.get("usage") if isinstance(data, Mapping) else None
+    prompt, completion = (usage.get(f"{kind}_tokens") if isinstance(usage, Mapping) else None
+                          for kind in ("prompt", "completion"))
+    return Usage(prompt, completion) if _is_count(prompt) and _is_count(completion) else None
+
+
+def _estimate_usage(request: Request, text: str) -> Usage:
+    asked = sum(count_tokens(message.content, request.sampling.model) + 4 for message in request.messages)
+    return Usage(asked, count_tokens(text, request.sampling.model), estimated=True)
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+class StreamedReply:
+    """Collects the chunks of a stream into one reply, and passes text on as it comes."""
+
+    def __init__(self, on_text: Callable[[str], None]) -> None:
+        self._shown = Pieces(on_text)
+        self._text: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: list[dict[str, Any]] = []
+        self._finish: str | None = None
+        self._usage: Any = None
+        self._model = ""
+
+    def add(self, chunk: Any) -> None:
+        """Take one chunk, or a whole reply of a server that does not stream; unknown fields are ignored."""
+        if not isinstance(chunk, Mapping):
+            return
+        self._usage = chunk.get("usage") or self._usage
+        self._model = chunk.get("model") or self._model
+        for choice in _mappings(chunk.get("choices")):
+            self._finish = choice.get("finish_reason") or self._finish
+            for part in _mappings([choice.get("delta"), choice.get("message")]):
+                self._add_part(part)
+
+    def _add_part(self, part: Mapping[str, Any]) -> None:
+        if text := text_of(part.get("content")):
+            self._text.append(text)
+            self._shown.add(text)
+        if refusal := text_of(part.get("refusal")):
+            self._refusal.append(refusal)
+        for piece in _mappings(part.get("tool_calls")):
+            self._add_to_call(piece)
+
+    def _add_to_call(self, piece: Mapping[str, Any]) -> None:
+        """Take a part of a tool call."""
+        function = piece.get("function")
+        if not isinstance(function, Mapping):
+            function = {}
+        call = self._call(piece.get("index"), begins=bool(function.get("name")))
+        call["id"] = piece.get("id") or call["id"]
+        for key in ("name", "arguments"):
+            value = function.get(key)
+            call["function"][key] += value if isinstance(value, str) else ""
+
+    def _call(self, index: Any, *, begins: bool) -> dict[str, Any]:
+        """The call that a part belongs to. Servers that number no calls begin a new one by naming a function."""
+        call = next((known for known in self._calls if index is not None and known["index"] == index), None)
+        if call is None and (index is not None or begins or not self._calls):
+            call = {"index": index, "id": "", "function": {"name": "", "arguments": ""}}
+            self._calls.append(call)
+        return call or self._calls[-1]
+
+    def end(self) -> None:
+        """Nothing more comes."""
+        self._shown.end()
+
+    def completion(self) -> dict[str, Any]:
+        """The reply as an unstreamed completion. Raises Transient when the stream ended before the reply did."""
+        self.end()
+        if self._finish is None:
+            raise Transient("the stream broke off before the reply was complete")
+        message = {"content": "".join(self._text), "refusal": "".join(self._refusal), "tool_calls": self._calls}
+        return {"model": self._model, "usage": self._usage,
+                "choices": [{"message": message, "finish_reason": self._finish}]}
+
+
+def _mappings(values: Any) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects in what should be a list of them."""
+    return (value for value in (values if isinstance(values, list) else []) if isinstance(value, Mapping))
