@@ -12,12 +12,13 @@ from chatdev.tools.verilog.waveform.waves import Row, Waves
 
 _ROWS = 512  # before a mismatch that are looked at
 _AFTER = {"posedge": "1", "negedge": "0"}
+_OPPOSITE = {"posedge": "negedge", "negedge": "posedge"}
 
 
 @dataclass(frozen=True, slots=True)
 class SignalSample:
-    """Values that held just before `until`. Of the run of a process, `after` are those that hold when everything of
-    that time has happened, and `late` are the signals that `values` have from there."""
+    """Values that held just before `until`. For a run of a process, `after` are the values once everything at that time
+    has happened, and `late` are the signals for which `values` has those already."""
 
     values: Mapping[str, str]
     until: int
@@ -73,6 +74,3 @@ def bits_in(values: Mapping[str, str], part: Part) -> str:
     """The bits of a part, empty where there is no value of its signal."""
     bits = values.get(part.signal, "")
     return bits[max(0, len(bits) - part.low - part.width):len(bits) - part.low]
-
-
-_OPPOSITE = {"posedge": "negedge", "negedge": "posedge"}

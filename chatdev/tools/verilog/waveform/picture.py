@@ -31,6 +31,10 @@ _CLOCK = re.compile(r"cl(oc)?k", re.IGNORECASE)
 _LABEL = 20  # characters
 _TICKS = 10  # at most
 _GUIDES, _MARKS = 13, 4  # pixels between those that are drawn each
+_NARROWEST_BIT, _NARROWEST_BOX = 2.0, 5.0  # what is narrower is drawn as one block
+_CHARACTER = 6.7  # the width of one, of the size that values have
+_SLANT = 4.0
+_ARROW = 14.0  # between rising edges that have arrows
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +140,6 @@ def _template() -> Template:
     return environment.from_string((Path(__file__).parent / "picture.j2").read_text(encoding="utf-8"))
 
 
-_NARROWEST_BIT, _NARROWEST_BOX = 2.0, 5.0  # what is narrower is drawn as one block
-_CHARACTER = 6.7  # the width of one, of the size that values have
-_SLANT = 4.0
-_ARROW = 14.0  # between rising edges that have arrows
-
-
 @dataclass(frozen=True, slots=True)
 class Scale:
     """From times to pixels."""
@@ -158,8 +156,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A value of a bus: the corners, the text with the place of its middle, and what a pointer on it shows.
-    """
+    """A value of a bus: the corners, the text with the place of its middle, and what a pointer on it shows."""
 
     points: str
     text: str
