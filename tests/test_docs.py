@@ -1,9 +1,12 @@
 """What the documentation shows is true."""
 
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import pytest
 import yaml
 
 from chatdev.runner.api import Company
@@ -76,3 +79,20 @@ def test_the_company_of_the_guide_without_software_succeeds(tmp_path: Path, chat
     done = company.run("A lamp.", model="scripted-model", base_url=chat_server.url, sandbox="none",
                        warehouse=tmp_path / "warehouse")
     assert (done.status, done.values["slogan"]) == ("success", "Sleep on it."), done.reason
+
+
+@pytest.mark.tool
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
+def test_the_examples_of_the_page_on_the_library_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("naming", "my-company"):
+        (here / name).mkdir()
+        company_of_the_guide(here / name, "naming")
+    own = here / "my-company" / "company.yaml"
+    text = own.read_text(encoding="utf-8").replace("title: Writer", "title: Writer, tools: [mine.words]")
+    own.write_text(text, encoding="utf-8")
+    model, tools = re.findall(r"```python\n(.*?)```", (DOCS / "library.md").read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(model, "library.md", "exec"), {})
+    assert capsys.readouterr().out == "Todo 2 # Todo, a list\n\n"
+    known: dict[str, Any] = {}
+    exec(compile(tools, "library.md", "exec"), known)
+    assert [tool.name for tool in known["company"].tools] == ["mine.words"]

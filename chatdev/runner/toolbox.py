@@ -22,14 +22,12 @@ from chatdev.llm.base import ToolSpec
 from chatdev.runner.options import Ask, RunOptions
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import Tool, tool
+from chatdev.tools.function import OWN_DEPARTMENT, Tool, tool
 from chatdev.tools.registry import registry
 from chatdev.tools.software.installing.supply import POLICIES, Supply, strictest_policy
 from chatdev.tools.software.modules import runtime
 from chatdev.workspace.file_tree import explain_os_errors
 
-OWN_DEPARTMENT = "mine"
-"""The department of tools that are given as plain functions."""
 _PAUSE = 0.5  # seconds between two looks at a runtime that another process makes
 
 

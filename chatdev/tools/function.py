@@ -13,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext
 
+OWN_DEPARTMENT = "mine"
+"""The department of tools that are in no folder of modules."""
+
 
 class ToolArgumentsError(ToolError):
     """The arguments of a call do not fit the tool; the text is for the agent that wrote them."""
@@ -57,12 +60,17 @@ def tool(*, reads: tuple[str, ...] = (), writes_files: bool = False,
     """
     def make(function: Callable[..., Any]) -> Tool:
         return Tool(
-            name=name or f"{function.__module__.split('.')[-2]}.{function.__name__}",
+            name=name or f"{_department(function)}.{function.__name__}",
             about=inspect.cleandoc(function.__doc__ or "").split("\n\n")[0].replace("\n", " "),
             reads=reads, writes_files=writes_files, function=function, arguments=_arguments(function),
         )
 
     return make
+
+
+def _department(function: Callable[..., Any]) -> str:
+    """The folder that the function is in; that of a script is `mine`."""
+    return f"{OWN_DEPARTMENT}.{function.__module__}".split(".")[-2]
 
 
 def _arguments(function: Callable[..., Any]) -> type[BaseModel]:

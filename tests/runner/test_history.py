@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.engine.activity import Record
+from chatdev.engine.state import Files
 from chatdev.journal import Journal
 from chatdev.runner.playback import FolderHistory, Playback
 from chatdev.workspace.software_folder import SoftwareFolder
@@ -40,19 +42,24 @@ def killed_after(folder: SoftwareFolder, steps: int, torn: int, *, staged: bool)
         subprocess.run(["git", "-c", "safe.directory=*", "add", "--all"], cwd=folder.path, check=True)
 
 
-def gone_on(folder: SoftwareFolder) -> FolderHistory:
-    """What the next session does: OLD is on record, NEW follows."""
+def go_through(folder: SoftwareFolder, versions: Sequence[tuple[Files, str]]) -> FolderHistory:
+    """What a session does that has these versions on record."""
     journal = Journal(folder.path.with_name(f"{folder.path.name}.jsonl"), held=True)
     history = FolderHistory(folder, Playback(Record({}), journal, lambda: None))
 
     async def work() -> None:
         history.start()
-        await history.commit(OLD, "old")
-        await history.commit(NEW, "new")
+        for files, message in versions:
+            await history.commit(files, message)
 
     asyncio.run(work())
     journal.close()
     return history
+
+
+def gone_on(folder: SoftwareFolder) -> FolderHistory:
+    """What the session after `killed_after` does."""
+    return go_through(folder, [(OLD, "old"), (NEW, "new")])
 
 
 def subjects(folder: SoftwareFolder) -> list[str]:
@@ -88,6 +95,15 @@ def test_what_somebody_else_did_is_kept_in_a_commit_of_its_own(tmp_path: Path, p
     assert subjects(folder) == ["new", "what was in the folder when the run was gone on with", "old"]
     assert history.found is not None
     assert {path: data for path, data in folder.read().items() if path in NEW} == NEW
+
+
+def test_a_version_is_known_by_its_number_and_files_and_not_by_its_message(tmp_path: Path) -> None:
+    folder = SoftwareFolder(tmp_path)
+    for versions in ([(OLD, "same"), (NEW, "same")], [(OLD, "same"), (OLD, "same"), (NEW, "same")]):
+        go_through(folder, versions)
+    numbers = [message.splitlines()[-1].split()[1] for message in folder.versions()]
+    assert numbers == ["3", "2", "2", "1"]  # the second session's second version was another one
+    assert folder.read() == NEW
 
 
 def test_a_link_is_somebody_elses(tmp_path: Path) -> None:

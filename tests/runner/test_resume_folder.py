@@ -38,6 +38,20 @@ def test_software_that_was_lost_is_written_again(workshop: Shop) -> None:
     assert software(resumed.folder) == software(whole.folder)
 
 
+def test_a_folder_whose_commits_name_no_versions_is_gone_on_with(workshop: Shop) -> None:
+    """As chatdev left them before its commits said which version of the run they are."""
+    whole = uninterrupted(workshop)
+    stopped = stopped_at(workshop, PAGE)
+    assert "ChatDev-Version: 1 " in git(stopped.folder, "log", "--format=%B")
+    git(stopped.folder, "filter-branch", "--msg-filter", "sed '/^ChatDev-Version:/d'")
+    assert "ChatDev-Version" not in git(stopped.folder, "log", "--format=%B")
+    for _ in range(2):
+        resumed = resume(workshop, stopped.folder)
+        resumed.assert_succeeded()
+        assert software(resumed.folder) == software(whole.folder)
+        assert versions(resumed.folder) == versions(whole.folder)
+
+
 def leave_a_lock(metadata: Path) -> None:
     for lock in ("index.lock", "HEAD.lock", "refs/heads/main.lock"):
         (metadata / lock).write_bytes(b"")

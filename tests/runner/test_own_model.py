@@ -1,0 +1,112 @@
+"""Models of the caller's own: objects instead of names, with a key that is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import chatdev
+from chatdev import Company, ConfigError, ModelRejected, ScriptedModel
+from tests.support.chat_server import ChatServer
+
+COMPANY = """
+company: slogans
+about: Finds a name and a slogan for a product.
+inputs: {task: {about: The product., required: true}}
+roles: {writer: {title: Writer}}
+phases:
+  name: {about: Find a name., assistant: writer, reads: [task], writes: name, opening: "The product: {{ task }}"}
+  slogan: {about: Write a slogan., assistant: writer, reads: [name], writes: slogan, opening: "The name: {{ name }}"}
+chain:
+  - phase: name
+  - phase: slogan
+  - {tool: value.check, reads: [slogan], writes: test}
+success: test.passed
+"""
+REPLIES = {"name": ["<SOLUTION> Todo"], "slogan": ["<SOLUTION> Get it done"]}
+KEY = "sk-own-a1b2c3d4e5f6g7h8"
+
+
+@pytest.fixture
+def company(here: Path) -> Company:
+    """A company without files, in an empty working directory."""
+    (here / "slogans").mkdir()
+    (here / "slogans" / "company.yaml").write_text(COMPANY)
+    return Company.load(here / "slogans")
+
+
+def stopped(company: Company) -> Path:
+    """The folder of a run whose model had only one answer."""
+    run = company.run("a to-do list", model=ScriptedModel({"name": REPLIES["name"], "slogan": []}), sandbox="none")
+    assert isinstance(run.error, ModelRejected)
+    return run.folder
+
+
+def test_an_object_that_answers_is_a_model(company: Company) -> None:
+    model = ScriptedModel(REPLIES)
+    run = company.run("a to-do list", model=model, sandbox="none")
+    assert run.success, run.reason
+    assert run.values["slogan"] == "Get it done"
+    model.assert_done()
+    assert chatdev.replay(run.folder).values["slogan"] == "Get it done"
+
+
+def test_what_is_no_model_is_refused_before_anything_is_made(company: Company, here: Path) -> None:
+    with pytest.raises(ConfigError, match="neither the name of a model nor a model"):
+        company.run("a to-do list", model=7, sandbox="none")  # type: ignore[arg-type]
+    assert not (here / "warehouse").exists()
+
+
+def test_a_run_with_a_model_of_ones_own_goes_on_with_it(company: Company) -> None:
+    folder = stopped(company)
+    model = ScriptedModel(REPLIES)
+    run = chatdev.resume(folder, model=model)
+    assert run.success, run.reason
+    assert [request.headers["X-ChatDev-Phase"] for request in model.requests] == ["slogan"]
+
+
+@pytest.mark.parametrize("more", [{}, {"since": "name"}, {"base_url": "http://127.0.0.1:9/v1"}])
+def test_without_its_model_the_run_does_not_go_on_and_says_why(company: Company, more: dict[str, str]) -> None:
+    folder = stopped(company)
+    before = (folder / "run" / "journal.jsonl").read_bytes()
+    with pytest.raises(ConfigError, match=r"a model of your own \('scripted'\).*give it again, resume\("):
+        chatdev.resume(folder, **more)  # type: ignore[arg-type]
+    assert (folder / "run" / "journal.jsonl").read_bytes() == before
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_a_named_model_may_take_its_place(company: Company, chat_server: ChatServer) -> None:
+    folder = stopped(company)
+    chat_server.route(lambda request: "<SOLUTION> Done and done")
+    run = chatdev.resume(folder, model="a-name", base_url=chat_server.url, api_key=KEY)
+    assert run.success, run.reason
+    assert run.values["slogan"] == "Done and done"
+    assert chatdev.resume(folder, base_url=chat_server.url, api_key=KEY).success  # it is not asked for any more
+
+
+def test_a_further_task_needs_the_model_again(company: Company) -> None:
+    done = company.run("a to-do list", model=ScriptedModel(REPLIES), sandbox="none")
+    with pytest.raises(ConfigError, match="a model of your own"):
+        chatdev.resume(done.folder, task="shorter")
+    run = chatdev.resume(done.folder, task="shorter", model=ScriptedModel(REPLIES))
+    assert run.success, run.reason
+
+
+def test_a_key_and_an_address_may_be_given_and_the_key_is_nowhere(company: Company, chat_server: ChatServer) -> None:
+    chat_server.route(lambda request: f"<SOLUTION> my key is {KEY}")
+    seen = []
+    run = company.run(f"a list with {KEY}", base_url=chat_server.url, api_key=KEY, sandbox="none",
+                      on_event=lambda event: seen.append(str(event)))
+    assert run.success, run.reason
+    assert {request.headers["Authorization"] for request in chat_server.requests} == {f"Bearer {KEY}"}
+    assert run.values["slogan"] == "my key is [secret]"
+    told = "".join([*seen, repr(run), *(path.read_text(errors="replace") for path in run.folder.rglob("*")
+                                        if path.is_file() and ".git" not in path.parts)])
+    assert "[secret]" in told
+    assert KEY not in told
+    assert KEY not in repr(chatdev.RunOptions(api_key=KEY))
+    chat_server.requests.clear()
+    chat_server.route(lambda request: None)
+    refused = chatdev.resume(run.folder, since="slogan", api_key=KEY, base_url=chat_server.url)
+    assert KEY not in refused.reason
