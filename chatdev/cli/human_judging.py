@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from chatdev.config.environment import listing
+from chatdev.config.templates import listing
 from chatdev.evaluation.judging.judge_wording import blind_text, code_files, judge_wording
 from chatdev.evaluation.judging.judgements import JudgementFile, Verdict
 from chatdev.evaluation.judging.judges import human_judgement

@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from chatdev.config.check_phases import items_of, unknown_tool, unwritable
-from chatdev.config.expressions import compile_expression
-from chatdev.config.facts import RESERVED, Finding, ToolFacts, bare, is_name
-from chatdev.config.nearest import known
+from chatdev.config.findings import RESERVED, Finding, Tools, bare_name, is_name, items_of, unknown_tool, write_problem
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.source import KeyPath
 from chatdev.config.steps import ForeachStep, PhaseStep, ProcessStep, Step, ToolStep
+from chatdev.config.templates import compile_expression
+from chatdev.config.validation import name_hint
 from chatdev.config.walk import files_declared, names_written, walk
+from chatdev.config.yaml_nodes import KeyPath
 from chatdev.errors import ExpressionError
 
 Names = frozenset[str]
 
 
-def check_chain(company: CompanyConfig, tools: Mapping[str, ToolFacts] | None) -> list[Finding]:
+def check_chain(company: CompanyConfig, tools: Tools) -> list[Finding]:
     """Findings in the chain and in `success`."""
     walk_ = _Walk(company, tools)
     walk_.steps(company.chain, ("chain",), frozenset({"task", "inputs", "software", *company.inputs}))
@@ -35,7 +34,7 @@ def check_chain(company: CompanyConfig, tools: Mapping[str, ToolFacts] | None) -
 class _Walk:
     """Follows the chain and collects findings."""
 
-    def __init__(self, company: CompanyConfig, tools: Mapping[str, ToolFacts] | None) -> None:
+    def __init__(self, company: CompanyConfig, tools: Tools) -> None:
         self.company = company
         self.tools = tools
         self.findings: list[Finding] = []
@@ -94,9 +93,10 @@ class _Walk:
                 names[what] = n
 
     def phase(self, step: PhaseStep, path: KeyPath, before: Names) -> None:
-        phase = self.company.phases.get(step.phase)
+        phases = self.company.phases
+        phase = phases.get(step.phase)
         if phase is None:
-            self.found((*path, "phase"), f"there is no phase {step.phase!r}; {known(step.phase, self.company.phases)}")
+            self.found((*path, "phase"), f"there is no phase {step.phase!r}; {name_hint(step.phase, phases)}")
             return
         self.need(phase.reads, ("phases", step.phase, "reads"), before)
         for tool in (phase.feedback, phase.guard):
@@ -108,7 +108,7 @@ class _Walk:
         facts = self.tools.get(step.tool) if self.tools else None
         reads = step.reads if step.reads is not None else facts.reads if facts else ()
         self.need(reads, path if step.reads is None else (*path, "reads"), before, f"the tool {step.tool} ")
-        if problem := unwritable(self.company, step.writes, self.items):
+        if problem := write_problem(self.company, step.writes, self.items):
             self.found((*path, "writes"), problem)
         elif step.writes == "software" and facts and not facts.writes_files:
             self.found((*path, "writes"), f"the tool {step.tool} makes no files; write another name than `software`")
@@ -155,7 +155,7 @@ class _Walk:
             return None
         unknown = names - before - self.anywhere
         for name in sorted(unknown):
-            self.found(path, f"names {name!r}, which nothing writes; {known(name, sorted(before | self.anywhere))}")
+            self.found(path, f"names {name!r}, which nothing writes; {name_hint(name, sorted(before | self.anywhere))}")
         return None if unknown else names
 
     def need(self, reads: Sequence[str], path: KeyPath, before: Names, who: str = "") -> None:
@@ -165,14 +165,15 @@ class _Walk:
 
     def unsatisfied(self, reads: Sequence[str], before: Names) -> Iterator[str]:
         for read in reads:
-            name = bare(read)
+            name = bare_name(read)
             if read != name:
                 continue
             if name in self.absent:
                 yield f"reads the input {name!r}, which may be absent; write `{name}?` or give it a default"
             elif name not in before:
                 later = "only a later step writes" if name in self.written else "nothing writes"
-                yield f"reads {name!r}, which {later}; write it before, or `{name}?` ({known(name, sorted(before))})"
+                hint = name_hint(name, sorted(before))
+                yield f"reads {name!r}, which {later}; write it before, or `{name}?` ({hint})"
 
     def found(self, path: KeyPath, text: str) -> None:
         finding = Finding(path, text)

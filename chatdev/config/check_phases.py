@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from chatdev.config.facts import RESERVED, Finding, ToolFacts, bare, is_name
+from chatdev.config.findings import Finding, Tools, bare_name, is_name, items_of, unknown_tool, write_problem
 from chatdev.config.json_schema import schema_problem
-from chatdev.config.nearest import known
 from chatdev.config.phases import Phase, Solution
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.source import KeyPath
-from chatdev.config.walk import walk
+from chatdev.config.validation import name_hint
+from chatdev.config.yaml_nodes import KeyPath
 from chatdev.errors import UnsafePath
 from chatdev.workspace.safe_paths import safe_path
-
-Tools = Mapping[str, ToolFacts] | None
 
 
 def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Finding]:
@@ -34,34 +31,10 @@ def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Finding]:
         yield from _form(phase.solution, (*path, "solution"))
 
 
-def items_of(company: CompanyConfig) -> set[str]:
-    """The names of the items of all `foreach` in the chain."""
-    return {step.item for _, step in walk(company.chain) if step.item is not None}
-
-
-def unknown_tool(name: str | None, tools: Tools, path: KeyPath) -> Iterator[Finding]:
-    """A finding when there is no such tool."""
-    if name is not None and tools is not None and name not in tools:
-        yield Finding(path, f"there is no tool {name!r}; {known(name, sorted(tools))}")
-
-
-def unwritable(company: CompanyConfig, name: str, items: set[str]) -> str | None:
-    """Why a phase or tool cannot write `name`; None when it can."""
-    if not is_name(name):
-        return f"{name!r} is not a name that templates and expressions can use; use letters, digits and `_`"
-    if name in RESERVED and name != "software":
-        return f"{name!r} is reserved; write another name"
-    if name in items:
-        return f"{name!r} is the item of a `foreach`; write another name"
-    if name in company.inputs:
-        return f"{name!r} is an input; write another name"
-    return None
-
-
 def _roles(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Finding]:
     for side, role in (("instructor", phase.instructor), ("assistant", phase.assistant)):
         if role is not None and role not in company.roles:
-            yield Finding((*path, side), f"there is no role {role!r}; {known(role, company.roles)}")
+            yield Finding((*path, side), f"there is no role {role!r}; {name_hint(role, company.roles)}")
 
 
 def _alone(phase: Phase, path: KeyPath) -> Iterator[Finding]:
@@ -82,11 +55,11 @@ def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) ->
     for n, tool in enumerate(phase.tools or ()):
         if role is not None and tool not in role.tools:
             yield Finding((*path, "tools", n), f"the role {phase.assistant!r} has no tool {tool!r}, and a phase only "
-                          f"narrows; {known(tool, role.tools)}")
+                          f"narrows; {name_hint(tool, role.tools)}")
 
 
 def _reads(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Finding]:
-    names = list(map(bare, phase.reads))
+    names = list(map(bare_name, phase.reads))
     hidden = {name for name, declared in company.inputs.items() if declared.hidden}
     for n, name in enumerate(names):
         if name in hidden:
@@ -103,15 +76,13 @@ def _reads(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Find
 
 def _writes(company: CompanyConfig, phase: Phase, items: set[str], path: KeyPath) -> Iterator[Finding]:
     files = phase.solution.form == "files"
-    if problem := unwritable(company, phase.writes, items):
+    if problem := write_problem(company, phase.writes, items):
         yield Finding((*path, "writes"), problem)
     elif files and phase.writes != "software":
         yield Finding((*path, "writes"), f"the form `files` writes `software`, not {phase.writes!r}; change one")
     elif not files and phase.writes == "software":
         yield Finding((*path, "writes"), f"`software` is written in the form `files`, not {phase.solution.form!r}; "
                       "change one of them")
-
-
     if phase.on_no_solution == "observed" and phase.solution.form != "text":
         yield Finding((*path, "on_no_solution"), f"what tools said is a text, not the form {phase.solution.form!r}; "
                       "write `fail`, `keep` or `{value: …}`")
@@ -131,11 +102,11 @@ def _form(solution: Solution, path: KeyPath) -> Iterator[Finding]:
     as_file = [] if solution.as_file is None else [solution.as_file]
     for key, names in (("as_file", as_file), ("only", solution.only)):
         for name in names:
-            if problem := _unsafe(name):
+            if problem := _unsafe_name(name):
                 yield Finding((*path, key), problem)
 
 
-def _unsafe(name: str) -> str:
+def _unsafe_name(name: str) -> str:
     """Why no file of the software can have this name (wildcards count as letters); empty when one can."""
     try:
         plain = safe_path(re.sub(r"[*?\[\]]", "x", name))

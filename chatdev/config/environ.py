@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dotenv.parser import Binding, parse_stream
 
-from chatdev.config.source import read_text, shown
+from chatdev.config.yaml_nodes import display_path, read_text
 from chatdev.errors import ConfigError
 from chatdev.secrets import keep_variables
 
@@ -49,8 +49,8 @@ def read_dotenv(folder: Path | None = None) -> Environ:
         if _is_setting(binding):
             values[binding.key or ""] = binding.value or ""
         elif binding.key or binding.error:
-            raise ConfigError(f"{shown(path)}:{_line(binding)}: this line is not `NAME=value`; fix it or begin it with "
-                              "#")
+            raise ConfigError(f"{display_path(path)}:{_line(binding)}: this line is not `NAME=value`; fix it or begin "
+                              "it with #")
     return Environ(values)
 
 

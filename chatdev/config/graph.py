@@ -48,10 +48,10 @@ def chain_dot(company: CompanyConfig) -> str:
     drawing = _Dot(company)
     ends = drawing.steps(company.chain, ["start"], "  ")
     edges = [*drawing.edges, *(f"  {end} -> success;" for end in ends)]
-    head = ["digraph chain {", f"  label={_quoted(company.company)}; labelloc=t; fontname=Helvetica;",
+    head = ["digraph chain {", f"  label={_quote(company.company)}; labelloc=t; fontname=Helvetica;",
             "  node [shape=box, style=rounded, fontname=Helvetica]; edge [fontname=Helvetica];",
             "  start [shape=circle, label=\"\"];",
-            f"  success [shape=ellipse, peripheries=2, label={_quoted(company.success)}];"]
+            f"  success [shape=ellipse, peripheries=2, label={_quote(company.success)}];"]
     return "\n".join([*head, *drawing.lines, *edges, "}"]) + "\n"
 
 
@@ -73,7 +73,7 @@ class _Dot:
     def step(self, step: Step, before: list[str], indent: str) -> list[str]:
         self._count += 1
         name = f"n{self._count}"
-        label = _quoted(_label(self.company, step).replace(": ", "\n", 1))
+        label = _quote(_label(self.company, step).replace(": ", "\n", 1))
         if not step.children:
             shape = ", shape=component" if step.kind == "tool" else ""
             self.lines.append(f"{indent}{name} [label={label}{shape}];")
@@ -108,12 +108,12 @@ def chain_picture(company: CompanyConfig, path: Path) -> None:
         raise ConfigError(f"{path.name!r} is not a picture this can draw; let the name end in {', '.join(_PICTURES)}")
     source = chain_dot(company)
     try:
-        path.write_bytes(source.encode() if path.suffix == ".dot" else _drawn(source, path.suffix[1:]))
+        path.write_bytes(source.encode() if path.suffix == ".dot" else _draw(source, path.suffix[1:]))
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}; choose another place") from error
 
 
-def _drawn(source: str, kind: str) -> bytes:
+def _draw(source: str, kind: str) -> bytes:
     program = shutil.which("dot")
     if program is None:
         raise MissingProgram("drawing needs graphviz, which is not installed; install it (Debian, Ubuntu: `apt install "
@@ -124,6 +124,6 @@ def _drawn(source: str, kind: str) -> bytes:
     return done.stdout
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A graphviz string; JSON's escapes of quotes, backslashes and line ends are graphviz's too."""
     return json.dumps(text, ensure_ascii=False)

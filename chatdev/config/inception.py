@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chatdev.config.phases import Phase
-from chatdev.config.prompts import render
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.templates import render
 from chatdev.events import Speaker
 
 MARKER = "<SOLUTION>"
@@ -87,7 +87,7 @@ def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, examp
     }, f"protocol.{name}")
 
 
-def readable(reads: Sequence[str]) -> frozenset[str]:
+def names_read(reads: Sequence[str]) -> frozenset[str]:
     """The names behind `reads`, optional or not."""
     return frozenset(name.removesuffix("?") for name in reads)
 
@@ -127,5 +127,5 @@ def _me(company: CompanyConfig, name: str | None, given: Mapping[str, Any]) -> d
 
 def _guidance(phase: Phase, phase_name: str, speaker: Speaker, values: Mapping[str, Any]) -> str:
     template = phase.guidance.instructor if speaker == "instructor" else phase.guidance.assistant
-    seen = {name: values[name] for name in readable(phase.reads) if name in values}
+    seen = {name: values[name] for name in names_read(phase.reads) if name in values}
     return render(template, seen, f"phases.{phase_name}.guidance.{speaker}")

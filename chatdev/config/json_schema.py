@@ -14,7 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from chatdev.config.nearest import known
+from chatdev.config.validation import name_hint
 
 if TYPE_CHECKING:  # slow to import
     from jsonschema.exceptions import ValidationError
@@ -55,7 +55,7 @@ def schema_problem(schema: dict[str, Any]) -> str | None:
     for where, part in _parts(schema, "schema"):
         if problem := next(_problems(part, where), None):
             return problem
-    return _misfit(schema) or next(_lost_references(schema), None) or _endless(schema)
+    return _misfit(schema) or next(_lost_references(schema), None) or _endless_circle(schema)
 
 
 def schema_validator(schema: Mapping[str, Any]) -> Validator:
@@ -116,11 +116,11 @@ def _problems(part: Any, where: str) -> Iterator[str]:
         return
     for key in part:
         if key not in KEYWORDS:
-            yield f"{where}: there is no keyword {key!r}; {known(key, KEYWORDS)}"
+            yield f"{where}: there is no keyword {key!r}; {name_hint(key, KEYWORDS)}"
     types = part.get("type", [])
     for name in types if isinstance(types, list) else [types]:
         if name not in TYPES:
-            yield f"{where}.type: there is no type {name!r}; {known(str(name), TYPES)}"
+            yield f"{where}.type: there is no type {name!r}; {name_hint(str(name), TYPES)}"
     if part.get("$schema", DRAFT) != DRAFT:
         yield f"{where}.$schema: schemas are read as Draft 2020-12 ({DRAFT}), not {part['$schema']!r}; leave it out"
     if "$id" in part and where != "schema":
@@ -157,10 +157,10 @@ def _lost_references(schema: dict[str, Any]) -> Iterator[str]:
                        "names into `$defs` and write `#/$defs/NAME`")
             elif target(reference) is None:
                 yield (f"{where}.{key}: {reference!r} leads nowhere; "
-                       f"{known(reference, [f'#/$defs/{name}' for name in schema.get('$defs', {})])}")
+                       f"{name_hint(reference, [f'#/$defs/{name}' for name in schema.get('$defs', {})])}")
 
 
-def _endless(schema: dict[str, Any]) -> str | None:
+def _endless_circle(schema: dict[str, Any]) -> str | None:
     """A schema that asks of a value what it already asked of it, through references, can be answered never."""
     target, places = _targets(schema), {id(part): where for where, part in _parts(schema, "schema")}
     parts = [part for _, part in _parts(schema, "schema") if isinstance(part, dict)]

@@ -1,40 +1,40 @@
-"""From a name to a checked company (design §4): files, `extends`, protocol, overrides, validation, checks."""
+"""From a name to a checked company (design §4): where companies lie, `extends`, the protocol, texts in files of their
+own, overrides, validation, checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from chatdev.config.check import ToolFacts, check
-from chatdev.config.files import COMPANY_FILE, company_folders, find_company, with_texts
+from chatdev.config.check_company import check_company
+from chatdev.config.findings import Tools
 from chatdev.config.overrides import leave_out, set_value
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.source import Dumper, Node, merge, place_of, read, shown
-from chatdev.config.validation import dotted, validated
+from chatdev.config.validation import dotted_path, name_hint, validate_node
+from chatdev.config.yaml_nodes import Dumper, KeyPath, Node, display_path, merge, place_of, read, read_text
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled
 
-__all__ = ["CompanySummary", "companies", "dump", "find_company", "load_company"]
-
 
 def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without: Sequence[str] = (),
-                 tools: Mapping[str, ToolFacts] | None = None) -> CompanyConfig:
+                 tools: Tools = None) -> CompanyConfig:
     """The company, checked completely; no model is called.
 
     `sets` are `a.b.c=value`, applied to the YAML before validation; `without` names phases to leave out of the chain.
     `tools` are the tools there are; None leaves their names unchecked. The result is resolved: `extends` is empty,
-    and `dump` writes it as one file. Raises ConfigError with one line for each mistake: file, line, field, mend.
+    and `dump` writes it as one file. Raises ConfigError with one line for each mistake: file, line, field, fix.
     """
-    root = _with_protocol(_resolved(find_company(name_or_path), ()))
+    root = _add_protocol(_resolve_extends(find_company(name_or_path), ()))
     for assignment in sets:
         root = set_value(root, assignment)
-    company = validated(CompanyConfig, leave_out(root, without))
-    findings = check(company, tools)
+    company = validate_node(CompanyConfig, leave_out(root, without))
+    findings = check_company(company, tools)
     if errors := [f for f in findings if not f.warning]:
-        raise ConfigError("\n".join(f"{place_of(root, f.path)}: {dotted(f.path)}: {f.text}" for f in errors))
+        raise ConfigError("\n".join(f"{place_of(root, f.path)}: {dotted_path(f.path)}: {f.text}" for f in errors))
     return company
 
 
@@ -69,18 +69,18 @@ def _summary(folder: Path) -> CompanySummary:
     return CompanySummary(folder.name, folder, company.about, company.source, tuple(company.phases))
 
 
-def _resolved(file: Path, children: tuple[Path, ...]) -> Node:
+def _resolve_extends(file: Path, children: tuple[Path, ...]) -> Node:
     """The company's YAML on top of what it extends."""
     real = file.resolve()
     if real in children:
-        circle = " → ".join(shown(path) for path in (*children[children.index(real):], real))
-        raise ConfigError(f"{shown(file)}: the company extends itself ({circle}); remove one `extends`")
-    own = with_texts(read(file), file.parent)
+        circle = " → ".join(display_path(path) for path in (*children[children.index(real):], real))
+        raise ConfigError(f"{display_path(file)}: the company extends itself ({circle}); remove one `extends`")
+    own = insert_texts(read(file), file.parent)
     base = own.value.get("extends")
     if base is None or base.value is None:
         return own
     own = Node({key: child for key, child in own.value.items() if key != "extends"}, own.place)
-    return merge(_resolved(_base_file(base, file.parent), (*children, real)), own)
+    return merge(_resolve_extends(_base_file(base, file.parent), (*children, real)), own)
 
 
 def _base_file(base: Node, folder: Path) -> Path:
@@ -95,8 +95,93 @@ def _base_file(base: Node, folder: Path) -> Path:
         raise ConfigError(f"{base.place}: extends: {error}") from error
 
 
-def _with_protocol(root: Node) -> Node:
+def _add_protocol(root: Node) -> Node:
     """The YAML with the bundled protocol below the company's own entries."""
     file = bundled("company_config") / "protocol.yaml"
-    protocol = with_texts(Node({"protocol": read(file)}, shown(file)), file.parent)
+    protocol = insert_texts(Node({"protocol": read(file)}, display_path(file)), file.parent)
     return merge(protocol, root)
+
+
+COMPANY_FILE = "company.yaml"
+_TEMPLATES: tuple[tuple[str, ...], ...] = (
+    ("background",), ("roles", "*", "prompt"), ("phases", "*", "opening"), ("phases", "*", "guidance", "*"),
+    ("protocol", "*"), ("protocol", "problems", "*"),
+)
+
+
+def find_company(name_or_path: str | Path) -> Path:
+    """The YAML file of a company, given as a folder with `company.yaml`, as a YAML file, or as a name, looked for in
+    `./company_config` and among the bundled ones. Raises ConfigError listing the companies there are."""
+    given = str(name_or_path)
+    path = Path(given)
+    if given and _is_file(path / COMPANY_FILE):
+        return path / COMPANY_FILE
+    if path.suffix in (".yaml", ".yml") and _is_file(path):
+        return path
+    names = {folder.name: folder for folder in company_folders()}
+    if given in names:
+        return names[given] / COMPANY_FILE
+    if os.sep in given or path.suffix in (".yaml", ".yml"):
+        raise ConfigError(f"there is no company at {given!r}; give a YAML file, a folder with {COMPANY_FILE}, or the "
+                          f"name of a company: {', '.join(names)}")
+    raise ConfigError(f"there is no company {given!r}; {name_hint(given, names)}")
+
+
+def company_folders() -> Iterator[Path]:
+    """The folders that hold a company: those of `./company_config` first, each name once."""
+    seen: set[str] = set()
+    for root in (Path("company_config"), bundled("company_config")):
+        for file in sorted(root.glob(f"*/{COMPANY_FILE}")):
+            if file.parent.name not in seen:
+                seen.add(file.parent.name)
+                yield file.parent
+
+
+def insert_texts(root: Node, folder: Path) -> Node:
+    """The YAML with every template written as `{file: prompts/x.j2}` replaced by the text of that file.
+
+    Files lie inside the company's folder; raises ConfigError when one does not, or cannot be read.
+    """
+    return _insert_texts(root, folder.resolve(), ())
+
+
+def _insert_texts(node: Node, folder: Path, path: KeyPath) -> Node:
+    if not isinstance(node.value, dict) or not _leads_to_template(path):
+        return node
+    if set(node.value) == {"file"} and _is_template(path):
+        return _text_of_file(node.value["file"], folder)
+    return Node({key: _insert_texts(child, folder, (*path, key)) for key, child in node.value.items()}, node.place)
+
+
+def _text_of_file(node: Node, folder: Path) -> Node:
+    name = node.value
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise ConfigError(f"{node.place}: {name!r} is not a file name; write e.g. `file: prompts/coding.j2`")
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder):
+        raise ConfigError(f"{node.place}: the file {name!r} lies outside the company's folder {display_path(folder)}; "
+                          "move it there")
+    if not _is_file(path):
+        raise ConfigError(f"{node.place}: there is no file {name!r} in {display_path(folder)}; create it or fix the "
+                          "name")
+    return Node(read_text(path), f"{display_path(path)}:1")
+
+
+def _leads_to_template(path: KeyPath) -> bool:
+    return any(_matches_pattern(pattern[: len(path)], path) for pattern in _TEMPLATES)
+
+
+def _is_template(path: KeyPath) -> bool:
+    return any(_matches_pattern(pattern, path) for pattern in _TEMPLATES)
+
+
+def _matches_pattern(pattern: tuple[str, ...], path: KeyPath) -> bool:
+    return len(pattern) == len(path) and all(p in ("*", key) for p, key in zip(pattern, path, strict=True))
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file; a name too long or otherwise impossible is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

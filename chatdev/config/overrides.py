@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from chatdev.config.nearest import known
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.shape import child, names_in, settled, wants_text
-from chatdev.config.source import Key, Node, descend, parse, plain, replaced
 from chatdev.config.steps import BRANCH_KINDS, PhaseStep
+from chatdev.config.validation import child, name_hint, names_in, union_member, wants_text
+from chatdev.config.yaml_nodes import Key, Node, descend, parse, plain, replace_at
 from chatdev.errors import ConfigError
 
 
@@ -60,13 +59,13 @@ class _Target:
 
     def refused(self, allowed: Sequence[Key]) -> ConfigError:
         above = ".".join(self.keys[: self.depth]) or "the company"
-        return ConfigError(f"{self.place}: {above} has no {self.key!r}; {known(self.key, map(str, allowed))}")
+        return ConfigError(f"{self.place}: {above} has no {self.key!r}; {name_hint(self.key, map(str, allowed))}")
 
 
 def _set(node: Node, target: _Target, text: str) -> Node:
     if isinstance(node.value, list):
         return _set_in_list(node, target, text)
-    kind = settled(target.kind, plain(node))
+    kind = union_member(target.kind, plain(node))
     entries = node.value if isinstance(node.value, dict) else {}
     if names := names_in(kind):
         allowed: list[Key] = [name for name in names if name != "extends"]  # resolved before
@@ -106,8 +105,8 @@ def leave_out(root: Node, names: Sequence[str]) -> Node:
     present = set(_phases(chain))
     for name in names:
         if name not in present:
-            raise ConfigError(f"--without {name}: the chain has no such phase; {known(name, sorted(present))}")
-    left = _without(chain, set(names))
+            raise ConfigError(f"--without {name}: the chain has no such phase; {name_hint(name, sorted(present))}")
+    left = _remove_phases(chain, set(names))
     if left is None:
         raise ConfigError(f"--without {', '.join(names)}: nothing is left of the chain; leave out less")
     return Node({**root.value, "chain": left}, root.place)
@@ -128,24 +127,24 @@ def _phase(step: Node) -> str:
     return named.value if named and isinstance(named.value, str) else ""
 
 
-def _without(steps: Node, names: set[str]) -> Node | None:
+def _remove_phases(steps: Node, names: set[str]) -> Node | None:
     """The list without steps of these phases; None when it became empty."""
     if not isinstance(steps.value, list):
         return steps  # validation will say what is wrong
-    left = [kept for step in steps.value if (kept := _thinned(step, names)) is not None]
+    left = [kept for step in steps.value if (kept := _remove_from_step(step, names)) is not None]
     return Node(left, steps.place) if left or not steps.value else None
 
 
-def _thinned(step: Node, names: set[str]) -> Node | None:
+def _remove_from_step(step: Node, names: set[str]) -> Node | None:
     """The step without these phases; None when nothing is left of it."""
     if _phase(step) in names:
         return None
     for path in _INNER_PATHS:
         if inner := descend(step, path):
-            left = _without(inner, names)
+            left = _remove_phases(inner, names)
             if left is None:
                 return None
-            step = replaced(step, path, left)
+            step = replace_at(step, path, left)
     return step
 
 

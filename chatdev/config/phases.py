@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from chatdev.config.profiles import ModelProfile, ModelSettings
-from chatdev.config.strict import Strict
+from chatdev.config.validation import StrictModel
 
 Form = Literal["text", "choice", "files", "json", "list"]
 
 
-class Limits(Strict):
+class Limits(StrictModel):
     """A budget; what is unset is unlimited."""
 
     calls: int | None = Field(None, ge=1)
@@ -26,7 +26,7 @@ class Limits(Strict):
     """Time that passes, not only that of the calls."""
 
 
-class Solution(Strict):
+class Solution(StrictModel):
     """The form of what a phase agrees on, and how hard to try for it."""
 
     form: Form = "text"
@@ -50,21 +50,21 @@ class Solution(Strict):
         return [name for name in names if not set(name) & set("*?[")]
 
 
-class Memory(Strict):
+class Memory(StrictModel):
     """Short-term memory of a phase."""
 
     window: int | None = Field(None, ge=1)
     """Keep the opening and only the last so many exchanges; unset keeps all."""
 
 
-class Guidance(Strict):
+class Guidance(StrictModel):
     """What each side does in this phase (templates); the mirrored part of the inception prompts."""
 
     instructor: str = ""
     assistant: str = ""
 
 
-class OnNoSolution(Strict):
+class OnNoSolution(StrictModel):
     """What stands when even reflection found no solution."""
 
     value: Any
@@ -80,7 +80,7 @@ NoSolution = Annotated[
 ]
 
 
-class Phase(Strict):
+class Phase(StrictModel):
     """A dialogue between an instructor and an assistant that ends in a solution."""
 
     about: str

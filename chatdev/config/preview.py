@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chatdev.config.facts import bare
+from chatdev.config.findings import bare_name
 from chatdev.config.inception import Described, system_prompt, tools_of
 from chatdev.config.phases import Phase
-from chatdev.config.prompts import render, variables
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.templates import render, variables
 from chatdev.config.walk import walk
 from chatdev.errors import ConfigError
 from chatdev.events import Speaker
@@ -94,7 +94,7 @@ def known_values(company: CompanyConfig, phase: Phase, inputs: Mapping[str, Any]
     """What a phase reads: inputs as given (None when absent), everything else as placeholders."""
     visible = {name: inputs.get(name) for name, declared in company.inputs.items() if not declared.hidden}
     visible.setdefault("task", inputs.get("task"))
-    read = {name: Placeholder(name) for name in map(bare, phase.reads)}
+    read = {name: Placeholder(name) for name in map(bare_name, phase.reads)}
     feedback = {"feedback": Placeholder("feedback")} if phase.feedback else {}
     return {**read, **feedback, **visible, "inputs": visible}
 

@@ -9,13 +9,12 @@ from typing import Any
 
 from pydantic import Field
 
-from chatdev.config.source import read
-from chatdev.config.strict import Strict
-from chatdev.config.validation import validated
+from chatdev.config.validation import StrictModel, validate_node
+from chatdev.config.yaml_nodes import read
 from chatdev.paths import bundled
 
 
-class ModelSettings(Strict):
+class ModelSettings(StrictModel):
     """A model and how to draw from it; every unset value falls back to phase < role < company < command line."""
 
     name: str | None = None
@@ -30,14 +29,14 @@ class ModelSettings(Strict):
     seed: int | None = None
 
 
-class Price(Strict):
+class Price(StrictModel):
     """US dollars per million tokens."""
 
     prompt: float = Field(ge=0)
     completion: float = Field(ge=0)
 
 
-class ModelProfile(Strict):
+class ModelProfile(StrictModel):
     """What is known of the models that `match`; every unset field is taken from the next entry that matches."""
 
     match: list[str] = Field(min_length=1)
@@ -71,7 +70,7 @@ class ModelProfile(Strict):
         return (prompt_tokens * self.price.prompt + completion_tokens * self.price.completion) / 1_000_000
 
 
-class Profiles(Strict):
+class Profiles(StrictModel):
     """The file `models.yaml`."""
 
     models: list[ModelProfile]
@@ -90,4 +89,4 @@ def profile_for(model: str, own: Sequence[ModelProfile] = ()) -> ModelProfile:
 
 @cache
 def _bundled() -> tuple[ModelProfile, ...]:
-    return tuple(validated(Profiles, read(bundled("company_config") / "models.yaml")).models)
+    return tuple(validate_node(Profiles, read(bundled("company_config") / "models.yaml")).models)

@@ -7,8 +7,8 @@ from functools import cache
 
 from pydantic import Field
 
-from chatdev.config.source import plain, read
-from chatdev.config.strict import Strict
+from chatdev.config.validation import StrictModel
+from chatdev.config.yaml_nodes import plain, read
 from chatdev.paths import bundled
 
 _FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker"})
@@ -59,7 +59,7 @@ PROBLEM_VARIABLES: dict[str, frozenset[str]] = {code: frozenset(facts.split()) f
 """Facts by code of what can be wrong with a reply; a text on each is in `problems`."""
 
 
-class PromptProtocol(Strict):
+class PromptProtocol(StrictModel):
     """Every text the engine itself says, as templates; `company_config/protocol.yaml` holds the defaults."""
 
     system: str

@@ -13,12 +13,12 @@ from chatdev.config.phases import Phase
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PromptProtocol
 from chatdev.config.steps import ChainStep
-from chatdev.config.strict import Strict
+from chatdev.config.validation import StrictModel
 
 Install = Literal["auto", "ask", "never"]
 
 
-class Input(Strict):
+class Input(StrictModel):
     """Something the user hands in with `--input name=value` (`task` also as `--task`)."""
 
     about: str = ""
@@ -29,7 +29,7 @@ class Input(Strict):
     default: str | None = None
 
 
-class Role(Strict):
+class Role(StrictModel):
     """Somebody of the company."""
 
     title: str
@@ -39,7 +39,7 @@ class Role(Strict):
     model: ModelSettings = ModelSettings()
 
 
-class CompanyConfig(Strict):
+class CompanyConfig(StrictModel):
     """A company: roles, phases and a chain."""
 
     company: str

@@ -17,9 +17,8 @@ from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.phases import Phase
 from chatdev.config.profiles import ModelProfile, ModelSettings
 from chatdev.config.schema import CompanyConfig, Install, Role
-from chatdev.config.source import read
-from chatdev.config.strict import Strict
-from chatdev.config.validation import validated
+from chatdev.config.validation import StrictModel, validate_node
+from chatdev.config.yaml_nodes import read
 from chatdev.errors import ConfigError
 from chatdev.paths import settings_file
 
@@ -27,7 +26,7 @@ MODEL_VARIABLE = "CHATDEV_MODEL"
 URL_VARIABLE = "OPENAI_BASE_URL"
 
 
-class UserSettings(Strict):
+class UserSettings(StrictModel):
     """The user settings file. Keys belong into environment variables, never here."""
 
     model: str | None = None
@@ -44,7 +43,7 @@ class UserSettings(Strict):
 def user_settings(path: Path | None = None) -> UserSettings:
     """The user's settings; empty when there is no file. Raises ConfigError for a broken file or unknown keys."""
     path = path or settings_file()
-    return validated(UserSettings, read(path)) if path.is_file() else UserSettings()
+    return validate_node(UserSettings, read(path)) if path.is_file() else UserSettings()
 
 
 def default_model(model: str | None = None, base_url: str | None = None, *, user: UserSettings | None = None,

@@ -11,15 +11,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from chatdev.config.expressions import compile_expression
 from chatdev.config.phases import Phase
-from chatdev.config.source import KeyPath
-from chatdev.config.strict import Strict
+from chatdev.config.templates import compile_expression
+from chatdev.config.validation import StrictModel
+from chatdev.config.yaml_nodes import KeyPath
 
 Phases = Mapping[str, Phase]
 
 
-class Step(Strict):
+class Step(StrictModel):
     """What every step may say, and the questions that every kind answers."""
 
     kind: ClassVar[str]
@@ -139,7 +139,7 @@ class ToolStep(Step):
         return frozenset({self.writes})
 
 
-class Repeat(Strict):
+class Repeat(StrictModel):
     until: str | None = None
     max: int = Field(ge=1)
     steps: list[ChainStep] = Field(min_length=1)
@@ -168,7 +168,7 @@ class RepeatStep(Step):
         return self.repeat.max
 
 
-class Foreach(Strict):
+class Foreach(StrictModel):
     over: str
     """Expression that yields a list."""
     as_: str = Field(alias="as")

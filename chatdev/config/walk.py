@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from chatdev.config.source import KeyPath
 from chatdev.config.steps import Phases, Step
+from chatdev.config.yaml_nodes import KeyPath
 
 
 def walk(steps: Sequence[Step], path: KeyPath = ("chain",)) -> Iterator[tuple[KeyPath, Step]]:

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.config.expressions import compile_expression
 from chatdev.config.steps import (
     Branch,
     ForeachStep,
@@ -20,6 +19,7 @@ from chatdev.config.steps import (
     Step,
     ToolStep,
 )
+from chatdev.config.templates import compile_expression
 from chatdev.config.walk import names_written_only_in
 from chatdev.engine.context import RunContext
 from chatdev.engine.foreach import order_items, outcome_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from chatdev.config.profiles import ModelProfile
-from chatdev.config.prompts import render
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.templates import render
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget
 from chatdev.engine.state import Files, State

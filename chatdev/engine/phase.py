@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chatdev.config.inception import form_text, readable, system_prompt
+from chatdev.config.inception import form_text, names_read, system_prompt
 from chatdev.config.phases import OnNoSolution, Phase, phase_limits
-from chatdev.config.prompts import render
+from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.context import RunContext
@@ -64,7 +64,7 @@ class PhaseRun:
         phase, context = self.phase, self.context
         values = self._visible_values()
         opening = render(phase.opening, values, f"phases.{self.name}.opening")
-        images = tuple(image for key, image in context.inputs.images.items() if key in readable(phase.reads))
+        images = tuple(image for key, image in context.inputs.images.items() if key in names_read(phase.reads))
         brief = self._brief(values)
         context.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
         course = self._course(brief)

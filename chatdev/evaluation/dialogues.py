@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.source import plain, read
+from chatdev.config.yaml_nodes import plain, read
 from chatdev.journal import read_journal
 from chatdev.runner.recorded import JOURNAL
 

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from chatdev.config.source import read
-from chatdev.config.strict import Strict
-from chatdev.config.validation import validated
+from chatdev.config.validation import StrictModel, validate_node
+from chatdev.config.yaml_nodes import read
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled
 
@@ -38,13 +37,13 @@ class Task:
         return f"{self.category}/{self.name}"
 
 
-class _Entry(Strict):
+class _Entry(StrictModel):
     name: str = Field(min_length=1, max_length=_LARGEST_CELL)
     description: str = Field(min_length=1, max_length=_LARGEST_CELL)
     acceptance: str = ""
 
 
-class _Category(Strict):
+class _Category(StrictModel):
     """A file of `srdd/tasks/`."""
 
     area: str = Field(min_length=1)
@@ -72,7 +71,7 @@ def load_tasks(path: Path | None = None) -> list[Task]:
 
 
 def _read_yaml(file: Path) -> Iterator[Task]:
-    found = validated(_Category, read(file))
+    found = validate_node(_Category, read(file))
     for entry in found.tasks:
         yield Task(entry.name, found.area, found.category, " ".join(entry.description.split()), entry.acceptance)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatdev.config.prompts import render
 from chatdev.config.protocol import bundled_problems
+from chatdev.config.templates import render
 from chatdev.errors import ChatDevError
 
 _SHOWN = 12  # more problems than this are counted, not listed

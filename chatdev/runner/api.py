@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
 
-from chatdev.config.check import check
+from chatdev.config.check_company import check_company
 from chatdev.config.load import dump, find_company, load_company
 from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
@@ -55,7 +55,7 @@ class Company:
         file = find_company(name_or_path).resolve()
         everywhere = file.parent.parent == bundled("company_config").resolve()  # by its name
         source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without]}
-        return cls(config, [finding.text for finding in check(config, known) if finding.warning], source, own)
+        return cls(config, [finding.text for finding in check_company(config, known) if finding.warning], source, own)
 
     @cached_property
     def resolved(self) -> str:

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.expressions import compile_expression
+from chatdev.config.templates import compile_expression
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget
 from chatdev.engine.chain import Chain, Scope

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from chatdev.config.environ import keep_dotenvs
 from chatdev.config.load import dump
 from chatdev.config.profiles import ModelSettings
-from chatdev.config.prompts import render
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.templates import render
 from chatdev.engine.activity import Differing, Finished, Record
 from chatdev.engine.budget import Spending
 from chatdev.errors import ConfigError, JournalError

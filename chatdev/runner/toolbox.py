@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.facts import ToolFacts
+from chatdev.config.findings import ToolFacts
 from chatdev.config.inception import Described
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import UserSettings

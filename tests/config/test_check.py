@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.check import warnings
+from chatdev.config.check_company import warnings
 from chatdev.config.load import load_company
 from tests.config.tiny import loaded, refused, tiny
 
@@ -39,7 +39,7 @@ from tests.config.tiny import loaded, refused, tiny
     ("{solution: {only: [/etc/*]}}", "solution.only: the path '/etc/x' is absolute"),
     ("{model: {key_env: sk-secret}}", "model.key_env: this is not the name of an environment variable"),
     ("{model: {base_url: localhost}}", "model.base_url: this is not a URL"),
-    ("{opening: '{{ langauge }}'}", "opening: uses 'langauge', which it is not given; add it to `reads` or mend the "
+    ("{opening: '{{ langauge }}'}", "opening: uses 'langauge', which it is not given; add it to `reads` or fix the "
                                     "name (known: feedback, plan, software, task)"),
     ("{opening: '{% if %}'}", "opening: the template is broken in its line 1"),
     ("{opening: '{{ range(3) }}'}", "opening: uses 'range', which it is not given"),

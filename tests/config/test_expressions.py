@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.config.expressions import compile_expression
+from chatdev.config.templates import compile_expression
 from chatdev.errors import ExpressionError
 
 data: st.SearchStrategy[Any] = st.recursive(

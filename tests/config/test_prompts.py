@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.prompts import entries, render, variables
+from chatdev.config.templates import entries, render, variables
 from chatdev.errors import ConfigError
 
 

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.source import Dumper, Node, merge, parse, place_of, plain, read
+from chatdev.config.yaml_nodes import Dumper, Node, merge, parse, place_of, plain, read
 from chatdev.errors import ConfigError
 from tests.config.tiny import paths
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from chatdev.config.check import ToolFacts
+from chatdev.config.findings import ToolFacts
 from chatdev.config.load import load_company
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.source import Key
+from chatdev.config.yaml_nodes import Key
 from chatdev.errors import ConfigError
 
 TINY = """\

@@ -11,10 +11,9 @@ from typing import Any
 
 from pydantic import Field
 
-from chatdev.config.prompts import render
-from chatdev.config.source import read
-from chatdev.config.strict import Strict
-from chatdev.config.validation import validated
+from chatdev.config.templates import render
+from chatdev.config.validation import StrictModel, validate_node
+from chatdev.config.yaml_nodes import read
 from chatdev.evaluation.judging.pairs import Pair
 from chatdev.llm.base import Message
 
@@ -24,7 +23,7 @@ MOST_FILES = 60
 """Files that are shown of one software; of the others there is only the number."""
 
 
-class JudgeWording(Strict):
+class JudgeWording(StrictModel):
     """The file `judge.yaml`, whose comments explain the fields."""
 
     characters: int = Field(gt=0)
@@ -51,7 +50,7 @@ class JudgeWording(Strict):
 @cache
 def judge_wording() -> JudgeWording:
     """The wording that ships with the package."""
-    return validated(JudgeWording, read(Path(__file__).with_name("judge.yaml")))
+    return validate_node(JudgeWording, read(Path(__file__).with_name("judge.yaml")))
 
 
 @dataclass(frozen=True, slots=True)

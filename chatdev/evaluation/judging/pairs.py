@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatdev.config.nearest import known
+from chatdev.config.validation import name_hint
 from chatdev.engine.activity import digest
 from chatdev.errors import ConfigError, JournalError
 from chatdev.evaluation.measure import FinishedRun
@@ -109,7 +109,7 @@ def pairs_of_study(entries: Iterable[LedgerEntry], folder: Path, variants: Seque
 def _chosen_variants(variants: Sequence[str], tasks: Mapping[str, Mapping[str, FinishedSoftware]]) -> Sequence[str]:
     there = list(dict.fromkeys(name for made in tasks.values() for name in made))
     if missing := [name for name in variants if name not in there]:
-        raise ConfigError(f"the study has no finished run of {missing[0]!r}; {known(missing[0], there)}")
+        raise ConfigError(f"the study has no finished run of {missing[0]!r}; {name_hint(missing[0], there)}")
     if len(variants) == 1:
         raise ConfigError(f"only {variants[0]!r} is named; give two variants or more: --variants A,B")
     return variants or there

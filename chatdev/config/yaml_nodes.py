@@ -62,18 +62,18 @@ def _block_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 Dumper.add_representer(str, _block_text)
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """The path as messages name it: relative to the working directory where it lies below it."""
     real = path.resolve()
     return str(real.relative_to(Path.cwd()) if real.is_relative_to(Path.cwd()) else real)
 
 
 def read(path: Path) -> Node:
-    """The mapping in a YAML file; raises ConfigError naming file, line and mend."""
-    node = parse(read_text(path), shown(path))
+    """The mapping in a YAML file; raises ConfigError naming file, line and fix."""
+    node = parse(read_text(path), display_path(path))
     if not isinstance(node.value, dict):
         found = "is empty" if node.value is None else f"holds {_kind(node.value)}"
-        raise ConfigError(f"{shown(path)} {found}; it must be a mapping (`key: value` lines)")
+        raise ConfigError(f"{display_path(path)} {found}; it must be a mapping (`key: value` lines)")
     return node
 
 
@@ -82,10 +82,11 @@ def read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise ConfigError(f"{shown(path)} cannot be read: {error.strerror or error}; check the path and its "
+        raise ConfigError(f"{display_path(path)} cannot be read: {error.strerror or error}; check the path and its "
                           "permissions") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{shown(path)} is not UTF-8 (see byte {error.start}); save it in that encoding") from error
+        raise ConfigError(f"{display_path(path)} is not UTF-8 (see byte {error.start}); save it in that "
+                          "encoding") from error
 
 
 def parse(text: str, name: str) -> Node:
@@ -95,7 +96,7 @@ def parse(text: str, name: str) -> Node:
         root = yaml.compose(text, Loader=_Loader)
         return _Builder(name).build(root) if root is not None else Node(None, f"{name}:1")
     except yaml.MarkedYAMLError as error:
-        raise ConfigError(_broken(error, text, name)) from error
+        raise ConfigError(_syntax_message(error, text, name)) from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{name}: not YAML: {' '.join(str(error).split())}; remove the character") from error
     except UnicodeEncodeError as error:
@@ -131,11 +132,11 @@ def descend(node: Node, path: Sequence[Key]) -> Node | None:
     return found
 
 
-def replaced(node: Node, path: Sequence[Key], new: Node) -> Node:
+def replace_at(node: Node, path: Sequence[Key], new: Node) -> Node:
     """The mapping `node` with `new` at `path`, which leads through mappings."""
     if not path:
         return new
-    return Node({**node.value, path[0]: replaced(node.value[path[0]], path[1:], new)}, node.place)
+    return Node({**node.value, path[0]: replace_at(node.value[path[0]], path[1:], new)}, node.place)
 
 
 def merge(base: Node, over: Node) -> Node:
@@ -206,8 +207,8 @@ class _Builder:
         except ValueError as error:
             raise self._refused(node, f"{_source(node)} is not a number: {error}", "put it in quotes") from error
 
-    def _refused(self, node: yaml.Node, problem: str, mend: str) -> ConfigError:
-        return ConfigError(f"{self._place(node.start_mark)}: {problem}; {mend}")
+    def _refused(self, node: yaml.Node, problem: str, fix: str) -> ConfigError:
+        return ConfigError(f"{self._place(node.start_mark)}: {problem}; {fix}")
 
     def _place(self, mark: yaml.Mark) -> str:
         return f"{self._name}:{mark.line + 1}"
@@ -221,12 +222,12 @@ def _kind(value: Value) -> str:
     return "a list" if isinstance(value, list) else f"the single value {value!r}"[:80]
 
 
-def _broken(error: yaml.MarkedYAMLError, text: str, name: str) -> str:
+def _syntax_message(error: yaml.MarkedYAMLError, text: str, name: str) -> str:
     mark = error.problem_mark or error.context_mark
     line = mark.line if mark else 0
     lines = text.splitlines()
     problem = ", ".join(part for part in (error.problem, error.context) if part)
     indent = lines[line][: len(lines[line]) - len(lines[line].lstrip())] if line < len(lines) else ""
-    mend = "indent with spaces, never with tabs" if "\t" in indent else \
+    fix = "indent with spaces, never with tabs" if "\t" in indent else \
         "check indentation, quotes and colons around this line (texts with `: ` or `{{` need quotes or `|`)"
-    return f"{name}:{line + 1}: not YAML: {problem}; {mend}"
+    return f"{name}:{line + 1}: not YAML: {problem}; {fix}"
