@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 
 from chatdev.config.json_schema import grammar_can_express
 from chatdev.config.phases import Solution
@@ -24,20 +24,34 @@ def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
     """What a reply in this form must look like, for models whose profile asks for it; None leaves it free. `paths`: the
     files that there are; without any, it may name its own, with an extension that is known. Files that the solution
     itself names go before."""
-    if not profile.constrained:
+    make = _MAKERS.get(solution.form) if profile.constrained else None
+    return make(solution, concludes, paths) if make else None
+
+
+def _of_choice(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint:
+    marker = json.dumps(f"{SOLUTION} ") + " " if concludes else ""
+    return Constraint(grammar=f"root ::= {marker}( {' | '.join(map(_quote, solution.options))} )")
+
+
+def _of_list(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint:
+    return Constraint(grammar=_list_grammar(solution.most, concludes=concludes))
+
+
+def _of_files(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint | None:
+    if solution.as_file:
         return None
-    if solution.form == "choice":
-        options = " | ".join(json.dumps(option, ensure_ascii=False) for option in solution.options)
-        marker = json.dumps(f"{SOLUTION} ") + " " if concludes else ""
-        return Constraint(grammar=f"root ::= {marker}( {options} )")
-    if solution.form == "list":
-        return Constraint(grammar=_list_grammar(solution.most, concludes=concludes))
-    if solution.form == "files" and not solution.as_file:
-        named = [] if any(_WILD & set(pattern) for pattern in solution.only) else solution.only
-        return Constraint(grammar=_files_grammar(named or paths, concludes=concludes))
-    if solution.form == "json" and solution.schema_ and grammar_can_express(solution.schema_):
-        return Constraint(schema=solution.schema_)
-    return None
+    has_patterns = any(_WILD & set(pattern) for pattern in solution.only)
+    named = paths if has_patterns else solution.only or paths
+    return Constraint(grammar=_files_grammar(named, concludes=concludes))
+
+
+def _of_json(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint | None:
+    can_express = bool(solution.schema_) and grammar_can_express(solution.schema_)
+    return Constraint(schema=solution.schema_) if can_express else None
+
+
+_MAKERS: Mapping[str, Callable[[Solution, bool, Collection[str]], Constraint | None]] = {
+    "choice": _of_choice, "list": _of_list, "files": _of_files, "json": _of_json}
 
 
 def _files_grammar(paths: Collection[str], *, concludes: bool) -> str:
@@ -50,7 +64,11 @@ def _files_grammar(paths: Collection[str], *, concludes: bool) -> str:
 
 
 def _any_of(texts: Collection[str]) -> str:
-    return " | ".join(json.dumps(text, ensure_ascii=False) for text in sorted(texts))
+    return " | ".join(map(_quote, sorted(texts)))
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _list_grammar(most: int | None, *, concludes: bool) -> str:
