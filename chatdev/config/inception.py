@@ -10,15 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chatdev.config.phases import Phase
+from chatdev.config.protocol import QUESTION_MARKER, SOLUTION_MARKER
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.events import Speaker
-
-MARKER = "<SOLUTION>"
-"""Begins an utterance that concludes the phase."""
-QUESTION_MARKER = "<QUESTION>"
-"""Begins an assistant's question (dehallucination)."""
-
 
 Described = tuple[str, str, Mapping[str, Any]]
 """A tool as agents see it: name, description, JSON schema of its parameters."""
@@ -64,7 +59,7 @@ def system_prompt(  # noqa: PLR0913 - each argument is one thing that an incepti
         "rounds": phase.rounds,
         "opens": phase.opens,
         "feedback": phase.feedback is not None,
-        "marker": MARKER,
+        "marker": SOLUTION_MARKER,
         "question_marker": QUESTION_MARKER,
         "documents_language": documents_language,
     }, "protocol.system")
@@ -83,7 +78,7 @@ def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, examp
     template = getattr(company.protocol, {"json": "json_", "list": "list_"}.get(name, name))
     return render(template, {
         "options": solution.options, "schema": solution.schema_, "most": solution.most, "file": solution.as_file,
-        "only": solution.only, "writes": phase.writes, "marker": MARKER, "example": example,
+        "only": solution.only, "writes": phase.writes, "marker": SOLUTION_MARKER, "example": example,
     }, f"protocol.{name}")
 
 

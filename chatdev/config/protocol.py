@@ -11,6 +11,11 @@ from chatdev.config.validation import StrictModel
 from chatdev.config.yaml_nodes import plain, read
 from chatdev.paths import bundled
 
+SOLUTION_MARKER = "<SOLUTION>"
+"""Begins an utterance that concludes the phase."""
+QUESTION_MARKER = "<QUESTION>"
+"""Begins an assistant's question (dehallucination)."""
+
 _FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker"})
 
 PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {

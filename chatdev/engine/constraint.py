@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Mapping
 from chatdev.config.json_schema import grammar_can_express
 from chatdev.config.phases import Solution
 from chatdev.config.profiles import ModelProfile
+from chatdev.config.protocol import SOLUTION_MARKER
 from chatdev.llm.base import Constraint
-from chatdev.replies import SOLUTION
 from chatdev.replies.languages import program_extensions
 
 _LONGEST_LINE = 200  # characters
@@ -29,7 +29,7 @@ def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
 
 
 def _of_choice(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint:
-    marker = json.dumps(f"{SOLUTION} ") + " " if concludes else ""
+    marker = json.dumps(f"{SOLUTION_MARKER} ") + " " if concludes else ""
     return Constraint(grammar=f"root ::= {marker}( {' | '.join(map(_quote, solution.options))} )")
 
 
@@ -56,7 +56,7 @@ _MAKERS: Mapping[str, Callable[[Solution, bool, Collection[str]], Constraint | N
 
 def _files_grammar(paths: Collection[str], *, concludes: bool) -> str:
     """Files, each a path above a fenced block."""
-    marker = f'("{SOLUTION}\\n")? ' if concludes else ""
+    marker = f'("{SOLUTION_MARKER}\\n")? ' if concludes else ""
     path = _any_of(paths) if paths else _NAME.format(extensions=_any_of(program_extensions()))
     return (f'root ::= {marker}file ("\\n\\n" file){{0,{_MOST_FILES - 1}}}\n'
             'file ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
@@ -73,6 +73,6 @@ def _quote(text: str) -> str:
 
 def _list_grammar(most: int | None, *, concludes: bool) -> str:
     """Lines with bullets; a list of bounded length has lines of bounded length, too."""
-    marker = f'("{SOLUTION}\\n")? ' if concludes else ""
+    marker = f'("{SOLUTION_MARKER}\\n")? ' if concludes else ""
     more, line = (f"{{0,{most - 1}}}", f"{{1,{_LONGEST_LINE}}}") if most else ("*", "+")
     return f'root ::= {marker}item ("\\n" item){more}\nitem ::= "- " [^\\n]{line}'

@@ -8,9 +8,6 @@ from typing import Literal
 
 from chatdev.replies.fences import Fence, closes, fence_of, lines_of, scan
 
-SOLUTION = "<SOLUTION>"
-QUESTION = "<QUESTION>"
-
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
 _LONGEST = 300  # a marker and its decoration stand within so many characters
 _BLANK = r"[ \t\u3000]"

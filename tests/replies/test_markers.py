@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.replies import QUESTION, SOLUTION, Marked, read_marker, strip_thoughts
+from chatdev.config.protocol import QUESTION_MARKER, SOLUTION_MARKER
+from chatdev.replies import Marked, read_marker, strip_thoughts
 
 
 @pytest.mark.parametrize("text", [
@@ -113,6 +114,6 @@ def test_no_text_makes_them_fail(text: str) -> None:
     read_marker(strip_thoughts(text))
 
 
-@given(st.sampled_from([SOLUTION, QUESTION]), st.text(alphabet="abc .,\n", min_size=1))
+@given(st.sampled_from([SOLUTION_MARKER, QUESTION_MARKER]), st.text(alphabet="abc .,\n", min_size=1))
 def test_what_follows_a_marker_is_the_body(marker: str, body: str) -> None:
     assert read_marker(f"{marker} {body}").body == body.strip()
