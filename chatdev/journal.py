@@ -27,7 +27,7 @@ from chatdev.secrets import holds_secret, scrub_values
 SCHEMA = 1
 
 
-def now() -> datetime:
+def utc_now() -> datetime:
     """The present time."""
     return datetime.now(UTC)
 
@@ -40,11 +40,11 @@ class Journal:
     it.
     """
 
-    def __init__(self, path: Path, *, held: bool = False, clock: Callable[[], datetime] = now) -> None:
+    def __init__(self, path: Path, *, held: bool = False, clock: Callable[[], datetime] = utc_now) -> None:
         self.path = path
         self._clock = clock
         self._messages: set[str] = set()
-        self._file = _opened(path)
+        self._file = _open_journal(path)
         self._size = self._file.seek(0, os.SEEK_END)
         self._held: list[bytes] | None = [] if held else None
         self._written = self._synced = 0  # records, and those of them that are on the disk
@@ -119,7 +119,7 @@ class Journal:
                 self._file.close()
 
 
-def _opened(path: Path) -> FileIO:
+def _open_journal(path: Path) -> FileIO:
     """The file, locked and ending with a whole line."""
     try:
         file = path.open("ab", buffering=0)
@@ -163,10 +163,10 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
             record = json.loads(line.decode("utf-8", "surrogatepass"))
         except (ValueError, RecursionError) as error:
             raise JournalError(f"{path}, line {number}: not a JSON record; the journal is damaged") from error
-        yield _checked(record, f"{path}, line {number}")
+        yield _check_record(record, f"{path}, line {number}")
 
 
-def _checked(record: Any, place: str) -> dict[str, Any]:
+def _check_record(record: Any, place: str) -> dict[str, Any]:
     if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
         raise JournalError(f"{place}: a record needs a `kind`; this is no journal of chatdev")
     if record.get("v") != SCHEMA:

@@ -10,7 +10,7 @@ from chatdev.errors import ConfigError
 _PACKAGE = Path(__file__).resolve().parent
 
 
-def bundled(name: str) -> Path:
+def bundled_folder(name: str) -> Path:
     """The folder `company_config` or `srdd`, in an installed package, an editable install or a plain checkout."""
     places = (_PACKAGE / name, _PACKAGE.parent / name)
     for folder in places:

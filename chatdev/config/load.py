@@ -17,7 +17,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.validation import dotted_path, name_hint, validate_node
 from chatdev.config.yaml_nodes import Dumper, KeyPath, Node, display_path, merge, place_of, read, read_text
 from chatdev.errors import ConfigError
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 
 
 def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without: Sequence[str] = (),
@@ -97,7 +97,7 @@ def _base_file(base: Node, folder: Path) -> Path:
 
 def _add_protocol(root: Node) -> Node:
     """The YAML with the bundled protocol below the company's own entries."""
-    file = bundled("company_config") / "protocol.yaml"
+    file = bundled_folder("company_config") / "protocol.yaml"
     protocol = insert_texts(Node({"protocol": read(file)}, display_path(file)), file.parent)
     return merge(protocol, root)
 
@@ -130,7 +130,7 @@ def find_company(name_or_path: str | Path) -> Path:
 def company_folders() -> Iterator[Path]:
     """The folders that hold a company: those of `./company_config` first, each name once."""
     seen: set[str] = set()
-    for root in (Path("company_config"), bundled("company_config")):
+    for root in (Path("company_config"), bundled_folder("company_config")):
         for file in sorted(root.glob(f"*/{COMPANY_FILE}")):
             if file.parent.name not in seen:
                 seen.add(file.parent.name)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from chatdev.config.validation import StrictModel, validate_node
 from chatdev.config.yaml_nodes import read
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 
 
 class ModelSettings(StrictModel):
@@ -89,4 +89,4 @@ def profile_for(model: str, own: Sequence[ModelProfile] = ()) -> ModelProfile:
 
 @cache
 def _bundled() -> tuple[ModelProfile, ...]:
-    return tuple(validate_node(Profiles, read(bundled("company_config") / "models.yaml")).models)
+    return tuple(validate_node(Profiles, read(bundled_folder("company_config") / "models.yaml")).models)

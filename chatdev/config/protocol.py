@@ -9,7 +9,7 @@ from pydantic import Field
 
 from chatdev.config.validation import StrictModel
 from chatdev.config.yaml_nodes import plain, read
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 
 SOLUTION_MARKER = "<SOLUTION>"
 """Begins an utterance that concludes the phase."""
@@ -110,5 +110,5 @@ class PromptProtocol(StrictModel):
 @cache
 def bundled_problems() -> Mapping[str, str]:
     """The bundled words of `problems`, for a reader without a company. Raises ConfigError."""
-    problems: Mapping[str, str] = plain(read(bundled("company_config") / "protocol.yaml"))["problems"]
+    problems: Mapping[str, str] = plain(read(bundled_folder("company_config") / "protocol.yaml"))["problems"]
     return problems

@@ -26,7 +26,7 @@ from chatdev.events import ModelCalled, from_dict
 from chatdev.runner.recorded import Recorded
 from chatdev.runner.result import RunUsage
 from chatdev.runner.sanitize import sanitize
-from chatdev.sandbox.base import Binding, Job, ProcessLimits, Sandbox
+from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.registry import registry
 from chatdev.tools.software.installing.supply import Supply
@@ -171,10 +171,10 @@ def _start_as_paper(run: FinishedRun, bench: Bench) -> float | None:
         return paper_executability(bench.sandbox.run(job).stderr) if job else None
 
 
-def _paper_job(run: FinishedRun, folder: Path, bench: Bench) -> Job | None:
+def _paper_job(run: FinishedRun, folder: Path, bench: Bench) -> SandboxJob | None:
     if syntax_errors(run.software):
         bare = interpreter()
-        return Job([str(bare.executable), "main.py"], folder, ProcessLimits(seconds=_PAPER_SECONDS), bindings=[
+        return SandboxJob([str(bare.executable), "main.py"], folder, ProcessLimits(seconds=_PAPER_SECONDS), bindings=[
             Binding(bare.prefix)])
     program = prepare_program(run.software, run.folder / "run", bench.sandbox, bench.supply)
     return None if missing_for_windows(program) else program.job(folder, _PAPER_SECONDS + program.needs_display)

@@ -9,7 +9,7 @@ from pathlib import Path
 from chatdev.evaluation.measure import Bench, Row, measure
 from chatdev.evaluation.tasks import Task, load_tasks
 from chatdev.evaluation.trial import find_hidden_test, load_hidden_test
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Srdd:
 
     def hidden_test(self, task: Task) -> Path | None:
         """The hidden test of a task, if it has one. Raises ConfigError when that is not there."""
-        return find_hidden_test(task, self.path or bundled("srdd"))
+        return find_hidden_test(task, self.path or bundled_folder("srdd"))
 
     def refuse_broken_tests(self, tasks: Sequence[Task]) -> None:
         """Raise ConfigError for a hidden test that is not there or cannot be loaded, before anything is paid."""

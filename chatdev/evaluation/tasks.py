@@ -14,7 +14,7 @@ from pydantic import Field
 from chatdev.config.validation import StrictModel, validate_node
 from chatdev.config.yaml_nodes import read
 from chatdev.errors import ConfigError
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 
 _LARGEST_CELL = 100_000  # characters; a description has some hundreds
 _LARGEST_READ = 20_000_000  # characters of a cell that are read, in order to say whose it is
@@ -55,7 +55,7 @@ def load_tasks(path: Path | None = None) -> list[Task]:
     """The tasks in `path`: a folder of YAML files or one of them, or a CSV file in the form of the published SRDD
     (columns Name, Description, Category); None: our own data set. Raises ConfigError, which names file and line and
     says how to fix it."""
-    path = path or bundled("srdd") / "tasks"
+    path = path or bundled_folder("srdd") / "tasks"
     if path.suffix.lower() == ".csv":
         tasks = list(_read_csv(path))
     elif path.is_file() and path.suffix.lower() not in (".yaml", ".yml"):

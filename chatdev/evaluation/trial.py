@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.evaluation.tasks import Task
-from chatdev.sandbox.base import Binding, Execution, Job, ProcessLimits, Sandbox
+from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import throwaway_copy
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
@@ -53,7 +53,7 @@ class Program:
     def run(self, argv: Sequence[str], *, stdin: str | None = None, bindings: Sequence[Binding] = (),
             seconds: float = 10.0) -> Execution:
         """Run any command beside the program."""
-        return self.sandbox.run(Job(argv, self.folder, ProcessLimits(seconds=seconds), stdin=stdin,
+        return self.sandbox.run(SandboxJob(argv, self.folder, ProcessLimits(seconds=seconds), stdin=stdin,
                                     bindings=[*self.shown, *bindings]))
 
 

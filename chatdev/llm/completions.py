@@ -135,7 +135,7 @@ def _is_count(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-class StreamedReply:
+class StreamCollector:
     """Collects the chunks of a stream into one reply, and passes text on as it comes."""
 
     def __init__(self, on_text: Callable[[str], None]) -> None:

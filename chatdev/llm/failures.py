@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -203,7 +203,12 @@ def _parameter_in(body: Mapping[str, Any], complaint: Any) -> str | None:
     for name, signs in _HINTS.items():
         if name in body and (param == name or _mentions(text, signs)):
             return name
-    settings = [name for name in _SETTINGS if name in body] if _HAS_NONE.search(text) else []
+    if not _HAS_NONE.search(text):
+        return None
+    return _setting_in([name for name in _SETTINGS if name in body], param, text)
+
+
+def _setting_in(settings: Sequence[str], param: str, text: str) -> str | None:
     return param if param in settings else next((name for name in settings if _mentions(text, (name,))), None)
 
 

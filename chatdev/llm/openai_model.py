@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import ModelError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
-from chatdev.llm.completions import StreamedReply, body_of, reply_of, server_usage
+from chatdev.llm.completions import StreamCollector, body_of, reply_of, server_usage
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.failures import (
     SHOWN,
@@ -144,7 +144,7 @@ class OpenAIModel:
         import httpx2
         import openai
 
-        streamed = StreamedReply(on_text)
+        streamed = StreamCollector(on_text)
         chunks = await client.post("/chat/completions", cast_to=object, body=body, options=options, stream=True,
                                    stream_cls=openai.AsyncStream[object])
         async with chunks:

@@ -55,9 +55,9 @@ class Models:
             return self._given, name
         if name == LOCAL or name.startswith(f"{LOCAL}:"):
             path = name.removeprefix(LOCAL).removeprefix(":")
-            return self._shared((LOCAL, path), lambda: self._local(path)), LOCAL
+            return self._share((LOCAL, path), lambda: self._local(path)), LOCAL
         endpoint = self.endpoint(base_url, key_env)
-        return self._shared((endpoint.url, key_env), lambda: OpenAIModel(endpoint, self._sleep(), self._rate)), name
+        return self._share((endpoint.url, key_env), lambda: OpenAIModel(endpoint, self._sleep(), self._rate)), name
 
     async def close(self) -> None:
         """Close every model."""
@@ -65,7 +65,7 @@ class Models:
         for model in models:
             await model.close()
 
-    def _shared(self, key: tuple[str | None, ...], make: Callable[[], Model]) -> Model:
+    def _share(self, key: tuple[str | None, ...], make: Callable[[], Model]) -> Model:
         if key not in self._models:
             self._models[key] = make()
         return self._models[key]
@@ -82,15 +82,20 @@ class Models:
     def endpoint(self, base_url: str | None, key_env: str | None = None) -> Endpoint:
         """Where every model but the local one is asked. Raises MissingModel when nothing says where."""
         azure = self._environment.get("AZURE_OPENAI_ENDPOINT")
-        if azure and not base_url and not key_env:
+        if azure and not (base_url or key_env):
             return self._azure(azure)
-        url = base_url or self._environment.get("OPENAI_BASE_URL")
-        key = self._key(key_env) if key_env else self._api_key or self._key("OPENAI_API_KEY")
-        if key_env and not key:
-            raise MissingModel(f"the environment variable {key_env} that holds the key of this model is not set")
+        url, key = base_url or self._environment.get("OPENAI_BASE_URL"), self._key_for(key_env)
         if not key and not url:
             raise MissingModel(NO_MODEL)
         return Endpoint(url, key, longest=self._longest_reply())
+
+    def _key_for(self, key_env: str | None) -> str:
+        """The key of a model; empty where none is set."""
+        if not key_env:
+            return self._api_key or self._key("OPENAI_API_KEY")
+        if not (key := self._key(key_env)):
+            raise MissingModel(f"the environment variable {key_env} that holds the key of this model is not set")
+        return key
 
     def _azure(self, url: str) -> Endpoint:
         key = self._api_key or self._key("AZURE_OPENAI_API_KEY") or self._key("OPENAI_API_KEY")

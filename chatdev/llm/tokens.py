@@ -54,16 +54,16 @@ def _counter(vocabulary: str) -> Callable[[str], int]:
     given = os.environ.get(_FOLDER_VARIABLE)
     try:
         try:
-            encoding = _loaded(vocabulary, Path(given) if given else cache_dir() / "tiktoken")
+            encoding = _load(vocabulary, Path(given) if given else cache_dir() / "tiktoken")
         except OSError:  # it cannot be written
             with tempfile.TemporaryDirectory() as folder:
-                encoding = _loaded(vocabulary, Path(folder))
+                encoding = _load(vocabulary, Path(folder))
     except (ImportError, OSError, ValueError):
         return lambda text: -(-len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN)
     return lambda text: len(encoding.encode_ordinary(text))
 
 
-def _loaded(vocabulary: str, folder: Path) -> tiktoken.Encoding:
+def _load(vocabulary: str, folder: Path) -> tiktoken.Encoding:
     import tiktoken
 
     _prime(folder, vocabulary)

@@ -13,7 +13,7 @@ from chatdev.config.load import dump, find_company, load_company
 from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
 from chatdev.events import Event
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 from chatdev.runner.options import Changes, Options, RunOptions
 from chatdev.runner.plan import RunPlan, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
 from chatdev.runner.resources import Resources
@@ -53,7 +53,7 @@ class Company:
         known = KnownTools(own)
         config = load_company(name_or_path, sets=sets, without=without, tools=known)
         file = find_company(name_or_path).resolve()
-        everywhere = file.parent.parent == bundled("company_config").resolve()  # by its name
+        everywhere = file.parent.parent == bundled_folder("company_config").resolve()  # by its name
         source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without]}
         return cls(config, [finding.text for finding in check_company(config, known) if finding.warning], source, own)
 

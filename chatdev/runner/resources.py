@@ -23,7 +23,7 @@ from chatdev.runner.recorded import JOURNAL
 from chatdev.runner.result import Run
 from chatdev.runner.spending import limits_of, refuse_unpriced
 from chatdev.runner.toolbox import KnownTools, supply_of, with_policy
-from chatdev.sandbox.base import Execution, Job, Sandbox, find_sandbox
+from chatdev.sandbox.base import Execution, Sandbox, SandboxJob, find_sandbox
 from chatdev.tools.function import Tool
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.workspace.run_folder import RunFolder
@@ -150,7 +150,7 @@ class _Nobody:
     async def close(self) -> None:
         """Nothing is open."""
 
-    def run(self, job: Job) -> Execution:
+    def run(self, job: SandboxJob) -> Execution:
         """Never called, as `complete`."""
         raise RecordEnds("a replay runs nothing")
 

@@ -70,7 +70,7 @@ class Execution:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SandboxJob:
     """One program to run. `folder` is bound writable as the working directory; nothing else of the host is."""
 
     argv: Sequence[str]
@@ -88,7 +88,7 @@ class Sandbox(Protocol):
 
     name: str
 
-    def run(self, job: Job) -> Execution:
+    def run(self, job: SandboxJob) -> Execution:
         """Run `job` to its end or its limits; blocking. Raises SandboxError when it cannot be started."""
         ...
 
@@ -105,7 +105,7 @@ def signal_from_status(execution: Execution) -> Execution:
     return execution
 
 
-def variables_of(job: Job, home: str) -> dict[str, str]:
+def variables_of(job: SandboxJob, home: str) -> dict[str, str]:
     """The environment variables of a job, none of them ours: a fixed minimum, the terminal's kind for interactive jobs,
     and `job.env`."""
     variables = {

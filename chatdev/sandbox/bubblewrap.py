@@ -25,8 +25,8 @@ from chatdev.sandbox.base import (
     SETTINGS,
     Binding,
     Execution,
-    Job,
     ProcessLimits,
+    SandboxJob,
     prlimit_command,
     signal_from_status,
     variables_of,
@@ -63,7 +63,7 @@ class Bubblewrap:
     def __init__(self) -> None:
         self._children = Children()
 
-    def run(self, job: Job) -> Execution:
+    def run(self, job: SandboxJob) -> Execution:
         """Run `job`; `exit_status` is None when a signal ended it. Raises SandboxError when bwrap cannot start."""
         user = spare_user() if is_root() else None  # apart, so that their processes count apart
         if user is not None:
@@ -74,7 +74,7 @@ class Bubblewrap:
                 return run_interactively(command, env={}, pass_fds=descriptors)
             return self._run(job, user, options, descriptors)
 
-    def _run(self, job: Job, user: int | None, options: Sequence[str], descriptors: Sequence[int]) -> Execution:
+    def _run(self, job: SandboxJob, user: int | None, options: Sequence[str], descriptors: Sequence[int]) -> Execution:
         with _group(job.limits) as group, _pipe() as (reader, writer):
             enter = group.enter if group else ()
             command = [*enter, *command_line(job, user, *options, "--json-status-fd", str(writer))]
@@ -122,7 +122,7 @@ def is_root() -> bool:
 
 def _probe(user: int | None, argv: Sequence[str] = ("true",)) -> str | None:
     """None when `argv` runs and ends well, else what it or bwrap says."""
-    job = Job(argv=argv, folder=Path("/usr/share"))
+    job = SandboxJob(argv=argv, folder=Path("/usr/share"))
     try:
         with _filter() as (options, descriptors):
             done = subprocess.run(command_line(job, user, *options), env={}, capture_output=True, timeout=20,
@@ -178,7 +178,7 @@ def _read_now(reader: int) -> bytes:
         return b""
 
 
-def command_line(job: Job, user: int | None, *options: str) -> list[str]:
+def command_line(job: SandboxJob, user: int | None, *options: str) -> list[str]:
     """The whole command line. Binds under /tmp must follow its tmpfs; --setenv must follow --clearenv; only the
     program's own user may enter its folder, so `env` does."""
     variables = variables_of(job, HOME) | {"PWD": BOX}

@@ -74,14 +74,14 @@ def parent() -> Path | None:
 
 def candidates(process: Path = Path("/proc/self")) -> list[Path]:
     """Our own group and the one above it, where they hand memory limits down."""
-    mounts = [line.split() for line in _lines(process / "mountinfo") if " - cgroup2 " in line]
-    paths = [line.removeprefix("0::") for line in _lines(process / "cgroup") if line.startswith("0::")]
-    if not mounts or not paths:
+    mount = next((line.split() for line in _lines(process / "mountinfo") if " - cgroup2 " in line), None)
+    path = next((line for line in _lines(process / "cgroup") if line.startswith("0::")), None)
+    if mount is None or path is None:
         return []
-    root, top = mounts[0][3], Path(mounts[0][4])
-    own = top / os.path.relpath(paths[0], root)
+    root, top = mount[3], Path(mount[4])
+    own = top / os.path.relpath(path.removeprefix("0::"), root)
     inside = [folder for folder in (own, own.parent) if folder.is_relative_to(top) and ".." not in folder.parts]
-    return [folder for folder in inside if _limits_memory(folder)]
+    return list(filter(_limits_memory, inside))
 
 
 def _limits_memory(group: Path) -> bool:

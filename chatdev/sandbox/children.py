@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from chatdev.errors import SandboxError
-from chatdev.sandbox.base import Exceeded, Execution, Job
+from chatdev.sandbox.base import Exceeded, Execution, SandboxJob
 from chatdev.sandbox.watch import Watch
 from chatdev.secrets import scrub_bytes, scrub_ends
 
@@ -36,7 +36,7 @@ class Children:
         self._stopped: set[subprocess.Popen[bytes]] = set()
         self._over = False
 
-    def run(self, command: Sequence[str], job: Job, *, env: Mapping[str, str], cwd: Path | None = None,
+    def run(self, command: Sequence[str], job: SandboxJob, *, env: Mapping[str, str], cwd: Path | None = None,
             pass_fds: Sequence[int] = ()) -> Execution:
         """Run `command` (which carries out `job`) and report how it ended; raises SandboxError when it cannot start
         or when `stop_all` ended it."""

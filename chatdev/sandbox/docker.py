@@ -32,8 +32,8 @@ from chatdev.sandbox.base import (
     SETTINGS,
     Binding,
     Execution,
-    Job,
     ProcessLimits,
+    SandboxJob,
     prlimit_command,
     signal_from_status,
     variables_of,
@@ -66,7 +66,7 @@ class Docker:
         self._lock = threading.Lock()
         self._running: set[str] = set()
 
-    def run(self, job: Job) -> Execution:
+    def run(self, job: SandboxJob) -> Execution:
         """Run `job`; `exit_status` is None when a signal ended it. Raises SandboxError when docker cannot start it."""
         _make_image()
         user = spare_user() if os.geteuid() == 0 else os.geteuid()
@@ -91,7 +91,7 @@ class Docker:
         for name in names:
             self._remove(name)
 
-    def _correct(self, execution: Execution, job: Job, name: str) -> Execution:
+    def _correct(self, execution: Execution, job: SandboxJob, name: str) -> Execution:
         """What docker says of the end, in place of what its command line does: that one has errors of its own."""
         state = _state(name)
         if state.get("Status") not in ("running", "exited"):
@@ -111,7 +111,7 @@ class Docker:
             self._running.discard(name)
 
 
-def command_line(job: Job, name: str, user: int) -> list[str]:
+def command_line(job: SandboxJob, name: str, user: int) -> list[str]:
     """The whole command line; the container is not removed by itself, so that its end can be asked for."""
     variables = variables_of(job, HOME)
     terminal = ["--interactive", *(["--tty"] if sys.stdin.isatty() else [])] if job.interactive else []
@@ -148,7 +148,7 @@ def _probe() -> str | None:
     one, or without root's rights."""
     try:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            done = Docker().run(Job(["touch", "probe"], Path(folder), ProcessLimits(seconds=_SECONDS)))
+            done = Docker().run(SandboxJob(["touch", "probe"], Path(folder), ProcessLimits(seconds=_SECONDS)))
     except SandboxError as error:
         return str(error)
     if done.exit_status == 0:
@@ -157,7 +157,7 @@ def _probe() -> str | None:
             "takes a docker service on this machine that runs as root (docker context use default)")
 
 
-def _mounts(job: Job) -> Iterator[str]:
+def _mounts(job: SandboxJob) -> Iterator[str]:
     """Read-only, but for the folder of the job. What stands in memory (`SCRATCH`) may hold a binding, too."""
     shown = [Binding(Path("/usr")), *(Binding(Path(path)) for path in SETTINGS if Path(path).exists()), *job.bindings]
     for binding in shown:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from chatdev.errors import SandboxError
-from chatdev.sandbox.base import Execution, Job, prlimit_command, variables_of
+from chatdev.sandbox.base import Execution, SandboxJob, prlimit_command, variables_of
 from chatdev.sandbox.children import Children, run_interactively
 
 
@@ -23,7 +23,7 @@ class Unconfined:
     def __init__(self) -> None:
         self._children = Children()
 
-    def run(self, job: Job) -> Execution:
+    def run(self, job: SandboxJob) -> Execution:
         """Run `job` in `job.folder` as the present user; raises SandboxError when it cannot start."""
         if moved := [str(binding.source) for binding in job.bindings if binding.target]:
             raise SandboxError(f"without a sandbox a program sees {', '.join(moved)} only where they are")

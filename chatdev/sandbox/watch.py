@@ -18,7 +18,7 @@ from chatdev.sandbox.job_folder import disk_usage
 _MEMORY_PAUSE, _DISK_PAUSE = 0.05, 0.2  # seconds between two looks, at least
 _SHARE = 4  # a look that took t seconds is not repeated before 4 t: a fifth of one core at most
 _PROC = Path("/proc")
-_KEPT = re.compile(r"^(?:VmRSS|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
+_RESIDENT = re.compile(r"^(?:VmRSS|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
 _SHARES = re.compile(r"^(?:Pss|SwapPss):\s+(\d+) kB$", re.MULTILINE)
 _DELETED = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) .* \(deleted\)$", re.MULTILINE)
 _BLOCK = 512  # bytes, the unit of st_blocks
@@ -87,10 +87,10 @@ def process_tree(root: int) -> list[int]:
 def memory_of(pids: Iterable[int], limit: int) -> int:
     """Bytes that the processes take, in memory and swap. What they share is counted once for each of them, unless
     that makes more than `limit`: then it is divided among them, which takes the kernel longer to find out."""
-    kept = {pid: _kept(pid) for pid in pids}
-    if sum(kept.values()) <= limit:
-        return sum(kept.values())
-    return sum(_sum(_SHARES, _read(pid, "smaps_rollup")) or _kept(pid) for pid in kept)  # hidden, or ended meanwhile
+    resident = {pid: _resident_bytes(pid) for pid in pids}
+    if sum(resident.values()) <= limit:
+        return sum(resident.values())
+    return sum(_share_of(pid) for pid in resident)
 
 
 def size_of_nameless_files(pids: Iterable[int], device: int, limit: int) -> int:
@@ -141,7 +141,7 @@ def _hides(pid: int) -> bool:
     """Whether a process that we may not look into is alive and made itself so (by PR_SET_DUMPABLE, or a program file
     that it may not read): one that may get no new rights has no other reason."""
     status = _read(pid, "status")
-    return "NoNewPrivs:\t1" in status and _KEPT.search(status) is not None
+    return "NoNewPrivs:\t1" in status and _RESIDENT.search(status) is not None
 
 
 def _read(pid: int, name: str) -> str:
@@ -151,8 +151,13 @@ def _read(pid: int, name: str) -> str:
         return ""
 
 
-def _kept(pid: int) -> int:
-    return _sum(_KEPT, _read(pid, "status"))
+def _share_of(pid: int) -> int:
+    """Its part of what several share; all of it where that part is hidden, or the process has ended meanwhile."""
+    return _sum(_SHARES, _read(pid, "smaps_rollup")) or _resident_bytes(pid)
+
+
+def _resident_bytes(pid: int) -> int:
+    return _sum(_RESIDENT, _read(pid, "status"))
 
 
 def _sum(pattern: re.Pattern[str], text: str) -> int:

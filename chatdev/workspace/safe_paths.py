@@ -86,7 +86,7 @@ def collisions(paths: Iterable[str]) -> list[tuple[str, str]]:
     files: dict[str, str] = {}
     found = []
     for path in sorted(set(paths)):
-        twin = files.setdefault(_folded(path), path)
+        twin = files.setdefault(_fold(path), path)
         if twin != path:
             found.append((twin, path))
     for folded, path in files.items():
@@ -96,5 +96,5 @@ def collisions(paths: Iterable[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _folded(path: str) -> str:
+def _fold(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())

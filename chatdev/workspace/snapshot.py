@@ -85,9 +85,9 @@ def find_entry(files: Mapping[str, bytes]) -> EntryPoint:
     """main.py (the one nearest to the root), else a `__main__.py`, else the only file with a main guard, else the
     only file; tests and set-up scripts do not count."""
     programs = _program_files(files)
-    for name in ("main.py", "__main__.py"):
-        if path := next((path for path in programs if PurePosixPath(path).name == name), None):
-            return EntryPoint(path)
+    names = {PurePosixPath(path).name: path for path in reversed(programs)}
+    if path := names.get("main.py") or names.get("__main__.py"):
+        return EntryPoint(path)
     with_guard = [path for path in programs if _has_main_guard(files[path])]
     candidates = with_guard or [path for path in programs if PurePosixPath(path).name != "__init__.py"]
     return EntryPoint(candidates[0]) if len(candidates) == 1 else EntryPoint(None, tuple(candidates))

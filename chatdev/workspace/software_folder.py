@@ -82,7 +82,7 @@ class SoftwareFolder:
                 return None
             return repository.commit(self._tree, message)[:_ID].decode("ascii")
 
-    def uncommitted(self) -> list[str]:
+    def uncommitted_paths(self) -> list[str]:
         """Look at the folder: the paths that are not as in the newest commit; none without a repository."""
         if not self._has_history:
             return []
@@ -92,7 +92,7 @@ class SoftwareFolder:
 
     def is_half_written(self, software: Mapping[str, bytes]) -> bool:
         """Whether everything that is not committed comes of writing `software`, by somebody who was killed over it."""
-        return all(self._comes_of(path, software) for path in self.uncommitted())
+        return all(self._comes_of(path, software) for path in self.uncommitted_paths())
 
     def _comes_of(self, path: str, software: Mapping[str, bytes]) -> bool:
         file = self.path / path

@@ -10,9 +10,9 @@ import pytest
 
 import chatdev
 from chatdev.events import Event, ToolCalled
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 
-EXAMPLES = sorted((bundled("company_config") / "chatdev" / "examples").glob("*.jsonl"))
+EXAMPLES = sorted((bundled_folder("company_config") / "chatdev" / "examples").glob("*.jsonl"))
 
 
 def test_there_are_two() -> None:

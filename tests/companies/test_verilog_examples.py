@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 
-EXAMPLES = bundled("company_config") / "verilogcoder" / "examples"
+EXAMPLES = bundled_folder("company_config") / "verilogcoder" / "examples"
 OUTPUTS = {"shift_fsm": ["busy", "done", "word", "odd"], "alu": ["y", "zero", "negative", "carry", "overflow"]}
 
 MUTANTS = {

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 from tests.support.chat_server import ChatServer, Received
 
-EXAMPLE = bundled("company_config") / "verilogcoder" / "examples" / "shift_fsm"
+EXAMPLE = bundled_folder("company_config") / "verilogcoder" / "examples" / "shift_fsm"
 SPECIFICATION = (EXAMPLE / "spec.txt").read_text(encoding="utf-8")
 RIGHT = (EXAMPLE / "ref.sv").read_text(encoding="utf-8").replace("RefModule", "TopModule")
 WRONG_LINE, RIGHT_LINE = "      B101:    next = in ? B1011 : NONE;", "      B101:    next = in ? B1011 : B10;"

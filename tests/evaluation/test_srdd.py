@@ -7,9 +7,9 @@ from collections import Counter
 
 from chatdev.evaluation.rules import CATEGORIES, TASKS, findings
 from chatdev.evaluation.tasks import load_tasks
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 
-FOLDER = bundled("srdd")
+FOLDER = bundled_folder("srdd")
 
 
 def test_nothing_is_found() -> None:

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from chatdev.config.load import dump, load_company
 from chatdev.errors import ConfigError
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 from tests.config.tiny import TINY, TOOLS
 from tests.fuzz.properties import in_time
 
-CHATDEV = bundled("company_config") / "chatdev" / "company.yaml"
+CHATDEV = bundled_folder("company_config") / "chatdev" / "company.yaml"
 pieces = st.sampled_from([
     "\n", " ", "  ", "\t", ":", ": ", "- ", "{", "}", "[", "]", ",", "#", "&a ", "*a", "<<: *a\n", "!!python/object ",
     "!x ", "|\n", ">-\n", "'", '"', "%YAML 1.1\n", "---\n", "...\n", "? ", "\0", "\ud800", "\ufeff", "\x85", "\u2028",

@@ -32,7 +32,7 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date(chat_server: ChatServe
     assert naps.taken[2] == 60
 
 
-def test_an_outage_that_lasts_ends_in_a_clear_error_after_bounded_attempts(chat_server: ChatServer) -> None:
+def test_an_outage_that_lasts_ends_in_a_clear_error_after_six_attempts(chat_server: ChatServer) -> None:
     chat_server.route(lambda _: error(500, f"boom {KEY}"))
     naps = Naps()
     problem = failure(chat_server, naps=naps)

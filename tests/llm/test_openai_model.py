@@ -74,7 +74,7 @@ def test_two_megabytes_of_text_come_through(chat_server: ChatServer) -> None:
     assert len(complete(chat_server).text) == 2_000_000
 
 
-def test_azure_puts_the_model_into_the_path_and_the_version_into_the_query(chat_server: ChatServer) -> None:
+def test_azure_has_the_model_in_the_path_and_the_version_in_the_query(chat_server: ChatServer) -> None:
     chat_server.script("fine")
     complete(chat_server, url=chat_server.url.removesuffix("/v1"), api_version="2024-10-21")
     (sent,) = chat_server.requests

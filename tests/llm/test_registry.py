@@ -168,7 +168,7 @@ def test_what_is_no_model_is_refused(thing: Any) -> None:
         Models({}, given=thing)
 
 
-def test_an_explicit_key_goes_before_the_environment_but_not_before_a_models_own() -> None:
+def test_a_given_key_goes_before_the_environment_but_not_a_models_own() -> None:
     models = Models({"OPENAI_API_KEY": KEY, "OTHER_KEY": "sk-other"}, api_key=" sk-explicit-0123\n")
     assert endpoint(models.get("m")[0]).key == "sk-explicit-0123"
     assert endpoint(models.get("m", None, "OTHER_KEY")[0]).key == "sk-other"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chatdev.errors import ContextOverflow, ModelUnavailable
 from chatdev.llm.base import Request, ToolCall
-from chatdev.llm.completions import StreamedReply
+from chatdev.llm.completions import StreamCollector
 from chatdev.llm.failures import Transient
 from tests.llm.asking import ASK, complete, complete_all, failure
 from tests.support.chat_server import ChatServer, Scripted
@@ -94,7 +94,7 @@ def test_a_stream_that_never_makes_a_reply_is_given_up(chat_server: ChatServer, 
 
 @given(st.lists(JSON | st.fixed_dictionaries({"choices": st.lists(st.fixed_dictionaries({"delta": JSON}))})))
 def test_no_chunk_however_odd_breaks_the_collector(chunks: list[Any]) -> None:
-    collected = StreamedReply(lambda text: None)
+    collected = StreamCollector(lambda text: None)
     for chunk in chunks:
         collected.add(chunk)
     try:

@@ -39,7 +39,7 @@ def test_counts_are_those_of_tiktoken(fresh: None) -> None:
     assert tokens.count_tokens("<|endoftext|>") > 1
 
 
-def test_the_vocabulary_is_kept_for_the_next_process_and_the_environment_is_left_alone(fresh: None) -> None:
+def test_the_vocabulary_is_kept_and_the_environment_left_alone(fresh: None) -> None:
     tokens.count_tokens("x")
     (kept,) = (cache_dir() / "tiktoken").iterdir()
     assert hashlib.sha256(kept.read_bytes()).hexdigest() == tokens._VOCABULARIES["o200k_base"][1]

@@ -14,7 +14,7 @@ import pytest
 
 from chatdev import Company
 from chatdev.events import Event, PhaseFinished
-from chatdev.sandbox.base import Job
+from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.bubblewrap import Bubblewrap
 from tests.support.chat_server import Received, Scripted
 from tests.support.planted import BASIC, EVERYTHING, KEY, ROLE_KEY, URL_PASSWORD, Plantation, parroting
@@ -164,7 +164,7 @@ def test_a_program_in_the_sandbox_sees_none(plantation: Plantation, monkeypatch:
     box = plantation.shop.folder / "box"
     box.mkdir()
     (box / "spy.py").write_text(SPY, encoding="utf-8")
-    execution = Bubblewrap().run(Job(["/usr/bin/python3", "spy.py"], box))
+    execution = Bubblewrap().run(SandboxJob(["/usr/bin/python3", "spy.py"], box))
     assert execution.exit_status == 0, execution.stderr
     assert "/proc/self/environ" in execution.stdout
     plantation.assert_clean(execution.stdout, execution.stderr)

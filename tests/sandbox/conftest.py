@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.sandbox.base import Execution, Job, ProcessLimits, Sandbox, find_sandbox
+from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob, find_sandbox
 from chatdev.sandbox.docker import why_not
 from tests.support.docker_service import CannotStart, docker_service
 
@@ -43,7 +43,7 @@ def bubblewrap() -> Sandbox:
 
 @pytest.fixture
 def run_python(bubblewrap: Sandbox, tmp_path: Path) -> RunPython:
-    """Run Python source in bubblewrap; keywords are those of Job and Limits."""
+    """Run Python source in bubblewrap; keywords are those of SandboxJob and ProcessLimits."""
     return runner(bubblewrap, tmp_path)
 
 
@@ -53,7 +53,7 @@ def runner(sandbox: Sandbox, folder: Path) -> RunPython:
 
     def run(source: str, **options: Any) -> Execution:
         limits = {name: options.pop(name) for name in list(options) if name in ProcessLimits.__slots__}
-        return sandbox.run(Job([PYTHON, "-c", source], folder / "software", ProcessLimits(**limits), **options))
+        return sandbox.run(SandboxJob([PYTHON, "-c", source], folder / "software", ProcessLimits(**limits), **options))
 
     return run
 

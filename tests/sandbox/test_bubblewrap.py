@@ -15,7 +15,7 @@ import pytest
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import bubblewrap as bwrap
-from chatdev.sandbox.base import Binding, Job, ProcessLimits, Sandbox, find_sandbox
+from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob, find_sandbox
 from chatdev.sandbox.bubblewrap import command_line
 from tests.sandbox.conftest import PYTHON, RunPython, processes_with
 
@@ -26,7 +26,7 @@ def test_it_works_here() -> None:
     assert bwrap.why_not() is None
 
 
-def test_root_who_may_not_become_somebody_else_is_refused_a_sandbox_that_does_not_hold() -> None:
+def test_root_who_may_not_become_somebody_else_gets_no_sandbox() -> None:
     source = "from chatdev.sandbox.bubblewrap import why_not; print(why_not())"
     done = subprocess.run(["bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL",
                            "--dev-bind", "/", "/", sys.executable, "-c", source],
@@ -158,14 +158,14 @@ def test_output_that_is_no_utf8_is_replaced(run_python: RunPython) -> None:
 
 
 def test_a_missing_program_says_so(bubblewrap: Sandbox, tmp_path: Path) -> None:
-    done = bubblewrap.run(Job(["nothing-of-that-name"], tmp_path))
+    done = bubblewrap.run(SandboxJob(["nothing-of-that-name"], tmp_path))
     assert done.exit_status == 127
     assert "nothing-of-that-name" in done.stderr
 
 
 def test_a_missing_folder_is_an_error_of_ours(bubblewrap: Sandbox, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="gone"):
-        bubblewrap.run(Job(["true"], tmp_path / "gone"))
+        bubblewrap.run(SandboxJob(["true"], tmp_path / "gone"))
 
 
 def test_bindings_are_seen_but_not_written(run_python: RunPython, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_stop_all_ends_a_program_that_another_thread_waits_for(bubblewrap: Sandb
 
     def run() -> None:
         try:
-            bubblewrap.run(Job(["sleep", "96.5432"], tmp_path, ProcessLimits(seconds=30)))
+            bubblewrap.run(SandboxJob(["sleep", "96.5432"], tmp_path, ProcessLimits(seconds=30)))
         except SandboxError as error:
             raised.append(error)
 
@@ -201,7 +201,7 @@ def test_stop_all_ends_a_program_that_another_thread_waits_for(bubblewrap: Sandb
 def test_a_stop_while_a_program_is_just_starting_leaves_nothing_behind(tmp_path: Path) -> None:
     def run(sandbox: Sandbox) -> None:
         with pytest.raises(SandboxError, match="stopped"):
-            sandbox.run(Job(["sleep", "94.3210"], tmp_path, ProcessLimits(seconds=30)))
+            sandbox.run(SandboxJob(["sleep", "94.3210"], tmp_path, ProcessLimits(seconds=30)))
 
     for milliseconds in range(20):
         sandbox = find_sandbox("bubblewrap")
@@ -216,8 +216,8 @@ def test_a_stop_while_a_program_is_just_starting_leaves_nothing_behind(tmp_path:
 
 def test_an_ordinary_user_gets_the_same_by_a_user_namespace(tmp_path: Path) -> None:
     """The line for users without root, which root may run as well."""
-    job = Job([PYTHON, "-c", "import os; open('x', 'w'); print(os.getuid(), os.environ['HOME'], os.listdir('/home'))"],
-              tmp_path)
+    source = "import os; open('x', 'w'); print(os.getuid(), os.environ['HOME'], os.listdir('/home'))"
+    job = SandboxJob([PYTHON, "-c", source], tmp_path)
     done = subprocess.run(command_line(job, None), capture_output=True, text=True, check=True, env={})
     assert done.stdout == "1000 /home/user ['user']\n"
     assert (tmp_path / "x").stat().st_uid == os.getuid()

@@ -13,7 +13,7 @@ import pytest
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import docker as module
-from chatdev.sandbox.base import Binding, Job, ProcessLimits, Sandbox, find_sandbox
+from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob, find_sandbox
 from tests.sandbox.conftest import PYTHON, RunPython, runner
 
 pytestmark = [pytest.mark.tool, pytest.mark.xdist_group("docker")]
@@ -24,7 +24,7 @@ def run(docker: Sandbox, tmp_path: Path) -> RunPython:
     return runner(docker, tmp_path)
 
 
-def test_home_and_temporary_folders_may_be_written_and_are_gone_afterwards(run: RunPython) -> None:
+def test_home_and_temporary_folders_may_be_written_and_are_gone_later(run: RunPython) -> None:
     source = "for folder in ('/tmp', '/home/user', '/dev/shm'): open(f'{folder}/x', 'x')"
     assert [run(source).exit_status for _ in range(2)] == [0, 0]
 
@@ -69,7 +69,8 @@ def test_bindings_are_seen_where_they_were_wished_and_not_written(docker: Sandbo
     folder.mkdir()
     (shown / "a.txt").write_text("seen")
     source = f"print(open('/tmp/there/a.txt').read(), open({str(shown / 'a.txt')!r}).read()); open('/tmp/there/b', 'w')"
-    done = docker.run(Job([PYTHON, "-c", source], folder, bindings=[Binding(shown), Binding(shown, "/tmp/there")]))
+    bindings = [Binding(shown), Binding(shown, "/tmp/there")]
+    done = docker.run(SandboxJob([PYTHON, "-c", source], folder, bindings=bindings))
     assert done.stdout == "seen seen\n"
     assert "Read-only file system" in done.stderr
 
@@ -79,7 +80,7 @@ def test_stop_all_removes_what_another_thread_waits_for(docker: Sandbox, tmp_pat
 
     def wait() -> None:
         try:
-            sandbox.run(Job(["sleep", "60"], tmp_path, ProcessLimits(seconds=60)))
+            sandbox.run(SandboxJob(["sleep", "60"], tmp_path, ProcessLimits(seconds=60)))
         except SandboxError as error:
             problems.append(str(error))
 
@@ -95,8 +96,8 @@ def test_stop_all_removes_what_another_thread_waits_for(docker: Sandbox, tmp_pat
 
 
 def test_a_program_of_the_machine_is_judged_in_it(docker: Sandbox, tmp_path: Path) -> None:
-    done = docker.run(Job([sys.executable, "-c", "print('ours')"], tmp_path, bindings=[Binding(Path(sys.base_prefix)),
-                                                                                      Binding(Path(sys.prefix))]))
+    bindings = [Binding(Path(sys.base_prefix)), Binding(Path(sys.prefix))]
+    done = docker.run(SandboxJob([sys.executable, "-c", "print('ours')"], tmp_path, bindings=bindings))
     assert done.stdout == "ours\n"
 
 
@@ -122,15 +123,15 @@ def test_keys_do_not_reach_docker(monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.environ["OPENAI_API_KEY"]
 
 
-def test_a_container_that_did_not_begin_in_time_is_no_program_that_runs_on(docker: Sandbox, tmp_path: Path) -> None:
+def test_a_container_that_did_not_begin_in_time_is_no_running_program(docker: Sandbox, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="could not start sleep: it took too long"):
-        docker.run(Job(["sleep", "60"], tmp_path, ProcessLimits(seconds=0.001)))
+        docker.run(SandboxJob(["sleep", "60"], tmp_path, ProcessLimits(seconds=0.001)))
     assert containers() == ""
 
 
 def test_a_container_ends_by_itself_when_nobody_is_left_to_remove_it(docker: Sandbox, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    job = Job(["sleep", "60"], tmp_path, ProcessLimits(seconds=1 - module._GRACE))
+    job = SandboxJob(["sleep", "60"], tmp_path, ProcessLimits(seconds=1 - module._GRACE))
     done = subprocess.run(module.command_line(job, "chatdev-left-alone", 65000), capture_output=True, check=False,
                           timeout=30)
     subprocess.run(["docker", "rm", "chatdev-left-alone"], capture_output=True, check=True)

@@ -27,7 +27,7 @@ def test_these_calls_seem_not_to_exist(run_python: RunPython, call: str) -> None
     assert "[Errno 38]" in done.stderr
 
 
-def test_a_clone_into_a_namespace_of_its_own_is_refused_and_others_are_not(run_python: RunPython) -> None:
+def test_only_a_clone_into_a_namespace_of_its_own_is_refused(run_python: RunPython) -> None:
     done = run_python("import ctypes, os, platform, signal, threading\nlibc = ctypes.CDLL(None, use_errno=True)\n"
                       "number = {'x86_64': 56, 'aarch64': 220}[platform.machine()]\n"
                       f"print(libc.syscall(number, {_NEW_USER} | signal.SIGCHLD, 0, 0, 0, 0), ctypes.get_errno())\n"

@@ -17,9 +17,10 @@ pytestmark = pytest.mark.tool
 _START = """
 import sys
 from pathlib import Path
-from chatdev.sandbox.base import Job, find_sandbox
+from chatdev.sandbox.base import SandboxJob, find_sandbox
 program = "import sys; name = input('name? '); print('hello', name, sys.stdin.isatty()); sys.exit(4)"
-done = find_sandbox(sys.argv[1]).run(Job(["/usr/bin/python3", "-c", program], Path(sys.argv[2]), interactive=True))
+job = SandboxJob(["/usr/bin/python3", "-c", program], Path(sys.argv[2]), interactive=True)
+done = find_sandbox(sys.argv[1]).run(job)
 print("ended", done.exit_status)
 """
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError, SandboxError
-from chatdev.sandbox.base import Binding, Job, find_sandbox
+from chatdev.sandbox.base import Binding, SandboxJob, find_sandbox
 from chatdev.sandbox.unconfined import Unconfined
 from tests.sandbox.conftest import RunPython, processes_with, runner
 
@@ -49,12 +49,12 @@ def test_a_program_that_closes_its_output_is_still_waited_for(run_plainly: RunPy
 
 def test_a_missing_folder_cannot_start(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="cannot start"):
-        Unconfined().run(Job(["true"], tmp_path / "gone"))
+        Unconfined().run(SandboxJob(["true"], tmp_path / "gone"))
 
 
 def test_moved_bindings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="only where they are"):
-        Unconfined().run(Job(["true"], tmp_path, bindings=[Binding(tmp_path, "/elsewhere")]))
+        Unconfined().run(SandboxJob(["true"], tmp_path, bindings=[Binding(tmp_path, "/elsewhere")]))
 
 
 def test_none_is_chosen_by_name_only_and_unknown_names_are_refused() -> None:

@@ -78,9 +78,9 @@ def test_what_somebody_put_into_the_folder_is_committed_as_git_would(folder: Sof
     Path(os.fsdecode(bytes(folder.path) + b"/\xff.txt")).write_bytes(b"no text")
     os.mkfifo(folder.path / "pipe")
     history = SoftwareFolder(folder.path)
-    assert history.uncommitted() == ["__pycache__/main.pyc", "link", "nowhere", "start.sh", "\udcff.txt"]
+    assert history.uncommitted_paths() == ["__pycache__/main.pyc", "link", "nowhere", "start.sh", "\udcff.txt"]
     assert history.commit("found")
-    assert history.uncommitted() == []
+    assert history.uncommitted_paths() == []
     assert git(folder.path, "rev-parse", "HEAD^{tree}") == tree_by_git(folder.path)
     assert git(folder.path, "fsck", "--strict") == ""
 
@@ -98,7 +98,7 @@ def test_later_versions_keep_what_is_no_software(folder: SoftwareFolder) -> None
 
 def test_a_repository_within_the_software_is_left_out(folder: SoftwareFolder) -> None:
     git(folder.path, "init", "--quiet", "inner")
-    assert SoftwareFolder(folder.path).uncommitted() == []
+    assert SoftwareFolder(folder.path).uncommitted_paths() == []
 
 
 def packed(folder: Path) -> None:

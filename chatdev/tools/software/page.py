@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import Execution, Job
+from chatdev.sandbox.base import Execution, SandboxJob
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.static import SourceError
 from chatdev.tools.software.table import TableToolchain
@@ -46,7 +46,7 @@ class PageToolchain(TableToolchain):
         facts = {"command": "", "seconds": int(seconds), **finding.facts}
         return self._add_evidence(Finding(finding.rule, facts), execution)
 
-    def play(self, folder: Path, source: Path) -> Job:
+    def play(self, folder: Path, source: Path) -> SandboxJob:
         """Pages are shown by the person's own browser: raises ToolError with the address."""
         if path := self._project.entry.path:
             raise ToolError(f"the software is a page: open {(source / path).resolve()} in a browser")

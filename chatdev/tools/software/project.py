@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from chatdev.sandbox.base import Binding, Job, ProcessLimits
+from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
 from chatdev.tools.software.languages import Language, matches
 from chatdev.tools.software.session import Session
 from chatdev.workspace.snapshot import EntryPoint
@@ -54,18 +54,18 @@ class Project:
         """How a person starts it once it is built."""
         return " ".join(self._words(self.language.run))
 
-    def build_jobs(self, folder: Path) -> Iterator[Job]:
+    def build_jobs(self, folder: Path) -> Iterator[SandboxJob]:
         """The jobs that check and build it in `folder`, in order."""
         for words in self.language.build:
             each = self._sources() if "{each}" in words else [""]
             for path in each:
                 yield self._job(self._words(words, each=path), folder, _BUILD_SECONDS)
 
-    def start_job(self, folder: Path, seconds: float = 0) -> Job:
+    def start_job(self, folder: Path, seconds: float = 0) -> SandboxJob:
         """The job that starts it in `folder`, where it is built; 0 seconds are no limit."""
         return self._job(self._words(self.language.run), folder, seconds)
 
-    def session_job(self, folder: Path, seconds: float, session: Session) -> Job:
+    def session_job(self, folder: Path, seconds: float, session: Session) -> SandboxJob:
         """The job that starts it in `folder`, where it is built, without anybody looking: only the session is typed,
         windows are drawn to nowhere."""
         job = self._job([*self._words(self.language.run), *session.arguments], folder, seconds)
@@ -73,11 +73,11 @@ class Project:
         typed = "".join(f"{line}\n" for line in session.typed)[:_MOST_TYPED]
         return replace(job, argv=_shell_command(_TYPING, argv, typed))
 
-    def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> Job:
+    def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> SandboxJob:
         limits = ProcessLimits(seconds=seconds, address_space=self.language.memory << 30, open_files=_OPEN_FILES)
         shown = [path for pattern in self.language.shows for path in Path("/").glob(pattern.lstrip("/"))]
         program = self.programs.get(argv[0]) or argv[0]
-        return Job([program, *argv[1:]], folder, limits, env=self.language.env, bindings=[*map(Binding, shown)])
+        return SandboxJob([program, *argv[1:]], folder, limits, env=self.language.env, bindings=[*map(Binding, shown)])
 
     def _words(self, words: Sequence[str], each: str = "") -> list[str]:
         """A command line of the table, filled in."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import BOX, Job, ProcessLimits, Sandbox
+from chatdev.sandbox.base import BOX, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing.supply import Supply
@@ -88,7 +88,7 @@ class PythonToolchain:
                        {**self._evidence, "exit_status": execution.exit_status, "signal": execution.signal,
                         "timed_out": execution.timed_out})
 
-    def play(self, folder: Path, source: Path) -> Job:
+    def play(self, folder: Path, source: Path) -> SandboxJob:
         """With its modules, the job that starts it for a person."""
         if errors := syntax_errors(self._files):
             raise ToolError(f"{errors[0].path}:{errors[0].line} does not compile: {errors[0].message}")
@@ -142,12 +142,12 @@ class Program:
         """How a person starts it."""
         return " ".join(("python", *self.entry.argv))
 
-    def job(self, folder: Path, seconds: float, arguments: Sequence[str] = ()) -> Job:
+    def job(self, folder: Path, seconds: float, arguments: Sequence[str] = ()) -> SandboxJob:
         """The job that starts it in `folder` without anybody looking: no input, windows drawn to nowhere."""
         argv = [str(self.modules.python), *self.entry.argv, *arguments]
         if self.needs_display:
             argv = ["/bin/sh", "-c", _DISPLAY.read_text(encoding="utf-8"), "sh", *argv]
-        return Job(argv, folder, ProcessLimits(seconds=seconds), env={"PYTHONUNBUFFERED": "1", **_HEADLESS},
+        return SandboxJob(argv, folder, ProcessLimits(seconds=seconds), env={"PYTHONUNBUFFERED": "1", **_HEADLESS},
                    bindings=self.modules.bindings)
 
 

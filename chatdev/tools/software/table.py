@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import BOX, Execution, Job
+from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.languages import Language, captures, matches
 from chatdev.tools.software.project import Project
@@ -63,7 +63,7 @@ class TableToolchain:
                  "missing": self._missing_modules(stderr), "lacks": "a working display"}
         return self._add_evidence(Finding(self._rule(execution), facts), execution)
 
-    def play(self, folder: Path, source: Path) -> Job:
+    def play(self, folder: Path, source: Path) -> SandboxJob:
         """Built in `folder`, the job that starts it for a person."""
         if self._project.entry.path is None:
             raise ToolError(verdict(self._nothing_to_run()).report)

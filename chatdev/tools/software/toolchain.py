@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import Job
+from chatdev.sandbox.base import SandboxJob
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.languages import has_python, language_of, languages, unsupported_languages
 from chatdev.tools.software.page import PageToolchain
@@ -34,7 +34,7 @@ class Toolchain(Protocol):
     def start(self, folder: Path, session: Session) -> Finding:
         """How a start in `folder`, where it is built, went: nobody looks, and only the session is typed."""
 
-    def play(self, folder: Path, source: Path) -> Job:
+    def play(self, folder: Path, source: Path) -> SandboxJob:
         """The job that starts it for a person, built in `folder`, a copy of `source`. Raises ToolError, with the
         reason, when it cannot be started."""
 
@@ -69,7 +69,7 @@ class NoToolchain:
         """As `check`."""
         return self.check()
 
-    def play(self, folder: Path, source: Path) -> Job:
+    def play(self, folder: Path, source: Path) -> SandboxJob:
         """Raises ToolError."""
         raise ToolError(f"{source} holds no Python program to start")
 

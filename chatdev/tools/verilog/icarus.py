@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.errors import MissingProgram
-from chatdev.sandbox.base import Execution, Job, ProcessLimits, Sandbox
+from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.verilog.messages import Message, outcomes
 from chatdev.workspace.file_tree import write_tree
 
@@ -79,7 +79,7 @@ def compile_files(files: Mapping[str, str], top: str, sandbox: Sandbox, folder: 
     folder.mkdir()
     write_tree(folder, {name: text.encode("utf-8") for name, text in files.items()})
     argv = ["iverilog", *_FLAGS, "-s", top, "-o", _PROGRAM, *files]
-    return read_compilation(sandbox.run(Job(argv, folder, COMPILING)))
+    return read_compilation(sandbox.run(SandboxJob(argv, folder, COMPILING)))
 
 
 def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool,
@@ -88,7 +88,7 @@ def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool,
     source to read. Without `dump` the bench's waveforms are not written."""
     folder.mkdir()
     shutil.move(compiled / _PROGRAM, folder / _PROGRAM)
-    execution = sandbox.run(Job(["vvp", "-n", _PROGRAM, *(() if dump else ("-none",))], folder, limits))
+    execution = sandbox.run(SandboxJob(["vvp", "-n", _PROGRAM, *(() if dump else ("-none",))], folder, limits))
     waves = folder / WAVES
     return SimulatorRun(_ending(execution), execution.stdout, execution.seconds,
                         waves if dump and waves.is_file() and not waves.is_symlink() else None)

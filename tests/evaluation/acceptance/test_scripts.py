@@ -10,12 +10,12 @@ import pytest
 from chatdev.evaluation.rules import CATEGORIES
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.evaluation.trial import load_hidden_test, program_copy
-from chatdev.paths import bundled
+from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
 from tests.evaluation.acceptance.mutants import MUTANTS
 
-SCRIPTS = bundled("srdd") / "acceptance"
+SCRIPTS = bundled_folder("srdd") / "acceptance"
 NAMES = sorted(path.stem for path in SCRIPTS.glob("*.py"))
 
 pytestmark = pytest.mark.tool

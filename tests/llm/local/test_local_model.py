@@ -45,7 +45,7 @@ def test_a_log_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pyte
         LocalServer(tmp_path / "model.gguf").start()
 
 
-def test_a_file_that_is_no_model_ends_in_a_clear_error_with_the_servers_words(tmp_path: Path) -> None:
+def test_a_file_that_is_no_model_ends_in_an_error_with_the_servers_words(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF not really a model")
 
@@ -62,7 +62,7 @@ def test_a_file_that_is_no_model_ends_in_a_clear_error_with_the_servers_words(tm
 
 @pytest.mark.model
 @pytest.mark.xdist_group("local-model")
-def test_it_answers_under_a_grammar_streams_and_serves_two_callers_in_turn() -> None:
+def test_it_answers_under_a_grammar_streams_and_serves_two_in_turn() -> None:
     require_local_model()
     pieces: list[str] = []
 

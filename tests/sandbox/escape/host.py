@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.sandbox.base import Execution, Job, Sandbox
+from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
 from chatdev.sandbox.unconfined import Unconfined
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.software.run import run
@@ -44,7 +44,7 @@ class Narrow:
     """How long a program may run; None: as it would."""
     name: str = "narrow"
 
-    def run(self, job: Job) -> Execution:
+    def run(self, job: SandboxJob) -> Execution:
         limits = replace(job.limits, **_NARROW, seconds=self.seconds or job.limits.seconds)
         return self.sandbox.run(replace(job, limits=limits))
 

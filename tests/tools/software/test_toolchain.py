@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import Job
+from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.unconfined import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.page import PageToolchain
@@ -46,7 +46,7 @@ class Staged:
         self.starts.append(session)
         return Finding("started")
 
-    def play(self, folder: Path, source: Path) -> Job:
+    def play(self, folder: Path, source: Path) -> SandboxJob:
         raise NotImplementedError
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from chatdev.sandbox.base import Binding, Execution, Job, ProcessLimits, Sandbox
+from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.job_folder import remove_folder, take_back
 from chatdev.secrets import scrub
 from chatdev.tools.software import knowledge
@@ -61,12 +61,12 @@ def _index() -> Iterator[tuple[Index, Fetcher]]:
         yield Index(found, fetcher), fetcher
 
 
-def _job(distributions: Collection[str], work: Path, gateway: Path, python: Interpreter, seconds: float) -> Job:
+def _job(distributions: Collection[str], work: Path, gateway: Path, python: Interpreter, seconds: float) -> SandboxJob:
     pip = pip_folder()
     script = Path(pip_script.__file__).read_text(encoding="utf-8")
     argv = [str(python.executable), "-I", "-S", "-c", script, str(gateway), str(pip.parent), *_PIP, "--",
             *sorted(distributions)]
-    return Job(argv, work, replace(_LIMITS, seconds=seconds),
+    return SandboxJob(argv, work, replace(_LIMITS, seconds=seconds),
                bindings=(Binding(python.prefix), Binding(pip), Binding(gateway)))
 
 

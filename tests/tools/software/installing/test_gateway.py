@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.base import Binding, Job, ProcessLimits, find_sandbox
+from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob, find_sandbox
 from chatdev.tools.software.installing.gateway import open_gateway
 from chatdev.tools.software.installing.index import Index, wheels_of
 from chatdev.tools.software.installing.sources import Fetcher, sources
@@ -41,8 +41,8 @@ def visit(tmp_path: Path) -> Visit:
     """Run Python in a sandbox that has the opening; what it prints."""
     def run(source: str) -> str:
         with _opening() as door:
-            job = Job(["/usr/bin/python3", "-c", _VISIT + source, str(door)], tmp_path, ProcessLimits(seconds=20),
-                      bindings=[Binding(door)])
+            job = SandboxJob(["/usr/bin/python3", "-c", _VISIT + source, str(door)], tmp_path,
+                             ProcessLimits(seconds=20), bindings=[Binding(door)])
             execution = find_sandbox("bubblewrap").run(job)
         assert execution.exit_status == 0, execution.stderr
         return execution.stdout
@@ -123,7 +123,7 @@ def test_whoever_hands_over_something_else_is_not_served(index: PackageIndex, tm
     source = ("import socket, sys\ndoor = socket.socket(socket.AF_UNIX)\ndoor.connect(sys.argv[1])\n"
               f"other = socket.socket(socket.AF_UNIX)\nsocket.send_fds(door, [b'.'], [{offered}])\n")
     with _opening() as door:
-        execution = find_sandbox("bubblewrap").run(Job(["/usr/bin/python3", "-c", source, str(door)], tmp_path,
+        execution = find_sandbox("bubblewrap").run(SandboxJob(["/usr/bin/python3", "-c", source, str(door)], tmp_path,
                                                  bindings=[Binding(door)]))
     assert execution.exit_status == 0, execution.stderr
     assert index.asked == []
