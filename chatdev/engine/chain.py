@@ -21,11 +21,10 @@ from chatdev.config.steps import (
 )
 from chatdev.config.templates import compile_expression
 from chatdev.config.walk import names_written_only_in
-from chatdev.engine.context import RunContext
+from chatdev.engine.context import RunContext, State
 from chatdev.engine.foreach import order_items, outcome_of
 from chatdev.engine.parallel import run_branches
 from chatdev.engine.phase import PhaseRun
-from chatdev.engine.state import State
 from chatdev.engine.tool_use import ToolRequest, call_tool
 from chatdev.errors import PhaseFailed
 from chatdev.events import Noted, StepFinished, StepSkipped, StepStarted

@@ -1,4 +1,8 @@
-"""What the runner hands to the engine: the company, its models and tools, and where events go."""
+"""What the steps of a run share and change: the state that they hand to one another, and the run's context.
+
+The state is the long-term memory (ChatDev equation 5): the solutions of earlier steps by name, and the software. The
+context is what the runner hands to the engine: the company, its models and tools, the budget, and where events go.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,37 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget
-from chatdev.engine.state import Files, State
 from chatdev.events import Event
 from chatdev.llm.base import Image, Model, Sampling, ToolSpec
+
+Files = Mapping[str, bytes]
+
+
+class History(Protocol):
+    """Keeps every version of the software."""
+
+    async def commit(self, software: Files, message: str) -> None:
+        """Make `software` the newest version."""
+        ...
+
+
+@dataclass(slots=True)
+class State:
+    """What the steps hand to one another."""
+
+    values: dict[str, Any]
+    software: Files
+    history: History
+
+    def names(self) -> dict[str, Any]:
+        """Everything an expression may name."""
+        return {**self.values, "software": self.software}
+
+    async def deliver(self, software: Files, message: str) -> None:
+        """Replace the software and keep the version."""
+        self.software = software
+        await self.history.commit(software, message)
+
 
 Emit = Callable[[Event], None]
 

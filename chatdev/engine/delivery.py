@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chatdev.config.phases import Phase
-from chatdev.engine.context import RunContext
-from chatdev.engine.state import Files, State
+from chatdev.engine.context import Files, RunContext, State
 from chatdev.engine.target import Target, target_of
 from chatdev.engine.tool_use import ToolRequest, call_tool, fingerprint
 from chatdev.events import DeliveryApplied, DeliveryRefused

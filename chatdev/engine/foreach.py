@@ -31,10 +31,10 @@ def order_items(values: Any, body: Foreach, place: str) -> list[Item]:
         raise PhaseFailed(f"{place}: two items share an id; ids given: {', '.join(item.id for item in items)}")
     if body.depends_on is None:
         return items
-    return [by_id[name] for name in _sorted(by_id, place)]
+    return [by_id[name] for name in _sort_parents_first(by_id, place)]
 
 
-def _sorted(by_id: dict[str, Item], place: str) -> list[str]:
+def _sort_parents_first(by_id: dict[str, Item], place: str) -> list[str]:
     sorter: TopologicalSorter[str] = TopologicalSorter()
     for item in by_id.values():
         if unknown := [parent for parent in item.parents if parent not in by_id]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chatdev.engine.activity import HALTS, Halt, Halted
-from chatdev.engine.context import RunContext
-from chatdev.engine.state import Files, State
+from chatdev.engine.context import Files, RunContext, State
 from chatdev.errors import PhaseFailed, ToolError
 from chatdev.events import Noted
 from chatdev.place import Place

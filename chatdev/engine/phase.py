@@ -11,12 +11,11 @@ from chatdev.config.phases import OnNoSolution, Phase, phase_limits
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
 from chatdev.engine.constraint import constraint_for
-from chatdev.engine.context import RunContext
+from chatdev.engine.context import RunContext, State
 from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.model_calls import Agent, ModelCalls
-from chatdev.engine.state import State
 from chatdev.engine.stop import SAME_AGAIN, Course, Stuck
 from chatdev.engine.tool_use import ToolUse
 from chatdev.engine.turn import Turns

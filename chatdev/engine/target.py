@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from chatdev.config.phases import Phase
 from chatdev.engine.activity import digest
-from chatdev.engine.state import Files, State
+from chatdev.engine.context import Files, State
 from chatdev.engine.tool_use import fingerprint
 from chatdev.place import Place
 from chatdev.replies import FilesDelivery, Problem, example_part, objections

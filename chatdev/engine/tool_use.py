@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chatdev.engine.activity import ActivityResult, ToolFailed, ToolReturned, digest
-from chatdev.engine.context import RunContext
-from chatdev.engine.state import State
+from chatdev.engine.context import RunContext, State
 from chatdev.engine.stop import SAME_CALLS, Stuck
 from chatdev.errors import JournalError, MissingProgram, ToolError
 from chatdev.events import ToolCalled

@@ -15,8 +15,7 @@ from chatdev.config.templates import compile_expression
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget
 from chatdev.engine.chain import Chain, Scope
-from chatdev.engine.context import RunContext, RunInputs, RunSettings
-from chatdev.engine.state import State
+from chatdev.engine.context import RunContext, RunInputs, RunSettings, State
 from chatdev.errors import BudgetExhausted, ChatDevError, JournalError, RecordEnds, RunChanged
 from chatdev.events import Noted, RunResumed, RunStarted
 from chatdev.journal import Journal

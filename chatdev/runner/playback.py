@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from chatdev.engine.activity import Record
-from chatdev.engine.state import Files
+from chatdev.engine.context import Files
 from chatdev.journal import Journal
 from chatdev.workspace.software_folder import SoftwareFolder
 

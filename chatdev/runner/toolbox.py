@@ -16,7 +16,7 @@ from chatdev.config.findings import ToolFacts
 from chatdev.config.inception import Described
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import UserSettings
-from chatdev.engine.state import Files
+from chatdev.engine.context import Files
 from chatdev.errors import ConfigError, SandboxError
 from chatdev.llm.base import ToolSpec
 from chatdev.runner.options import Ask, RunOptions

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.engine.activity import Record
-from chatdev.engine.state import Files
+from chatdev.engine.context import Files
 from chatdev.journal import Journal
 from chatdev.runner.playback import FolderHistory, Playback
 from chatdev.workspace.software_folder import SoftwareFolder
