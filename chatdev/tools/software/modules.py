@@ -30,6 +30,7 @@ from chatdev.tools.software.static import third_party_names
 from chatdev.workspace.file_tree import explain_os_errors
 
 _SECONDS = 300.0  # for all that one version of a program needs anew
+_RUNTIME_SECONDS = 1200.0  # for the whole set of a runtime; some connections are slow
 _TOO_FEW = 5.0  # seconds in which nothing can be installed any more
 _PAUSE = 0.5  # seconds between two looks at a runtime that another process makes
 Outcomes = dict[str, str | None]
@@ -150,9 +151,6 @@ class Modules:
         with (self._folder / "lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
-
-
-_RUNTIME_SECONDS = 1200.0  # for the whole set; some connections are slow
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Finding code that was left for later.
+"""Finding code that was left for later, for `software.complete` and for the measure of completeness.
 
 A Python function is a placeholder when its body, docstring aside, is only `pass`, `...` or `raise NotImplementedError`,
 unless it is abstract, an overload or part of a Protocol, where such a body is the right one. Comments that announce
@@ -28,6 +28,7 @@ _COMMENT = re.compile(r"(?://|#|--|\(\*|/\*|<!--)(?P<text>.*)")
 _SOURCES = {".js", ".ts", ".jsx", ".tsx", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".go", ".rs", ".sh", ".html",
             ".css", ".v", ".sv", ".st", ".rb", ".php", ".cs", ".kt", ".swift"}
 _ALLOWED_DECORATORS = {"abstractmethod", "abstractproperty", "overload"}
+_SHOWN = 20
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -41,6 +42,19 @@ class Placeholder:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.what}"
+
+
+@tool(reads=("software",))
+def complete(ctx: ToolContext) -> Verdict:
+    """Look for functions without a body and for comments that announce missing work."""
+    if not ctx.software:
+        return Verdict(False, "There are no files yet.")
+    found = placeholders(ctx.software)
+    if not found:
+        return Verdict(True, "Every function has a body.", score=1.0)
+    shown = "\n".join(map(str, found[:_SHOWN]))
+    more = f"\nand {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return Verdict(False, shown + more, score=1 / (1 + len(found)), evidence={"placeholders": len(found)})
 
 
 def placeholders(software: Mapping[str, bytes]) -> list[Placeholder]:
@@ -120,19 +134,3 @@ def _comment_placeholders(path: str, text: str) -> Iterator[Placeholder]:
 def _announces_work(comment: str) -> bool:
     """Whether a comment announces missing work."""
     return bool(_MARKERS.search(comment) or _WORDS.search(comment))
-
-
-_SHOWN = 20
-
-
-@tool(reads=("software",))
-def complete(ctx: ToolContext) -> Verdict:
-    """Look for functions without a body and for comments that announce missing work."""
-    if not ctx.software:
-        return Verdict(False, "There are no files yet.")
-    found = placeholders(ctx.software)
-    if not found:
-        return Verdict(True, "Every function has a body.", score=1.0)
-    shown = "\n".join(map(str, found[:_SHOWN]))
-    more = f"\nand {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return Verdict(False, shown + more, score=1 / (1 + len(found)), evidence={"placeholders": len(found)})

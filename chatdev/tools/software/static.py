@@ -18,6 +18,9 @@ from chatdev.tools.software.knowledge import distributions
 from chatdev.workspace.python_source import check, one_at_a_time, parse
 from chatdev.workspace.snapshot import is_test
 
+_GIVEN = {"_"}  # what a program may be given at run time (gettext)
+_MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names unseen
+
 
 @dataclass(frozen=True, slots=True)
 class SourceError:
@@ -41,6 +44,31 @@ class Imports:
     def all_names(self) -> set[str]:
         """All of them."""
         return set(self.required | self.optional)
+
+
+@tool(reads=("software",))
+def compiles(ctx: ToolContext) -> Verdict:
+    """Compile the Python files and read the JSON files, without running anything."""
+    if not ctx.software:
+        return Verdict(False, "There are no files yet.")
+    errors = [*syntax_errors(ctx.software), *data_errors(ctx.software)]
+    if not errors:
+        return Verdict(True, "Every file can be read.", score=1.0)
+    report = "\n".join(f"{error.path}:{error.line}: {error.message}\n    {error.source}" for error in errors)
+    return Verdict(False, report, score=1 / (1 + len(errors)))
+
+
+@tool(reads=("software",))
+def packages(ctx: ToolContext) -> dict[str, Any]:
+    """Name the packages that the program imports from outside the standard library.
+
+    Returns `names`, sorted; empty for programs in other languages and for files that do not compile.
+    """
+    broken = {error.path for error in syntax_errors(ctx.software)}
+    sound = {path: data for path, data in ctx.software.items() if path not in broken}
+    modules = third_party_names(frozenset(imports(sound).all_names))
+    names = {distributions().get(module, module) for module in modules}
+    return {"names": sorted(names, key=str.lower)}
 
 
 def syntax_errors(files: Mapping[str, bytes]) -> list[SourceError]:
@@ -145,13 +173,10 @@ def _catches_import_error(handler: ast.ExceptHandler) -> bool:
     return not names.isdisjoint({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
-_GIVEN = {"_"}  # what a program may be given at run time (gettext)
-_MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names unseen
-
-
 def undefined_names(files: Mapping[str, bytes]) -> list[SourceError]:
-    """The first use of each such name, file by file; the files must compile. Nothing is said of files that import `*`
-    or may make names as they run."""
+    """The first use of each name that the Python files use and define nowhere: a button without its function starts
+    well and fails when it is pressed. The files must compile; nothing is said of those that import `*` or may make
+    names as they run."""
     return [error for path, source in files.items() if path.endswith(".py") and not is_test(path)
             for error in _undefined_names_of(path, source)]
 
@@ -178,28 +203,3 @@ def _undefined_names_of(path: str, source: bytes) -> Iterator[SourceError]:
     for name, line in sorted(first.items(), key=lambda item: item[1]):
         if name not in _GIVEN:
             yield SourceError(path, line, f"NameError: name {name!r} is not defined", lines[line - 1].strip())
-
-
-@tool(reads=("software",))
-def compiles(ctx: ToolContext) -> Verdict:
-    """Compile the Python files and read the JSON files, without running anything."""
-    if not ctx.software:
-        return Verdict(False, "There are no files yet.")
-    errors = [*syntax_errors(ctx.software), *data_errors(ctx.software)]
-    if not errors:
-        return Verdict(True, "Every file can be read.", score=1.0)
-    report = "\n".join(f"{error.path}:{error.line}: {error.message}\n    {error.source}" for error in errors)
-    return Verdict(False, report, score=1 / (1 + len(errors)))
-
-
-@tool(reads=("software",))
-def packages(ctx: ToolContext) -> dict[str, Any]:
-    """Name the packages that the program imports from outside the standard library.
-
-    Returns `names`, sorted; empty for programs in other languages and for files that do not compile.
-    """
-    broken = {error.path for error in syntax_errors(ctx.software)}
-    sound = {path: data for path, data in ctx.software.items() if path not in broken}
-    modules = third_party_names(frozenset(imports(sound).all_names))
-    names = {distributions().get(module, module) for module in modules}
-    return {"names": sorted(names, key=str.lower)}

@@ -1,4 +1,7 @@
-"""From a finding to the verdict agents read: short, and the same whenever the same thing happened."""
+"""From how a program ended to the verdict that agents read: the last traceback, the rule that applies, the report.
+
+A report is short, and the same whenever the same thing happened.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,18 @@ _TAIL_LINES, _TAIL_CHARACTERS = 15, 1500
 _NO_ERROR: Mapping[str, Any] = {"errors": (), "frames": (), "exception": "", "stderr": "", "compiler": ""}
 _PYTHON: Mapping[str, Any] = {"language": "Python", "expected": "main.py"}  # what a finding speaks of by default
 _CHANGING = ((re.compile(r"0x[0-9a-fA-F]{6,}"), "0x…"), (re.compile(r"/tmp/[\w.-]+"), "/tmp/…"))
+
+NO_DISPLAY = 97
+"""Exit status of the display wrapper (`display.sh`) when the display did not come up."""
+_READS_ARGUMENTS = re.compile(rb"\b(?:argv|argparse|optparse|getopt|click|typer|docopt|os\.Args|String(?:\[\]|\.\.\.) "
+                              rb"args|env::args)\b|\$[1@*#]")
+"""How programs in the languages that we run get at their arguments."""
+_REFUSALS = (1, 2)
+"""Exit statuses by which programs refuse what they were given."""
+_START = "Traceback (most recent call last):"
+_FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:|$)")
+_MESSAGE_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +95,6 @@ def _tail(text: str) -> str:
     return "\n".join(text.strip().splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
 
 
-NO_DISPLAY = 97
-"""Exit status of the display wrapper (`display.sh`) when the display did not come up."""
-
-_READS_ARGUMENTS = re.compile(rb"\b(?:argv|argparse|optparse|getopt|click|typer|docopt|os\.Args|String(?:\[\]|\.\.\.) "
-                              rb"args|env::args)\b|\$[1@*#]")
-"""How programs in the languages that we run get at their arguments."""
-_REFUSALS = (1, 2)
-"""Exit statuses by which programs refuse what they were given."""
-
-
 def rule_of(execution: Execution, files: Mapping[str, bytes]) -> str:
     """The name of the rule for a program that was started with no input and no arguments.
 
@@ -139,12 +144,6 @@ def _rule_of_status(execution: Execution, files: Mapping[str, bytes]) -> str:
         return "wants_arguments"
     refuses = execution.exit_status in _REFUSALS and said.strip() and any(map(_READS_ARGUMENTS.search, files.values()))
     return "refuses_nothing" if refuses else "failed_status"
-
-
-_START = "Traceback (most recent call last):"
-_FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
-_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:|$)")
-_MESSAGE_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,13 @@ from chatdev.workspace.python_source import literal
 if TYPE_CHECKING:
     import httpx2
 
-
 _PYPI = "https://pypi.org/simple"
 _PIP_SECONDS = 60.0  # for pip to tell its settings, on the slowest of disks
 _SECTIONS = ("global.", "install.", ":env:.")  # of pip's settings, the stronger ones last
+_SECONDS = 15.0  # without a byte
+_PIECE = 1 << 16
+LEADS_TO = {"file": ("file", "http", "https"), "http": ("http", "https"), "https": ("https",)}
+"""Scheme -> schemes of the links and redirects that are followed from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +84,6 @@ def _settings() -> dict[str, str]:
     pairs = [line.partition("=") for line in done.stdout.splitlines()]
     return {name.removeprefix(section): str(literal(value))
             for section in _SECTIONS for name, _, value in pairs if name.startswith(section)}
-
-
-LEADS_TO = {"file": ("file", "http", "https"), "http": ("http", "https"), "https": ("https",)}
-"""Scheme -> schemes of the links and redirects that are followed from there."""
-_SECONDS = 15.0  # without a byte
-_PIECE = 1 << 16
 
 
 class Unavailable(Exception):
