@@ -20,7 +20,7 @@ from chatdev.cli.shared_options import can_ask_person
 from chatdev.engine.budget import count_noun, describe_spending
 from chatdev.errors import ToolError
 from chatdev.events import Event
-from chatdev.runner.report import spent
+from chatdev.runner.report import describe_usage
 from chatdev.runner.result import Run
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrub
@@ -104,7 +104,7 @@ def show_ending(run: Run, *, kept: bool = True) -> None:
         _show_folder(run, size)
     else:
         click.echo(f"  software  {size}, not kept (--warehouse keeps it)")
-    click.echo(f"  cost      {spent(run.usage)}")
+    click.echo(f"  cost      {describe_usage(run.usage)}")
     if budget := describe_spending(run.limits, run.spent):
         click.echo(f"  budget    {budget}")
 

@@ -23,7 +23,7 @@ from chatdev.evaluation.metrics import (
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Check, load_hidden_test, run_hidden_test
 from chatdev.events import ModelCalled, from_dict
-from chatdev.runner.recorded import Recorded
+from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.result import RunUsage
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
@@ -66,7 +66,7 @@ class FinishedRun:
     def read(cls, folder: Path) -> Self:
         """The run in `folder`. Raises JournalError when it has not ended or its journal is damaged, WorkspaceError
         when its software cannot be read."""
-        record = Recorded.read(folder)
+        record = RecordedRun.read(folder)
         ends = [entry for entry in record.records if entry["kind"] == "RunFinished"]
         if not ends or record.status == "interrupted":
             raise JournalError(f"the run in {folder} has not come to its end; go on with it: chatdev resume {folder}")

@@ -20,7 +20,7 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.llm.rate import RateLimit
 from chatdev.runner.options import RunOptions
-from chatdev.runner.recorded import Recorded
+from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.resources import open_resources, resolve_resources
 from chatdev.runner.result import Run
 from chatdev.sandbox.base import find_sandbox
@@ -184,7 +184,7 @@ async def _check_resources(variant: Variant, options: RunOptions) -> None:
 
 def _refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:
     """Raise ConfigError when a run that is there already is not that of the task and variant."""
-    order = Recorded.read(folder).order
+    order = RecordedRun.read(folder).order
     model = variant.model or order.options.get("model")
     asked = variant.load().resolved, task.description, model
     if (order.company, order.inputs.get("task"), order.options.get("model")) != asked:

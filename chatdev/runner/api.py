@@ -14,12 +14,12 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
 from chatdev.events import Event
 from chatdev.paths import bundled_folder
-from chatdev.runner.options import Changes, Options, RunOptions
+from chatdev.runner.options import Options, ResumeChoices, RunOptions
 from chatdev.runner.plan import RunPlan, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
 from chatdev.runner.resources import Resources
 from chatdev.runner.result import Run
 from chatdev.runner.session import Session
-from chatdev.runner.toolbox import KnownTools, tools_of
+from chatdev.runner.toolbox import KnownTools, make_tools
 from chatdev.tools.function import Tool
 
 ToolFunction = Tool | Callable[..., Any]
@@ -49,7 +49,7 @@ class Company:
         leave out. `tools` are functions that the company names beside the installed tools: `short` is `mine.short`.
         Raises ConfigError with all that is wrong."""
         sets = [*sets, "with_roles=false"] if without_roles else [*sets]
-        own = tools_of(tools)
+        own = make_tools(tools)
         known = KnownTools(own)
         config = load_company(name_or_path, sets=sets, without=without, tools=known)
         file = find_company(name_or_path).resolve()
@@ -131,16 +131,16 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
     if task is None and since is None and (options.get("name") or options.get("warehouse")):
         raise ConfigError("the run goes on in its own folder; a name and a warehouse are for a new one (with --task or "
                           "--from)")
-    path, changes = Path(folder), Changes(from_here, as_it_was)
+    path, choices = Path(folder), ResumeChoices(from_here, as_it_was)
 
     def plan(resources: Resources) -> RunPlan:
         if task is not None:
-            return plan_follow_up(path, task, changes, resources)
+            return plan_follow_up(path, task, choices, resources)
         if since is not None:
-            return plan_fork(path, since, changes, resources)
-        return plan_resume(path, changes, resources)
+            return plan_fork(path, since, choices, resources)
+        return plan_resume(path, choices, resources)
 
-    return Session(RunOptions(**options), plan, tools_of(tools))
+    return Session(RunOptions(**options), plan, make_tools(tools))
 
 
 def replay(path: str | Path, *, speed: float | None = None, tools: Sequence[ToolFunction] = (),
@@ -157,4 +157,5 @@ async def areplay(path: str | Path, *, speed: float | None = None, tools: Sequen
 
 
 def _replay_session(path: str | Path, speed: float | None, tools: Sequence[ToolFunction], options: Options) -> Session:
-    return Session(RunOptions(**options), lambda resources: plan_replay(Path(path), speed, resources), tools_of(tools))
+    own = make_tools(tools)
+    return Session(RunOptions(**options), lambda resources: plan_replay(Path(path), speed, resources), own)

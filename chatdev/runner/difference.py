@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import unified_diff
+from itertools import zip_longest
 from typing import Any
 
 from chatdev.errors import RunChanged
@@ -21,46 +22,48 @@ _CHOICES = """Do one of these:
 def explain_change(change: RunChanged, messages: Mapping[str, Mapping[str, Any]]) -> RunChanged:
     """The same error with a text that names the fields. `messages` are the texts that requests name by hash."""
     if change.before and change.now:
-        lines = "\n".join(_fields(_open(change.before, messages), _open(change.now, messages), ""))
+        lines = "\n".join(_compare(_with_texts(change.before, messages), _with_texts(change.now, messages), ""))
         text = f"{change.place} would not be asked what it was asked before:\n{lines}"
     else:
         text = str(change)
     return RunChanged(change.place, change.before, change.now, f"{text}\n{_CHOICES}")
 
 
-def _open(request: Mapping[str, Any], messages: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _with_texts(request: Mapping[str, Any], messages: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The request with its messages in place of their hashes."""
     if "messages" not in request:
         return dict(request)
     return {**request, "messages": [messages.get(digest, {"content": digest}) for digest in request["messages"]]}
 
 
-def _fields(before: Any, now: Any, name: str) -> Iterator[str]:
+def _compare(before: Any, now: Any, name: str) -> Iterator[str]:
     """One or more lines for every field that differs."""
-    if before == now:
-        return
-    if isinstance(before, Mapping) and isinstance(now, Mapping):
-        for key in dict.fromkeys([*before, *now]):
-            yield from _fields(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
-    elif isinstance(before, list) and isinstance(now, list) and any(isinstance(v, Mapping) for v in (*before, *now)):
-        for number in range(max(len(before), len(now))):
-            yield from _fields(dict(enumerate(before)).get(number), dict(enumerate(now)).get(number),
-                               f"{name}[{number}]")
-    elif isinstance(before, str) and isinstance(now, str) and "\n" in before + now and (lines := _lines(before, now)):
-        yield f"  {name}:"
-        yield from (f"    {line}" for line in lines)
-    else:
-        yield f"  {name}: {_short(before)} → {_short(now)}"
+    match (before, now):
+        case _ if before == now:
+            return
+        case (Mapping(), Mapping()):
+            for key in dict.fromkeys([*before, *now]):
+                yield from _compare(before.get(key), now.get(key), f"{name}.{key}" if name else str(key))
+        case (list(), list()) if any(isinstance(value, Mapping) for value in (*before, *now)):
+            for number, (one, other) in enumerate(zip_longest(before, now)):
+                yield from _compare(one, other, f"{name}[{number}]")
+        case (str(), str()) if lines := _differing_lines(before, now):
+            yield f"  {name}:"
+            yield from (f"    {line}" for line in lines)
+        case _:
+            yield f"  {name}: {_in_short(before)} → {_in_short(now)}"
 
 
-def _lines(before: str, now: str) -> list[str]:
-    """The lines that differ, at most so many."""
+def _differing_lines(before: str, now: str) -> list[str]:
+    """The lines of longer texts that differ, at most so many; none of texts of one line."""
+    if "\n" not in before + now:
+        return []
     found = [_cut(line) for line in unified_diff(before.splitlines(), now.splitlines(), lineterm="", n=0)
              if not line.startswith(("---", "+++", "@@"))]
     return found if len(found) <= _LINES else [*found[:_LINES], f"… and {len(found) - _LINES} more lines"]
 
 
-def _short(value: Any) -> str:
+def _in_short(value: Any) -> str:
     return "nothing" if value is None else _cut(repr(value))
 
 

@@ -24,7 +24,7 @@ from chatdev.runner.inputs import split_inputs
 from chatdev.runner.options import RunOptions
 from chatdev.runner.plan import RunPlan, plan_replay
 from chatdev.runner.playback import FolderHistory, Playback
-from chatdev.runner.recorded import Recorded
+from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.result import Run
 from chatdev.runner.run_log import RunLog
@@ -60,7 +60,7 @@ async def final_values(journal: Path, resources: Resources) -> Mapping[str, Any]
     """The long-term memory at the end of a finished run. Raises JournalError when its journal does not lead there."""
     async with open_resources(RunOptions(), resources.tools.given.values()) as own:
         run = await execute(plan_replay(journal, None, own), own)
-    before = Recorded.read(journal).status
+    before = RecordedRun.read(journal).status
     if run.status != before:
         raise JournalError(f"{journal}: played again the run ends differently ({run.status}: {run.reason}); it was "
                            "made by another version of chatdev, or its journal is damaged")
@@ -152,7 +152,7 @@ class RunExecution:
     def _begin_live(self) -> None:
         """The record is gone through: from here on the run does new things."""
         self._keep_company()
-        self.log.emit(RunResumed("", self.playback.found))
+        self.log.emit(RunResumed("", self.playback.calls_found))
 
     def _keep_company(self) -> None:
         with explain_os_errors("write into", self.folder.run):
@@ -175,7 +175,7 @@ class RunExecution:
         self.log.end("stopped", text, BudgetExhausted(text, stop.limit))
 
     def _finish(self) -> None:
-        if commit := self.history.found:
+        if commit := self.history.foreign_commit:
             text = ("the software was not as the run had left it (changed from outside, or a crash cut a write short); "
                     f"that is kept in its git history, commit {commit}")
             self.log.emit(Noted("", text, "warning"))

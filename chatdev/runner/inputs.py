@@ -34,8 +34,8 @@ def gather_inputs(company: CompanyConfig, task: str, given: Mapping[str, str | b
     declared = company.inputs
     for name in given:
         if name not in declared:
-            raise ConfigError(f"unknown input {name!r}{_nearest(name, declared)}; company {company.company!r} takes: "
-                              f"{', '.join(declared)}")
+            raise ConfigError(f"unknown input {name!r}{_suggest_nearest(name, declared)}; company {company.company!r} "
+                              f"takes: {', '.join(declared)}")
     raw: dict[str, str | bytes | Path] = {"task": task, **given} if "task" in declared else dict(given)
     everything: dict[str, Any] = {}
     images: dict[str, Image] = {}
@@ -43,33 +43,39 @@ def gather_inputs(company: CompanyConfig, task: str, given: Mapping[str, str | b
         value = raw.get(name, spec.default)
         if value is None or (isinstance(value, str) and not value.strip()):
             if spec.required:
-                raise ConfigError(_missing(name, spec))
+                raise ConfigError(_missing_input_text(name, spec))
             everything[name] = None
         elif spec.kind == "image":
-            images[name] = _image(name, Path(str(value)))
+            images[name] = _read_image(name, Path(str(value)))
             everything[name] = str(value)
         else:
-            everything[name] = _text(name, spec, value)
+            everything[name] = _read_text(name, spec, value)
     return split_inputs(company, everything, images)
 
 
 def split_inputs(company: CompanyConfig, everything: Mapping[str, Any], images: Mapping[str, Image]) -> InputValues:
     """All values, split into what agents and tools may see; inputs that the company takes only now have their defaults.
     Raises ConfigError where one has none and is required."""
-    added = {name: spec for name, spec in company.inputs.items() if name not in everything}
-    if missing := [name for name, spec in added.items() if spec.required and spec.default is None]:
-        raise ConfigError(f"the company takes an input {missing[0]!r} now, which the run was not given; `--as-it-was` "
-                          "takes the company as it was when the run began")
-    everything = {**everything, **{name: spec.default for name, spec in added.items()}}
+    everything = {**everything, **_new_defaults(company, everything)}
     hidden = {name for name, spec in company.inputs.items() if spec.hidden}
-    return InputValues({n: v for n, v in everything.items() if n not in hidden},
-                       {n: i for n, i in images.items() if n not in hidden}, everything)
+    return InputValues({name: value for name, value in everything.items() if name not in hidden},
+                       {name: image for name, image in images.items() if name not in hidden}, everything)
 
 
-def _text(name: str, spec: Input, value: str | bytes | Path) -> str:
+def _new_defaults(company: CompanyConfig, known: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of the inputs that are not among the known ones."""
+    added = {name: spec for name, spec in company.inputs.items() if name not in known}
+    for name, spec in added.items():
+        if spec.required and spec.default is None:
+            raise ConfigError(f"the company takes an input {name!r} now, which the run was not given; `--as-it-was` "
+                              "takes the company as it was when the run began")
+    return {name: spec.default for name, spec in added.items()}
+
+
+def _read_text(name: str, spec: Input, value: str | bytes | Path) -> str:
     data: str | bytes = value if isinstance(value, str | bytes) else b""
     if isinstance(value, Path) or (spec.kind == "file" and isinstance(value, str)):
-        data = _read(name, Path(value))
+        data = _read_file(name, Path(value))
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")  # bytes of a command line that are no text come as surrogates
     try:
@@ -78,28 +84,28 @@ def _text(name: str, spec: Input, value: str | bytes | Path) -> str:
         raise ConfigError(f"input {name!r} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
 
 
-def _read(name: str, path: Path) -> bytes:
+def _read_file(name: str, path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         raise ConfigError(f"input {name!r}: cannot read {path}: {error.strerror}") from error
 
 
-def _image(name: str, path: Path) -> Image:
+def _read_image(name: str, path: Path) -> Image:
     media_type = _MEDIA_TYPES.get(path.suffix.lower())
     if media_type is None:
         raise ConfigError(f"input {name!r}: {path.name} is not an image of a known kind; give one of: "
                           f"{', '.join(_MEDIA_TYPES)}")
-    return Image(_read(name, path), media_type)
+    return Image(_read_file(name, path), media_type)
 
 
-def _missing(name: str, spec: Input) -> str:
+def _missing_input_text(name: str, spec: Input) -> str:
     about = f" ({spec.about})" if spec.about else ""
     if name == "task":
         return "the task is empty: say what to build, e.g. chatdev run \"a command-line to-do list\""
     return f"input {name!r}{about} is missing: give it as --input {name}=…"
 
 
-def _nearest(name: str, known: Mapping[str, Any]) -> str:
+def _suggest_nearest(name: str, known: Mapping[str, Any]) -> str:
     match = get_close_matches(name, known, n=1)
     return f" (did you mean {match[0]!r}?)" if match else ""

@@ -92,7 +92,7 @@ class RunOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ResumeChoices:
     """What to do where the run would not do now what it did. By default it is refused.
 
     `from_here`: go on live from there. `as_it_was`: take the company as it was when the run began. Raises ConfigError

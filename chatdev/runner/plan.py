@@ -21,19 +21,19 @@ from chatdev.engine.activity import Differing, Finished, Record
 from chatdev.engine.budget import Spending
 from chatdev.errors import ConfigError, JournalError
 from chatdev.runner.inputs import gather_inputs
-from chatdev.runner.options import Changes, RunOptions
+from chatdev.runner.options import ResumeChoices, RunOptions
 from chatdev.runner.recorded import (
     JOURNAL,
     Order,
-    Recorded,
+    RecordedRun,
     current_company,
-    ordered_options,
+    options_to_keep,
     recorded_company,
     require_given,
     require_tools,
 )
 from chatdev.runner.resources import Equipment, Resources, replay_equipment, resolve_resources
-from chatdev.runner.spending import spent_before
+from chatdev.runner.spending import sum_past_spending
 from chatdev.secrets import holds_secret, scrub, scrub_bytes
 from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
@@ -56,7 +56,7 @@ class NewFolder:
 class Past:
     """What is on record of a run, and how closely the session keeps to it (the last five are those of `Record`)."""
 
-    recorded: Recorded
+    recorded: RecordedRun
     finished: Mapping[str, Finished]
     """The activities that are taken from the record."""
     differing: Differing = "refuse"
@@ -95,94 +95,94 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     order = Order(company.resolved, company.source, inputs.everything, inputs.images,
                   _existing_software(options.software))
     warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")
-    return RunPlan(company.config, _equipped(order, equipment, resources), equipment,
+    return RunPlan(company.config, _complete_order(order, equipment, resources), equipment,
                    NewFolder(warehouse, _run_name(options, scrub(task))))
 
 
-def plan_resume(path: Path, changes: Changes, resources: Resources) -> RunPlan:
+def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> RunPlan:
     """Go on with the run in the folder `path` where it stopped. Raises JournalError, ConfigError and the like."""
     folder = RunFolder.open(path)
     if not (folder.run / JOURNAL).is_file():
         raise JournalError(f"{path} has no journal: the run was stopped before it began; start it anew")
     resources.journal(folder, held=True)  # locked before it is read
-    recorded = Recorded.read(folder.path)
-    plan = _plan_after(recorded, recorded.reusable, folder, changes, resources)
-    return replace(plan, spent=spent_before(recorded.records, resources.user.models))
+    recorded = RecordedRun.read(folder.path)
+    plan = _plan_after(Past(recorded, recorded.reusable_activities), folder, choices, resources)
+    return replace(plan, spent=sum_past_spending(recorded.records, resources.user.models))
 
 
-def plan_fork(path: Path, place: str, changes: Changes, resources: Resources) -> RunPlan:
+def plan_fork(path: Path, place: str, choices: ResumeChoices, resources: Resources) -> RunPlan:
     """Do the run in the folder `path` again in a new folder: up to the activity `place` as recorded, then live.
     Raises ConfigError when there is no such activity."""
-    recorded = Recorded.read(RunFolder.open(path).path)
-    return _plan_after(recorded, recorded.finished_before(place), _new_beside(path, resources), changes, resources)
+    recorded = RecordedRun.read(RunFolder.open(path).path)
+    past = Past(recorded, recorded.activities_before(place))
+    return _plan_after(past, _folder_beside(path, resources), choices, resources)
 
 
-def plan_follow_up(path: Path, request: str, changes: Changes, resources: Resources) -> RunPlan:
+def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: Resources) -> RunPlan:
     """A new run for a further request to a finished one: its software is the software to start from, its solutions are
     the long-term memory. Raises ConfigError when the run is not over or the request is empty."""
     if not request.strip():
         raise ConfigError("the further task is empty: say what to add")
     folder = RunFolder.open(path)
-    recorded = Recorded.read(folder.path)
+    recorded = RecordedRun.read(folder.path)
     if not recorded.is_over:
         raise ConfigError(f"{path} is not finished ({recorded.status}), so nothing can be added to it; finish it "
                           f"first: chatdev resume {shlex.quote(str(path))}")
     before = recorded.order
     require_given(before, resources.options, resources.tools)
-    company = _company_after(before, changes, resources)
+    company = _find_company(before, choices, resources)
     if "task" not in company.inputs:
         raise ConfigError(f"company {company.company!r} takes no `task`, so nothing can be added to one")
-    equipment = resolve_resources(company, before.filled(resources.options), resources)
+    equipment = resolve_resources(company, before.fill_options(resources.options), resources)
     task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrub(request)},
                   "protocol.follow_up")
-    order = replace(before, company=_resolved(company), inputs={**before.inputs, "task": task},
+    order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
                     software=Software.load(folder.software))
-    return RunPlan(company, _equipped(order, equipment, resources), equipment, _new_beside(path, resources),
+    return RunPlan(company, _complete_order(order, equipment, resources), equipment, _folder_beside(path, resources),
                    follows=recorded.path)
 
 
 def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPlan:
     """Play the journal at `path`, or of the run folder `path`, again; `speed` times as fast as it was, or at once. The
     new run folder is a temporary one unless a warehouse is given. Raises JournalError."""
-    recorded, options = Recorded.read(path), resources.options
+    recorded, options = RecordedRun.read(path), resources.options
     order = recorded.order
     require_tools(order, resources.tools)
     company = recorded_company(order, resources.tools)
     model = ModelSettings(name=order.options.get("model"), base_url=order.options.get("base_url"))
-    equipment = replay_equipment(company, model, order.profiles, order.filled(options))
+    equipment = replay_equipment(company, model, order.profiles, order.fill_options(options))
     warehouse = Path(options.warehouse or resources.temporary_folder())
     return RunPlan(company, order, equipment, NewFolder(warehouse, options.name or "replay"),
                    Past(recorded, recorded.finished, "ignore", complete=True, speed=speed))
 
 
-def _plan_after(recorded: Recorded, finished: Mapping[str, Finished], folder: RunFolder | NewFolder, changes: Changes,
-                resources: Resources) -> RunPlan:
-    """Go through `finished`, and on from there."""
-    before, options = recorded.order, resources.options
+def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoices, resources: Resources) -> RunPlan:
+    """Go through the past, and on from there."""
+    before, options = past.recorded.order, resources.options
     require_given(before, options, resources.tools)
-    company = _company_after(before, changes, resources)
-    equipment = resolve_resources(company, before.filled(options), resources)
-    order = _equipped(replace(before, company=_resolved(company)), equipment, resources)
-    past = Past(recorded, finished, "perform" if changes.from_here else "refuse",
-                changed=order.company != before.company,
-                any_model=bool(options.model or options.base_url) or recorded.models_vary)
+    company = _find_company(before, choices, resources)
+    equipment = resolve_resources(company, before.fill_options(options), resources)
+    order = _complete_order(replace(before, company=_dump_without_secrets(company)), equipment, resources)
+    past = replace(past, differing="perform" if choices.from_here else "refuse",
+                   changed=order.company != before.company,
+                   any_model=bool(options.model or options.base_url) or past.recorded.models_vary)
     return RunPlan(company, order, equipment, folder, past)
 
 
-def _company_after(before: Order, changes: Changes, resources: Resources) -> CompanyConfig:
-    find = recorded_company if changes.as_it_was else current_company
+def _find_company(before: Order, choices: ResumeChoices, resources: Resources) -> CompanyConfig:
+    find = recorded_company if choices.as_it_was else current_company
     return find(before, resources.tools)
 
 
-def _equipped(order: Order, equipment: Equipment, resources: Resources) -> Order:
+def _complete_order(order: Order, equipment: Equipment, resources: Resources) -> Order:
     """The order with what it says of models, options and tools."""
     role_models = equipment.role_models
-    return replace(order, options=ordered_options(equipment.options, role_models.default.name),
+    return replace(order, options=options_to_keep(equipment.options, role_models.default.name),
                    profiles=role_models.profiles_in_use,
                    tools=[name for name in resources.tools.given if name in order.company])
 
 
-def _resolved(company: CompanyConfig) -> str:
+def _dump_without_secrets(company: CompanyConfig) -> str:
     resolved = dump(company)
     _refuse_secrets(resolved)
     return resolved
@@ -201,7 +201,7 @@ def _run_name(options: RunOptions, task: str) -> str:
     return scrub(f"{name}_{options.org}" if options.org else name)
 
 
-def _new_beside(path: Path, resources: Resources) -> NewFolder:
+def _folder_beside(path: Path, resources: Resources) -> NewFolder:
     """Beside the run that it comes from and under its name, unless the user says otherwise."""
     options, path = resources.options, path.resolve()
     return NewFolder(Path(options.warehouse or path.parent), options.name or _TIME.sub("", path.name))

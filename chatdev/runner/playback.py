@@ -35,7 +35,7 @@ class Playback:
         self._on_live = on_live
 
     @property
-    def found(self) -> int:
+    def calls_found(self) -> int:
         """Activities that came from the record."""
         return self.record.found if self.record else 0
 
@@ -67,7 +67,7 @@ class FolderHistory:
         self._unnumbered = Counter[str]()
         """Commits by their messages in folders whose commits do not say yet which version they are."""
         self._on_disk: Files | None = None  # unknown
-        self.found: str | None = None
+        self.foreign_commit: str | None = None
         """The commit of what somebody changed in the folder while the run did not work on it."""
 
     def start(self) -> None:
@@ -100,7 +100,7 @@ class FolderHistory:
     def _commit(self, software: Files, message: str, *, allow_empty: bool = True) -> None:
         if self._on_disk is None:
             if not self._folder.is_half_written(software):  # by the session that was killed
-                self.found = self._folder.commit(_FOUND)
+                self.foreign_commit = self._folder.commit(_FOUND)
             self._on_disk = self._folder.read()
         self._folder.write(self._on_disk, software)
         self._on_disk = software

@@ -25,12 +25,12 @@ from chatdev.secrets import PLACEHOLDER
 JOURNAL = "journal.jsonl"
 """The journal's name in the `run` folder."""
 
-_ORDERED = ("model", "base_url", "sandbox", "language", "install", "runtime")
+_KEPT_OPTIONS = ("model", "base_url", "sandbox", "language", "install", "runtime")
 """The options that a run which is gone on with has again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedRun:
     """What a journal holds: the newest order, the texts that requests name by hash, the finished activities by place
     in the order they ended, and all records."""
 
@@ -41,7 +41,7 @@ class Recorded:
     records: tuple[Mapping[str, Any], ...]
 
     @classmethod
-    def read(cls, path: Path) -> Recorded:
+    def read(cls, path: Path) -> RecordedRun:
         """The journal at `path`, or of the run folder `path`. Raises JournalError when it is none, or damaged."""
         file = path / "run" / JOURNAL if path.is_dir() else path
         records = tuple(read_journal(file))
@@ -54,7 +54,7 @@ class Recorded:
         try:
             return cls(file, Order.from_record(kinds["Order"][-1]),
                        {record["hash"]: record["message"] for record in kinds["Message"]},
-                       _finished(kinds["Activity"]), records)
+                       _activities_by_place(kinds["Activity"]), records)
         except (KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{file}: a record lacks what belongs to it ({error!r}); the journal is "
                                "damaged") from error
@@ -71,7 +71,7 @@ class Recorded:
         return self.status in ("success", "failure", "unjudged")
 
     @property
-    def reusable(self) -> dict[str, Finished]:
+    def reusable_activities(self) -> dict[str, Finished]:
         """The finished activities without the failed ones that ended a session: those are tried again."""
         ends = {record["place"] for record in self.records if record["kind"] == "RunFinished"}
         return {place: done for place, done in self.finished.items()
@@ -82,7 +82,7 @@ class Recorded:
         """Whether the run was gone on with by another model than it began with."""
         return len({record["options"].get("model") for record in self.records if record["kind"] == "Order"}) > 1
 
-    def finished_before(self, place: str) -> dict[str, Finished]:
+    def activities_before(self, place: str) -> dict[str, Finished]:
         """The activities that had finished when the one at `place` (or the first below it) did. Raises ConfigError
         when there is none."""
         names = list(self.finished)
@@ -102,7 +102,7 @@ class Recorded:
                                                "result": result_to_json(done.result), "copied": True})
 
 
-def _finished(records: list[Mapping[str, Any]]) -> dict[str, Finished]:
+def _activities_by_place(records: list[Mapping[str, Any]]) -> dict[str, Finished]:
     """By place, in the order of the journal; of two at one place (the run was gone on with differently) the newer."""
     found: dict[str, Finished] = {}
     for record in records:
@@ -133,10 +133,10 @@ class Order:
     profiles: Sequence[ModelProfile] = ()
     tools: Sequence[str] = ()
 
-    def filled(self, options: RunOptions) -> RunOptions:
+    def fill_options(self, options: RunOptions) -> RunOptions:
         """`options`, the unset ones among them as they were when the order was given."""
         return replace(options, **{name: value for name, value in self.options.items()
-                                   if name in _ORDERED and getattr(options, name) is None
+                                   if name in _KEPT_OPTIONS and getattr(options, name) is None
                                    and PLACEHOLDER not in str(value)})  # an address with a password is given anew
 
     def to_record(self) -> dict[str, Any]:
@@ -160,9 +160,9 @@ class Order:
                    record["options"], profiles, record.get("tools", ()))
 
 
-def ordered_options(options: RunOptions, model: str | None) -> dict[str, Any]:
+def options_to_keep(options: RunOptions, model: str | None) -> dict[str, Any]:
     """The options that an order keeps; `model` is the name of the default model."""
-    values = {name: getattr(options, name) for name in _ORDERED} | {"model": model}
+    values = {name: getattr(options, name) for name in _KEPT_OPTIONS} | {"model": model}
     found = {name: value for name, value in values.items() if value is not None}
     return {**found, "own_model": True} if options.own_model is not None else found
 

@@ -58,7 +58,7 @@ def phase_rows(events: Iterable[Event]) -> dict[str, PhaseRow]:
     return rows
 
 
-def spent(usage: RunUsage) -> str:
+def describe_usage(usage: RunUsage) -> str:
     """What a run took, in words."""
     failed = f" (failed attempts: {usage.retries})" if usage.retries else ""
     estimated = " (partly estimated)" if usage.estimated else ""
@@ -69,8 +69,8 @@ def spent(usage: RunUsage) -> str:
 def _head(started: RunStarted | None, run: Run) -> str:
     lines = [f"# {run.folder.name}", ""]
     if started:
-        lines += [f"Company: {started.company}", "", _quoted(started.inputs.get("task", "")), ""]
-    lines.append(f"**{run.status}**: {_line(run.reason)}")
+        lines += [f"Company: {started.company}", "", _quote(started.inputs.get("task", "")), ""]
+    lines.append(f"**{run.status}**: {_one_line(run.reason)}")
     if is_startable(run.software):
         lines += ["", f"Start it with `chatdev play {run.folder}` (in the sandbox)."]
     return "\n".join(lines)
@@ -92,7 +92,7 @@ def _phases(events: Sequence[Event]) -> str:
 
 def _cost(run: Run) -> str:
     budget = describe_spending(run.limits, run.spent)
-    return f"## Cost\n\n{spent(run.usage)}" + (f"\n\nOf the budget: {budget}." if budget else "")
+    return f"## Cost\n\n{describe_usage(run.usage)}" + (f"\n\nOf the budget: {budget}." if budget else "")
 
 
 def _software(run: Run) -> str:
@@ -106,7 +106,7 @@ def _software(run: Run) -> str:
 
 def _verdicts(events: Sequence[Event]) -> str:
     newest: dict[str, ToolCalled] = {e.tool: e for e in events if isinstance(e, ToolCalled)}
-    lines = [f"### {name}: {'passed' if e.passed else 'failed'} ({e.place})\n\n{_quoted(e.summary)}"
+    lines = [f"### {name}: {'passed' if e.passed else 'failed'} ({e.place})\n\n{_quote(e.summary)}"
              for name, e in newest.items() if e.passed is not None]
     return "\n\n".join(["## Last verdicts", *lines]) if lines else ""
 
@@ -115,7 +115,7 @@ def _pictures(run: Run) -> str:
     """What tools drew: a value's `pictures` are titles and the names of files beside this report."""
     drawn = [(title, name) for value in run.values.values() if isinstance(value, Mapping)
              for title, name in _plain_texts(value.get("pictures"))]
-    lines = [f"### {_line(title)}\n\n![{_line(title)}]({name})" for title, name in drawn
+    lines = [f"### {_one_line(title)}\n\n![{_one_line(title)}]({name})" for title, name in drawn
              if _PICTURE.fullmatch(name) and (run.folder / "run" / name).is_file()]
     return "\n\n".join(["## Pictures", *lines]) if lines else ""
 
@@ -127,8 +127,8 @@ def _plain_texts(found: object) -> Iterable[tuple[str, str]]:
 
 
 def _notes(events: Sequence[Event]) -> str:
-    lines = [f"- {f'{e.place}: ' if e.place else ''}{_line(e.text)}" for e in events if isinstance(e, Noted)]
-    lines += [f"- {e.place}: a delivery was not kept: {_line(e.reason)}"
+    lines = [f"- {f'{e.place}: ' if e.place else ''}{_one_line(e.text)}" for e in events if isinstance(e, Noted)]
+    lines += [f"- {e.place}: a delivery was not kept: {_one_line(e.reason)}"
               for e in events if isinstance(e, DeliveryRefused)]
     return "\n".join(["## Notes", "", *lines]) if lines else ""
 
@@ -137,15 +137,15 @@ def _memory(values: Mapping[str, Any]) -> str:
     lines = []
     for name, value in values.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)
-        lines.append(f"### {name}\n\n{_quoted(text)}")
+        lines.append(f"### {name}\n\n{_quote(text)}")
     return "\n\n".join(["## Long-term memory", *lines]) if lines else ""
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Somebody's words as a block quote, cut when long: they must not become headings of the report."""
     cut = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
     return "\n".join(f"> {line}" for line in cut.splitlines()) or ">"
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())[:_SHOWN]

@@ -21,8 +21,8 @@ from chatdev.llm.registry import DEFAULT_NAME, LOCAL, Models
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import JOURNAL
 from chatdev.runner.result import Run
-from chatdev.runner.spending import limits_of, refuse_unpriced
-from chatdev.runner.toolbox import KnownTools, supply_of, with_policy
+from chatdev.runner.spending import read_limits, refuse_unpriced
+from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_policy
 from chatdev.sandbox.base import Execution, Sandbox, SandboxJob, find_sandbox
 from chatdev.tools.function import Tool
 from chatdev.tools.software.installing.supply import Supply
@@ -127,15 +127,15 @@ class Equipment:
 def resolve_resources(company: CompanyConfig, options: RunOptions, resources: Resources) -> Equipment:
     """The models, sandbox and limits for a company. Raises ConfigError, MissingModel or SandboxError."""
     sandbox = resources.sandbox(options.sandbox)
-    options = with_policy(options, resources.user, company)
+    options = resolve_install_policy(options, resources.user, company)
     name = None if options.model is None else model_name(options.model)
     default = default_model(name, options.base_url, user=resources.user)
     if not (default.name or company.model.name):
         default = default.model_copy(update={"name": resources.models.default_name(default.base_url)})
     role_models = RoleModels(company, default, resources.models, resources.user.models)
-    limits = limits_of(options)
+    limits = read_limits(options)
     refuse_unpriced(role_models.check(), limits, company)
-    return Equipment(options, role_models, sandbox, limits, supply_of(options, resources.closing))
+    return Equipment(options, role_models, sandbox, limits, make_supply(options, resources.closing))
 
 
 class _Nobody:

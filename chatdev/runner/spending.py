@@ -17,7 +17,7 @@ from chatdev.paths import settings_file
 from chatdev.runner.options import RunOptions
 
 
-def limits_of(options: RunOptions) -> Limits:
+def read_limits(options: RunOptions) -> Limits:
     """The run's limits. Raises ConfigError for one that is none."""
     given = {"calls": options.max_calls, "tokens": options.max_tokens, "cost": options.max_cost,
              "minutes": options.max_minutes}
@@ -35,16 +35,16 @@ def refuse_unpriced(role_models: Mapping[tuple[str, str], RoleModel], limits: Li
         own = company.phases[phase].budget.cost is not None
         if role_model.profile.price is None and (own or limits.cost is not None):
             what = f"phases.{phase}.budget.cost" if own else "--max-cost"
-            raise ConfigError(_unpriced(role_model.sampling.model, what))
+            raise ConfigError(_price_missing_text(role_model.sampling.model, what))
 
 
-def _unpriced(model: str, what: str) -> str:
+def _price_missing_text(model: str, what: str) -> str:
     return (f"{what} needs the price of every model, and that of {model!r} is unknown. Write it into {settings_file()}"
             f" (US dollars per million tokens):\n  models:\n    - match: [{model!r}]\n"
             "      price: {prompt: 1.0, completion: 4.0}\nor limit calls, tokens or minutes instead")
 
 
-def spent_before(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelProfile] = ()) -> Spending:
+def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelProfile] = ()) -> Spending:
     """What the sessions in a journal spent, for the run that goes on: every live call and the time of each session.
 
     A call without a known cost is priced by the profile its model has now. A session that was killed left no time of
@@ -55,12 +55,12 @@ def spent_before(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelP
     for record in records:
         match record["kind"]:
             case "Activity" if "usage" in record["result"] and not record.get("copied"):
-                untold[record["place"]] = _activity(record, profiles)
+                untold[record["place"]] = _activity_spending(record, profiles)
             case "ModelCalled" | "ToolCalled" if not record["replayed"]:
                 unfinished += record["seconds"]
                 if record["kind"] == "ModelCalled":
                     untold.pop(record["place"], None)
-                    total += _call(record, profiles)
+                    total += _call_spending(record, profiles)
             case "RunStarted":  # the session before was killed, if anything is left of it
                 total, unfinished = total + Spending(seconds=unfinished), 0.0
             case "RunFinished":
@@ -68,13 +68,13 @@ def spent_before(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelP
     return sum(untold.values(), total + Spending(seconds=unfinished))
 
 
-def _activity(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
+def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
     result, model = record["result"], record["request"]["sampling"]["model"]
-    call = _call({**result["usage"], "model": result["model"] or model, "cost": None}, profiles)
+    call = _call_spending({**result["usage"], "model": result["model"] or model, "cost": None}, profiles)
     return call + Spending(seconds=result["seconds"])
 
 
-def _call(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
+def _call_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
     tokens: tuple[int, int] = record["prompt_tokens"], record["completion_tokens"]
     cost = record["cost"]
     return Spending(1, sum(tokens), profile_for(record["model"], profiles).cost(*tokens) if cost is None else cost)

@@ -62,13 +62,13 @@ class KnownTools(Mapping[str, ToolFacts]):
         return name in self._installed or name in self.given
 
 
-def tools_of(functions: Iterable[Tool | Callable[..., Any]]) -> list[Tool]:
+def make_tools(functions: Iterable[Tool | Callable[..., Any]]) -> list[Tool]:
     """Tools as they are, and functions made into tools: `def short(ctx: ToolContext, *, lines: int = 3) -> Verdict` is
     `mine.short`. Raises ConfigError for what cannot be one."""
-    return [one if isinstance(one, Tool) else _tool_of(one) for one in functions]
+    return [one if isinstance(one, Tool) else _make_tool(one) for one in functions]
 
 
-def _tool_of(function: Callable[..., Any]) -> Tool:
+def _make_tool(function: Callable[..., Any]) -> Tool:
     name = getattr(function, "__name__", "")
     if not name.isidentifier() or inspect.iscoroutinefunction(function):
         raise ConfigError(f"{function!r} cannot be a tool; give a plain function with a name (no lambda, no async def)")
@@ -122,7 +122,7 @@ def described_tools(company: CompanyConfig, tools: KnownTools) -> dict[str, Desc
     return {name: (name, one.about, one.parameters) for name, one in found.items()}
 
 
-def with_policy(options: RunOptions, user: UserSettings, company: CompanyConfig) -> RunOptions:
+def resolve_install_policy(options: RunOptions, user: UserSettings, company: CompanyConfig) -> RunOptions:
     """The options with the strictest of what the user and the company say of installing. Raises ConfigError for a
     policy or a runtime that there is not."""
     if options.install not in (None, *POLICIES):
@@ -132,16 +132,16 @@ def with_policy(options: RunOptions, user: UserSettings, company: CompanyConfig)
     return replace(options, install=strictest_policy(options.install or user.install, company.install))
 
 
-def supply_of(options: RunOptions, closing: AsyncExitStack) -> Supply:
+def make_supply(options: RunOptions, closing: AsyncExitStack) -> Supply:
     """What the tools are told; a question that waits for its answer ends with the session."""
     if options.ask is None or options.install != "ask":
         return Supply(options.install or "auto", None, options.runtime)
-    asking = Asking(options.ask, asyncio.get_running_loop())
+    asking = InstallQuestion(options.ask, asyncio.get_running_loop())
     closing.callback(asking.stop)
     return Supply(options.install, asking, options.runtime)
 
 
-class Asking:
+class InstallQuestion:
     """Lets a tool, which works in a thread, ask on the event loop."""
 
     def __init__(self, ask: Ask, loop: asyncio.AbstractEventLoop) -> None:

@@ -12,7 +12,7 @@ from chatdev import Company, ConfigError
 from chatdev.config.settings import user_settings
 from chatdev.journal import read_journal
 from chatdev.paths import settings_file
-from chatdev.runner.spending import spent_before
+from chatdev.runner.spending import sum_past_spending
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Outcome, Shop
 
@@ -116,7 +116,7 @@ def test_a_call_that_failed_for_good_counts_as_far_as_its_cost_is_known(shop: Sh
     outcome = shop.run("--max-tokens", "9000")
     assert outcome.status == 3
     assert f"{12 + 3 * 103} of 9000 tokens" in outcome.out
-    assert spent_before(read_journal(journal(outcome))).tokens == 12 + 3 * 103
+    assert sum_past_spending(read_journal(journal(outcome))).tokens == 12 + 3 * 103
 
 
 def test_a_journal_says_what_was_spent_and_a_price_learned_later_counts(shop: Shop) -> None:
@@ -124,9 +124,9 @@ def test_a_journal_says_what_was_spent_and_a_price_learned_later_counts(shop: Sh
     outcome = shop.run("--model", "mine", "--max-calls", "1")
     write_settings(PRICE)
     records = list(read_journal(journal(outcome)))
-    spent = spent_before(records, user_settings().models)
+    spent = sum_past_spending(records, user_settings().models)
     assert (spent.calls, spent.tokens, spent.cost) == (1, 12, (7 * 1 + 5 * 2) / 1e6)
-    assert spent_before(records, []).cost is None
+    assert sum_past_spending(records, []).cost is None
     assert spent.seconds == outcome.events("RunFinished")[-1]["seconds"]
 
 
@@ -141,14 +141,14 @@ ACTIVITY: dict[str, Any] = {"kind": "Activity", "place": "a#1", "request": {"sam
 
 
 def test_a_session_that_was_killed_counts_with_the_time_of_its_calls() -> None:
-    spent = spent_before([BEGUN, CALL, ENDED, BEGUN, {**CALL, "replayed": True}, CALL, TOOL, {"kind": "Noted"}])
+    spent = sum_past_spending([BEGUN, CALL, ENDED, BEGUN, {**CALL, "replayed": True}, CALL, TOOL, {"kind": "Noted"}])
     assert (spent.calls, spent.tokens, spent.cost, spent.seconds) == (2, 24, 1.0, 15.0)
-    assert spent_before([BEGUN, CALL, TOOL, BEGUN, CALL, ENDED]).seconds == 15.0
+    assert sum_past_spending([BEGUN, CALL, TOOL, BEGUN, CALL, ENDED]).seconds == 15.0
 
 
 def test_a_call_is_counted_though_its_session_was_killed() -> None:
     for told in ([], [BEGUN, {**CALL, "replayed": True}]):
-        spent = spent_before([BEGUN, ACTIVITY, *told])
+        spent = sum_past_spending([BEGUN, ACTIVITY, *told])
         assert (spent.calls, spent.tokens, spent.cost, spent.seconds) == (1, 1_000_000, 2.5, 4.0)
-    assert spent_before([ACTIVITY, CALL]) == spent_before([CALL])
-    assert spent_before([{**ACTIVITY, "copied": True}]).calls == 0
+    assert sum_past_spending([ACTIVITY, CALL]) == sum_past_spending([CALL])
+    assert sum_past_spending([{**ACTIVITY, "copied": True}]).calls == 0

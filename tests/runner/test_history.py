@@ -75,7 +75,7 @@ def test_a_version_that_was_cut_short_is_written_again_and_committed_once(
     history = gone_on(folder)
     assert subjects(folder) == ["new", "old"]
     assert folder.read() == NEW
-    assert history.found is None
+    assert history.foreign_commit is None
 
 
 @pytest.mark.parametrize(("path", "content"), [
@@ -93,11 +93,11 @@ def test_what_somebody_else_did_is_kept_in_a_commit_of_its_own(tmp_path: Path, p
         (tmp_path / path).write_bytes(content)
     history = gone_on(folder)
     assert subjects(folder) == ["new", "what was in the folder when the run was gone on with", "old"]
-    assert history.found is not None
+    assert history.foreign_commit is not None
     assert {path: data for path, data in folder.read().items() if path in NEW} == NEW
 
 
-def test_a_version_is_known_by_its_number_and_files_and_not_by_its_message(tmp_path: Path) -> None:
+def test_a_version_is_known_by_number_and_files_not_by_its_message(tmp_path: Path) -> None:
     folder = SoftwareFolder(tmp_path)
     for versions in ([(OLD, "same"), (NEW, "same")], [(OLD, "same"), (OLD, "same"), (NEW, "same")]):
         go_through(folder, versions)
@@ -110,7 +110,7 @@ def test_a_link_is_somebody_elses(tmp_path: Path) -> None:
     folder = SoftwareFolder(tmp_path)
     killed_after(folder, 1, 0, staged=False)
     (tmp_path / "link").symlink_to("main.py")
-    assert gone_on(folder).found is not None
+    assert gone_on(folder).foreign_commit is not None
 
 
 def test_a_name_that_is_no_text_is_somebody_elses(tmp_path: Path) -> None:
