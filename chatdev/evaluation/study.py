@@ -18,6 +18,7 @@ from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
+from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import RecordedRun
@@ -82,6 +83,8 @@ class Study:
     sandbox: str | None = None
     embedder_url: str | None = None
     rate_limit: RateLimit | None = None
+    model: Model | None = None
+    """A model of the caller's own, for the variants that name none; used by workers elsewhere it must be picklable."""
 
     def part(self, processes: int) -> Study:
         """The study for each of so many processes that work on it: each keeps its share of the rate limit."""
@@ -109,7 +112,7 @@ class Study:
         if self.conditions.runtime:
             runtime(self.conditions.runtime)
         for variant in variants:
-            options = RunOptions(model=variant.model, base_url=self.base_url, sandbox=self.sandbox,
+            options = RunOptions(model=variant.model or self.model, base_url=self.base_url, sandbox=self.sandbox,
                                  max_cost=allowance.cost if allowance else None)
             asyncio.run(_check_resources(variant, options))
         embedder_of(self.conditions.embedder, self.embedder_url).embed([task.description for task in tasks[:1]])
@@ -151,7 +154,7 @@ class Study:
         company = variant.load()
         inputs = {name: data for name, data in self.data.inputs(task).items() if name in company.config.inputs}
         run = await company.arun(
-            task.description, name=task.name, inputs=inputs, model=variant.model, base_url=self.base_url,
+            task.description, name=task.name, inputs=inputs, model=variant.model or self.model, base_url=self.base_url,
             warehouse=warehouse, sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
             rate_limit=self.rate_limit)
         if run.error and run.status == "error" and not isinstance(run.error, _COMPANY_ERRORS):

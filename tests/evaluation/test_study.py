@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from chatdev.errors import ConfigError, MissingModel, ModelRejected
 from chatdev.evaluation.study import ATTEMPTS, Study
 from chatdev.evaluation.variants import variants
 from chatdev.journal import read_journal
+from chatdev.llm.scripted import ScriptedModel
 from tests.evaluation.lab import BROKEN, GOOD, TALKING, Lab
 from tests.support.chat_server import ChatServer, Received, Scripted
 
@@ -57,6 +59,17 @@ def test_what_a_company_fails_at_is_a_row_and_what_fails_it_is_none(lab: Lab) ->
     assert key == "alone/Dice/Die"
     assert "401" in problem
     assert str(lab.folder / "study" / ATTEMPTS) in problem
+
+
+def test_a_study_may_have_a_model_of_its_own(lab: Lab) -> None:
+    model = ScriptedModel(lambda request: GOOD, name="mine")
+    study = replace(lab.study(), base_url=None, model=model)
+    chosen = variants(lab.companies[:1])
+    study.check(study.data.tasks(), chosen)
+    assert lab.run(chosen, study).counts["done"] == 3
+    assert {row["model"] for row in lab.rows().values()} == {"mine"}
+    assert len(model.requests) == 3
+    assert lab.server.requests == []
 
 
 def test_a_finished_run_is_measured_again_and_not_run_again(lab: Lab) -> None:

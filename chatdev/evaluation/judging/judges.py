@@ -18,7 +18,7 @@ from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, Unusa
 from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
 from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFile, Verdict
 from chatdev.evaluation.judging.pairs import Match, Pair
-from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage
+from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage, model_name
 from chatdev.llm.registry import Models
 from chatdev.replies.markers import strip_thoughts
 from chatdev.replies.problem import Unreadable
@@ -80,17 +80,18 @@ class ModelJudge:
 
 
 @asynccontextmanager
-async def open_judge(name: str | None = None, base_url: str | None = None,
+async def open_judge(model: str | Model | None = None, base_url: str | None = None,
                      characters: int | None = None) -> AsyncIterator[ModelJudge]:
-    """The model called `name` (None: the user's default) as a judge, which is shown so many `characters` of each
-    software. Raises ConfigError and MissingModel."""
+    """A model, by name (None: the user's default) or as an object, as a judge, which is shown so many `characters` of
+    each software. Raises ConfigError and MissingModel."""
+    name = None if model is None else model_name(model)
     wanted, user, wording = default_model(name, base_url), user_settings(), judge_wording()
     if characters:
         wording = wording.model_copy(update={"characters": characters})
-    models = Models(environ())
+    models = Models(environ(), given=None if isinstance(model, str) else model)
     try:
-        model, model_name = models.get(wanted.name, wanted.base_url)
-        yield ModelJudge(model, model_name, profile_for(model_name, user.models), wording)
+        found, name = models.get(wanted.name, wanted.base_url)
+        yield ModelJudge(found, name, profile_for(name, user.models), wording)
     finally:
         await models.close()
 
