@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from chatdev.config.findings import RESERVED, Finding, Tools, bare_name, is_name, items_of, unknown_tool, write_problem
+from chatdev.config.findings import RESERVED, Finding, Tools, is_name, items_of, unknown_tool, write_problem
+from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.steps import ForeachStep, PhaseStep, ProcessStep, Step, ToolStep
 from chatdev.config.templates import compile_expression

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from chatdev.config.check_chain import check_chain
 from chatdev.config.check_phases import check_phases
-from chatdev.config.findings import RESERVED, Finding, Tools, bare_name, is_name
-from chatdev.config.phases import Phase
+from chatdev.config.findings import RESERVED, Finding, Tools, is_name
+from chatdev.config.phases import Phase, bare_name
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PROBLEM_VARIABLES, PROTOCOL_VARIABLES, PromptProtocol
 from chatdev.config.schema import CompanyConfig

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from chatdev.config.findings import Finding, Tools, bare_name, is_name, items_of, unknown_tool, write_problem
+from chatdev.config.findings import Finding, Tools, is_name, items_of, unknown_tool, write_problem
 from chatdev.config.json_schema import schema_problem
-from chatdev.config.phases import Phase, Solution
+from chatdev.config.phases import Phase, Solution, bare_name
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.validation import name_hint
 from chatdev.config.yaml_nodes import KeyPath
@@ -24,7 +24,7 @@ def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Finding]:
     for name, phase in company.phases.items():
         path: KeyPath = ("phases", name)
         yield from _roles(company, phase, path)
-        yield from _alone(phase, path)
+        yield from _acting_alone(phase, path)
         yield from _tools(company, phase, tools, path)
         yield from _reads(company, phase, path)
         yield from _writes(company, phase, items, path)
@@ -37,7 +37,7 @@ def _roles(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Find
             yield Finding((*path, side), f"there is no role {role!r}; {name_hint(role, company.roles)}")
 
 
-def _alone(phase: Phase, path: KeyPath) -> Iterator[Finding]:
+def _acting_alone(phase: Phase, path: KeyPath) -> Iterator[Finding]:
     if phase.instructor is not None:
         return
     needs = {"concludes": phase.concludes == "instructor", "opens": phase.opens == "instructor",
@@ -95,8 +95,7 @@ def _form(solution: Solution, path: KeyPath) -> Iterator[Finding]:
     for key, (form, value) in belongs.items():
         if value and solution.form != form:
             yield Finding((*path, key), f"this belongs to the form `{form}`, not {solution.form!r}; change one of them")
-    if solution.form == "choice":
-        yield from _options(solution.options, path)
+    yield from _options(solution, path)
     if solution.form == "json" and (problem := schema_problem(solution.schema_)):
         yield Finding((*path, "schema"), problem)
     as_file = [] if solution.as_file is None else [solution.as_file]
@@ -115,8 +114,9 @@ def _unsafe_name(name: str) -> str:
     return "" if len(plain) == len(name) else f"{name!r} is not in its plain form"
 
 
-def _options(options: list[str], path: KeyPath) -> Iterator[Finding]:
+def _options(solution: Solution, path: KeyPath) -> Iterator[Finding]:
+    options = solution.options
     distinct = {option.strip().casefold() for option in options}
-    if len(options) < 2 or len(distinct) < len(options) or "" in distinct:
+    if solution.form == "choice" and (len(options) < 2 or len(distinct) < len(options) or "" in distinct):
         yield Finding((*path, "options"), f"a choice needs at least two different options, not {options!r}; write "
                       "`options: [one, another]`")

@@ -42,11 +42,6 @@ def is_name(text: str) -> bool:
     return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text) is not None and text.lower() not in _WORDS
 
 
-def bare_name(read: str) -> str:
-    """The name behind an entry of `reads`."""
-    return read.removesuffix("?")
-
-
 def items_of(company: CompanyConfig) -> set[str]:
     """The names of the items of all `foreach` in the chain."""
     return {step.item for _, step in walk(company.chain) if step.item is not None}

@@ -7,23 +7,42 @@ mirrored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from chatdev.config.phases import Phase
+from chatdev.config.phases import Phase, names_read
 from chatdev.config.protocol import QUESTION_MARKER, SOLUTION_MARKER
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.events import Speaker
 
-Described = tuple[str, str, Mapping[str, Any]]
-"""A tool as agents see it: name, description, JSON schema of its parameters."""
+
+class ToolDescription(NamedTuple):
+    """A tool as agents see it."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    """JSON schema."""
 
 
-def system_prompt(  # noqa: PLR0913 - each argument is one thing that an inception prompt speaks of
-    company: CompanyConfig, phase_name: str, speaker: Speaker, *, values: Mapping[str, Any],
-    tools: Sequence[Described] = (), native_tools: bool = False, has_software: bool = False, example: str = "",
-    documents_language: str = "",
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What one agent finds at the start of a phase."""
+
+    values: Mapping[str, Any]
+    """The visible inputs by name and what the phase reads, None for a `name?` that is absent."""
+    tools: Sequence[ToolDescription] = ()
+    """Those that the agent may use."""
+    native_tools: bool = False
+    """Whether its model is given them through the API."""
+    has_software: bool = False
+    example: str = ""
+    """A part of the software as a delivery brings it, or empty."""
+    documents_language: str = ""
+
+
+def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, found: Surroundings) -> str:
     """The system message of one side of a phase: `protocol.system` with
 
     company, background, phase {name, about}, me {title, prompt}, other {title} or None, speaker, guidance,
@@ -31,14 +50,13 @@ def system_prompt(  # noqa: PLR0913 - each argument is one thing that an incepti
     other_may_conclude, dehallucination, questions, rounds, opens, feedback (true or false), marker, question_marker,
     documents_language.
 
-    `values` holds the visible inputs by name and what the phase reads, None for a `name?` that is absent. `tools`
-    are those of this speaker. Raises ConfigError when a template cannot be rendered.
+    Raises ConfigError when a template cannot be rendered.
     """
     phase = company.phases[phase_name]
     other: Speaker = "assistant" if speaker == "instructor" else "instructor"
     counterpart = _role_name(phase, other)
-    given = _inputs(company, values)
-    described = [{"name": name, "description": about, "parameters": schema} for name, about, schema in tools]
+    given = _inputs(company, found.values)
+    tools = [tool._asdict() for tool in found.tools]
     return render(company.protocol.system, {
         "company": company.company,
         "background": render(company.background, given, "background"),
@@ -46,22 +64,19 @@ def system_prompt(  # noqa: PLR0913 - each argument is one thing that an incepti
         "me": _me(company, _role_name(phase, speaker), given),
         "other": {"title": company.roles[counterpart].title} if counterpart else None,
         "speaker": speaker,
-        "guidance": _guidance(phase, phase_name, speaker, values),
-        "tools": described,
-        "native_tools": native_tools,
-        "tool_text": "" if native_tools else tool_text(company, described),
+        "guidance": _guidance(phase, phase_name, speaker, found.values),
+        "tools": tools,
+        "native_tools": found.native_tools,
+        "tool_text": "" if found.native_tools else tool_text(company, tools),
         "form": phase.solution.form,
-        "form_text": form_text(company, phase, has_software=has_software, example=example),
+        "form_text": form_text(company, phase, has_software=found.has_software, example=found.example),
         "may_conclude": phase.concludes in (speaker, "either"),
         "other_may_conclude": counterpart is not None and phase.concludes in (other, "either"),
-        "dehallucination": phase.dehallucination,
-        "questions": phase.questions,
-        "rounds": phase.rounds,
-        "opens": phase.opens,
+        **{name: getattr(phase, name) for name in ("dehallucination", "questions", "rounds", "opens")},
         "feedback": phase.feedback is not None,
         "marker": SOLUTION_MARKER,
         "question_marker": QUESTION_MARKER,
-        "documents_language": documents_language,
+        "documents_language": found.documents_language,
     }, "protocol.system")
 
 
@@ -80,11 +95,6 @@ def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, examp
         "options": solution.options, "schema": solution.schema_, "most": solution.most, "file": solution.as_file,
         "only": solution.only, "writes": phase.writes, "marker": SOLUTION_MARKER, "example": example,
     }, f"protocol.{name}")
-
-
-def names_read(reads: Sequence[str]) -> frozenset[str]:
-    """The names behind `reads`, optional or not."""
-    return frozenset(name.removesuffix("?") for name in reads)
 
 
 def tools_of(company: CompanyConfig, phase: Phase, speaker: Speaker) -> list[str]:

@@ -163,18 +163,22 @@ def _lost_references(schema: dict[str, Any]) -> Iterator[str]:
 def _endless_circle(schema: dict[str, Any]) -> str | None:
     """A schema that asks of a value what it already asked of it, through references, can be answered never."""
     target, places = _targets(schema), {id(part): where for where, part in _parts(schema, "schema")}
-    parts = [part for _, part in _parts(schema, "schema") if isinstance(part, dict)]
     sorter: TopologicalSorter[int] = TopologicalSorter()
-    for part in parts:
-        same = [inner for key, _, inner in _inner(part) if key in _SAME_VALUE]
-        same += [target(part[key]) for key in ("$ref", "$dynamicRef") if key in part]
-        sorter.add(id(part), *map(id, same))
+    for _, part in _parts(schema, "schema"):
+        if isinstance(part, dict):
+            sorter.add(id(part), *map(id, _same_value(part, target)))
     try:
         sorter.prepare()
     except CycleError as error:
         circle = [places.get(one, "?") for one in reversed(error.args[1])]
         return f"{circle[0]}: leads back to itself ({' → '.join(circle)}); remove one `$ref`"
     return None
+
+
+def _same_value(part: dict[str, Any], target: Callable[[str], Any]) -> Iterator[Any]:
+    """The schemas that speak of the very value that this one speaks of."""
+    yield from (inner for key, _, inner in _inner(part) if key in _SAME_VALUE)
+    yield from (target(part[key]) for key in ("$ref", "$dynamicRef") if key in part)
 
 
 def _targets(schema: dict[str, Any]) -> Callable[[str], Any]:

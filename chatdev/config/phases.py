@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -120,6 +121,16 @@ class Phase(StrictModel):
     stuck: bool = True
     """Whether going in circles ends the phase; false: only the other endings do."""
     model: ModelSettings = ModelSettings()
+
+
+def bare_name(read: str) -> str:
+    """The name behind an entry of `reads`: `plan` of `plan?`."""
+    return read.removesuffix("?")
+
+
+def names_read(reads: Sequence[str]) -> frozenset[str]:
+    """The names behind `reads`, optional or not."""
+    return frozenset(map(bare_name, reads))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chatdev.config.findings import bare_name
-from chatdev.config.inception import Described, system_prompt, tools_of
-from chatdev.config.phases import Phase
+from chatdev.config.inception import Surroundings, ToolDescription, system_prompt, tools_of
+from chatdev.config.phases import Phase, bare_name
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render, variables
 from chatdev.config.walk import walk
@@ -58,7 +57,7 @@ class Placeholder:
 
 
 def preview(company: CompanyConfig, inputs: Mapping[str, Any],
-            tools: Mapping[str, Described] | None = None) -> list[PhasePreview]:
+            tools: Mapping[str, ToolDescription] | None = None) -> list[PhasePreview]:
     """The prompts of every phase step of the chain, in order, instructor before assistant; loops once.
 
     `inputs` are the visible inputs by name; `tools` are the tools by name, shown as to a model without native tool
@@ -72,7 +71,7 @@ def preview(company: CompanyConfig, inputs: Mapping[str, Any],
 class _Show:
     company: CompanyConfig
     inputs: Mapping[str, Any]
-    tools: Mapping[str, Described]
+    tools: Mapping[str, ToolDescription]
 
 
 def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
@@ -111,7 +110,7 @@ def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any])
     company, phase = show.company, show.company.phases[name]
     tools = [show.tools[tool] for tool in tools_of(company, phase, speaker) if tool in show.tools]
     try:
-        return system_prompt(company, name, speaker, values=values, tools=tools,
-                             has_software="software" in phase.reads)
+        found = Surroundings(values, tools, has_software="software" in phase.reads)
+        return system_prompt(company, name, speaker, found)
     except ConfigError:
         return company.protocol.system

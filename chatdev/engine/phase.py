@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chatdev.config.inception import form_text, names_read, system_prompt
-from chatdev.config.phases import OnNoSolution, Phase, phase_limits
+from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt
+from chatdev.config.phases import OnNoSolution, Phase, names_read, phase_limits
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
 from chatdev.engine.constraint import constraint_for
@@ -107,11 +107,11 @@ class PhaseRun:
         if speaker == "assistant" and phase.tools is not None:
             names = phase.tools
         tools = tuple(context.toolbox.spec(name) for name in names)
-        system = system_prompt(
-            context.company, self.name, speaker, values={**context.inputs.values, **values},
-            tools=[(tool.name, tool.description, tool.parameters) for tool in tools],
+        system = system_prompt(context.company, self.name, speaker, Surroundings(
+            values={**context.inputs.values, **values},
+            tools=[ToolDescription(tool.name, tool.description, tool.parameters) for tool in tools],
             native_tools=role_model.profile.native_tools, has_software=bool(self.state.software),
-            example=self.deliveries.target.example, documents_language=context.settings.language)
+            example=self.deliveries.target.example, documents_language=context.settings.language))
         return Agent(speaker, role, spec.title, system, role_model, tools)
 
     async def _conclude(self, dialogue: Dialogue) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.findings import ToolFacts
-from chatdev.config.inception import Described
+from chatdev.config.inception import ToolDescription
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import UserSettings
 from chatdev.engine.context import Files
@@ -114,12 +114,12 @@ class RunToolbox:
         return result.to_dict() if isinstance(result, Verdict) else result
 
 
-def described_tools(company: CompanyConfig, tools: KnownTools) -> dict[str, Described]:
+def described_tools(company: CompanyConfig, tools: KnownTools) -> dict[str, ToolDescription]:
     """The tools that the company's agents may use, by name, as inception prompts describe them."""
     names = {name for role in company.roles.values() for name in role.tools}
     names |= {name for phase in company.phases.values() for name in phase.tools or ()}
     found = {name: tools.tool(name) for name in sorted(names)}
-    return {name: (name, one.about, one.parameters) for name, one in found.items()}
+    return {name: ToolDescription(name, one.about, one.parameters) for name, one in found.items()}
 
 
 def resolve_install_policy(options: RunOptions, user: UserSettings, company: CompanyConfig) -> RunOptions:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.config.inception import form_text, system_prompt
+from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt
 from chatdev.config.load import load_company
 from chatdev.config.phases import Solution
 from chatdev.config.schema import CompanyConfig
@@ -16,14 +16,14 @@ from chatdev.errors import ConfigError
 from chatdev.events import Speaker
 from tests.config.tiny import loaded, tiny
 
-FIND = ("docs.find", "Finds <a> page.", {"type": "object", "properties": {"word": {"type": "string"}}})
+FIND = ToolDescription("docs.find", "Finds <a> page.", {"type": "object", "properties": {"word": {"type": "string"}}})
 VALUES = {"task": "a clock", "style": "plain", "bench": "the answer key", "plan": "one file"}
 
 
 def told(folder: Path, what: str, changes: str = "", speaker: Speaker = "assistant", **given: Any) -> str:
     """What `protocol.system` makes of the template `what`."""
     company = loaded(folder, f"protocol: {{system: {json.dumps(what)}}}\n{changes}")
-    return system_prompt(company, "coding", speaker, **{"values": VALUES, **given})
+    return system_prompt(company, "coding", speaker, Surroundings(VALUES, **given))
 
 
 def test_both_sides_know_themselves_and_each_other(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_guidance_sees_only_what_the_phase_reads(tmp_path: Path) -> None:
     sly = company.phases["coding"].model_copy(update={"reads": ["task"]})
     company = company.model_copy(update={"phases": {**company.phases, "coding": sly}})
     with pytest.raises(ConfigError, match=r"phases.coding.guidance.assistant: .*'plan' is undefined"):
-        system_prompt(company, "coding", "assistant", values=VALUES)
+        system_prompt(company, "coding", "assistant", Surroundings(VALUES))
 
 
 def test_the_background_may_name_visible_inputs_only(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_the_background_may_name_visible_inputs_only(tmp_path: Path) -> None:
     assert told(tmp_path, "{{ background }}", background) == "Make a clock, plain, plain."
     company = load_company(tiny(tmp_path)).model_copy(update={"background": "{{ inputs.bench }}"})
     with pytest.raises(ConfigError, match="background: "):
-        system_prompt(company, "coding", "assistant", values=VALUES)
+        system_prompt(company, "coding", "assistant", Surroundings(VALUES))
 
 
 @pytest.mark.parametrize(("concludes", "mine", "theirs"), [

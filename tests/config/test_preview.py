@@ -8,6 +8,7 @@ import pytest
 
 from chatdev.config.estimate import Load, estimate
 from chatdev.config.graph import chain_dot, chain_picture, chain_text
+from chatdev.config.inception import ToolDescription
 from chatdev.config.load import load_company
 from chatdev.config.preview import preview
 from chatdev.config.profiles import ModelSettings
@@ -83,7 +84,7 @@ def test_openings_are_shown_as_far_as_they_are_known(tmp_path: Path) -> None:
 
 
 def test_tools_are_shown_to_who_may_use_them(tmp_path: Path) -> None:
-    tools = {"docs.find": ("docs.find", "Finds a page.", {"type": "object"})}
+    tools = {"docs.find": ToolDescription("docs.find", "Finds a page.", {"type": "object"})}
     boss, coder, *_ = preview(loaded(tmp_path), {"task": "x"}, tools)
     assert "Finds a page." in coder.system
     assert "Finds a page." not in boss.system
