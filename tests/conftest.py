@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,16 +16,23 @@ settings.register_profile("busy", deadline=None)  # a machine that is busy with 
 settings.load_profile("busy")
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Homes to be, one for each test; pytest would look through all there are for a free number."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory,
-              monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_home(request: pytest.FixtureRequest, _homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the user's settings, caches and keys out; tests with the real model keep the cache it lies in."""
     for name in [n for n in os.environ if n.startswith(("OPENAI_", "AZURE_OPENAI_", "CHATDEV_"))]:
         if name != "CHATDEV_TEST_MODEL":
             monkeypatch.delenv(name)
     if request.node.get_closest_marker("model"):
         return
-    home = tmp_path_factory.mktemp("home")
+    home = next(_homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
