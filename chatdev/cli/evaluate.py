@@ -68,7 +68,7 @@ def _plan_srdd(folder: Path, given: dict[str, Any]) -> StudyPlan:
                                           ablations=given["ablations"]))
     tasks = Selection(given["areas"], given["categories"], given["only_with_acceptance"], given["limit"],
                       given["seed"]).select(data.tasks())
-    data.refuse_broken_tests(tasks)
+    data.check(tasks)
     conditions = Conditions(given["embedder"], given["install"], given["runtime"])
     return StudyPlan(chosen, tasks, study_of(data, folder, conditions, given))
 
@@ -106,6 +106,7 @@ def _plan_verilogeval(folder: Path, given: dict[str, Any]) -> StudyPlan:
     from chatdev.evaluation.verilogeval import VerilogEval
 
     data = VerilogEval(given["data"].absolute(), given["errata"])
+    data.check()
     found = variants(given["companies"], models=given["models"], sets=given["sets"])
     chosen = variants_by_name(given["only"], add_tracing_ablations(found) if given["ablations"] else found)
     named = [data.problem(name).name for name in given["problems"]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.evaluation.measure import Bench, Row, measure
+from chatdev.evaluation.metrics import code_text
 from chatdev.evaluation.tasks import Task, load_tasks
 from chatdev.evaluation.trial import find_hidden_test, load_hidden_test
 from chatdev.paths import bundled_folder
@@ -35,7 +36,9 @@ class Srdd:
         """The hidden test of a task, if it has one. Raises ConfigError when that is not there."""
         return find_hidden_test(task, self.path or bundled_folder("srdd"))
 
-    def refuse_broken_tests(self, tasks: Sequence[Task]) -> None:
-        """Raise ConfigError for a hidden test that is not there or cannot be loaded, before anything is paid."""
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Look for what would keep runs of these tasks from being measured, before anything is paid. Raises ConfigError
+        for a hidden test that is not there or cannot be loaded, MissingProgram without the extra `eval`."""
+        code_text({"main.py": b""})
         for script in filter(None, map(self.hidden_test, tasks)):
             load_hidden_test(script)

@@ -20,6 +20,7 @@ from chatdev.sandbox.base import Sandbox
 from chatdev.tools.verilog.answer import NoAnswer, read_answer
 from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.judge import judge_answer
+from chatdev.tools.verilog.lint import lint
 from chatdev.tools.verilog.simulation import simulate_unexamined
 from chatdev.workspace.file_tree import explain_os_errors
 
@@ -75,6 +76,11 @@ class VerilogEval:
                 **measure_answer(software, self.problem(task.name), bench.sandbox),
                 "tool_calls": run.tool_calls, "model": ", ".join(run.models), "status": run.status,
                 "reason": sanitize(run.reason), **statistics(run)}
+
+    def check(self) -> None:
+        """Raise MissingProgram without the extra `verilog`, without which no answer is judged; before anything is paid.
+        """
+        lint("module TopModule; endmodule\n")
 
     def problem(self, name: str) -> Problem:
         """The problem of that name. Raises ConfigError."""
