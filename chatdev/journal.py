@@ -147,8 +147,8 @@ def _sync_folder(path: Path) -> None:
 
 
 def _write_error(path: Path, error: OSError) -> WorkspaceError:
-    mend = "free some space" if error.errno == errno.ENOSPC else "check the folder's permissions"
-    return WorkspaceError(f"cannot write the journal {path}: {error.strerror}; {mend} and go on with `chatdev resume`")
+    fix = "free some space" if error.errno == errno.ENOSPC else "check the folder's permissions"
+    return WorkspaceError(f"cannot write the journal {path}: {error.strerror}; {fix} and go on with `chatdev resume`")
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:

@@ -48,9 +48,9 @@ def test_the_page_on_durable_runs_shows_errors_and_lines_as_they_are(tmp_path: P
 
     page = (DOCS / "durable-runs.md").read_text(encoding="utf-8")
     error = str(explain_change(RunChanged("coding#1/round-1/assistant", {"a": 1}, {"a": 2}), {}))
-    head, _, mends = error.partition("\n  a: 1 → 2\n")
+    head, _, remedies = error.partition("\n  a: 1 → 2\n")
     assert f"error: {head}\n" in page
-    assert f"{mends}\n" in page
+    assert f"{remedies}\n" in page
     (lines,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     (tmp_path / "journal.jsonl").write_text(lines, encoding="utf-8")
     *_, event = read_journal(tmp_path / "journal.jsonl")

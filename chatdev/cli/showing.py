@@ -88,7 +88,7 @@ def _survive_closed_pipe(show: Callable[[T], None]) -> Callable[[T], None]:
     return safely
 
 
-_LOOK = {"success": ("green", "done"), "failure": ("yellow", "finished, but not successful"),
+_LOOK = {"success": ("green", "success"), "failure": ("yellow", "finished without success"),
          "unjudged": ("yellow", "finished"),
          "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted"),
          "stopped": ("yellow", "stopped by its budget; what was made so far is kept")}

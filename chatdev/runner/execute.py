@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -35,6 +36,7 @@ from chatdev.workspace.snapshot import Software
 from chatdev.workspace.software_folder import SoftwareFolder
 
 _FROM_THE_START = "the software to start from"
+_VERDICT = re.compile(r"(\w+)\.passed")
 
 
 async def execute(plan: RunPlan, resources: Resources) -> Run:
@@ -163,11 +165,11 @@ class RunExecution:
         names = self.context.names(self.state)
         success = compile_expression(self.plan.company.success)
         if not success.evaluate(names):
-            self.log.end("failure", f"the chain is done, but {success.text} does not hold")
+            self.log.end("failure", _describe_success(success.text, passed=False))
         elif report := "".join(_unjudged_report(names.get(name)) for name in sorted(success.names)):
             self.log.end("unjudged", report)
         else:
-            self.log.end("success", f"{success.text} holds")
+            self.log.end("success", _describe_success(success.text, passed=True))
 
     def _stop(self, stop: BudgetExhausted) -> None:
         command = f"chatdev resume {shlex.quote(str(self.folder.path))} --max-{stop.limit} N"
@@ -180,6 +182,13 @@ class RunExecution:
                     f"that is kept in its git history, commit {commit}")
             self.log.emit(Noted("", text, "warning"))
         self.log.finish(self.state.values, self.state.software, self.context.budget.spent)
+
+
+def _describe_success(expression: str, *, passed: bool) -> str:
+    """Whether the success expression is true, in words: `test.passed` as "the final test passed"."""
+    if verdict := _VERDICT.fullmatch(expression.strip()):
+        return f"the final {verdict[1]} {'passed' if passed else 'did not pass'}"
+    return f"`{expression}` {'holds' if passed else 'does not hold'}"
 
 
 def _unjudged_report(value: object) -> str:

@@ -21,7 +21,7 @@ def test_a_replay_shows_the_whole_run_and_keeps_nothing(workshop: Shop) -> None:
     replayed = replay(workshop, whole.folder)
     assert replayed.status == 0, replayed.err
     assert replayed.out.startswith(f"stage plays {whole.folder} again\n")
-    for words in ("━━ write#1  Chief ⇄ Maker", "━━ page#1", "✓ software.complete", "done: test.passed holds"):
+    for words in ("━━ write#1  Chief ⇄ Maker", "━━ page#1", "✓ software.complete", "success: the final test passed"):
         assert words in replayed.out
     assert "software  3 files, 7 lines, not kept (--warehouse keeps it)" in replayed.out
     assert "start it" not in replayed.out

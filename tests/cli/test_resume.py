@@ -20,7 +20,7 @@ def test_only_the_phase_that_goes_on_and_what_follows_is_shown(workshop: Shop) -
     assert "goes on after 7 calls on record" in resumed.out
     shown = [line.split()[1] for line in resumed.out.splitlines() if line.startswith("━━")]
     assert shown == ["parallel#1/branch-2/guide#1", "page#1", "software.complete#1"]
-    assert "done: test.passed holds" in resumed.out
+    assert "success: the final test passed" in resumed.out
     assert f"software  {stopped.folder}" in resumed.out
     assert "cost      7 calls, 49 tokens in, 35 out" in resumed.out
 
@@ -29,12 +29,13 @@ def test_what_a_finished_run_shows_is_short(workshop: Shop) -> None:
     whole = uninterrupted(workshop)
     resumed = resume(workshop, whole.folder)
     assert [line for line in resumed.out.splitlines() if line][:3] == [
-        f"stage works in {whole.folder}", "everything was on record; nothing was left to do", "done: test.passed holds"]
+        f"stage works in {whole.folder}", "everything was on record; nothing was left to do",
+        "success: the final test passed"]
 
 
 def test_quiet_shows_the_end_only(workshop: Shop) -> None:
     resumed = resume(workshop, stopped_at(workshop, PAGE).folder, "--quiet")
-    assert resumed.out.lstrip().startswith("done: test.passed holds")
+    assert resumed.out.lstrip().startswith("success: the final test passed")
 
 
 def test_json_prints_every_event_of_the_session(workshop: Shop) -> None:

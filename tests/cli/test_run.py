@@ -23,7 +23,7 @@ def test_a_run_shows_the_dialogue_and_ends_with_where_the_software_is(shop: Shop
     outcome = shop.run()
     outcome.assert_succeeded()
     for shown in ("━━ write#1  Chief ⇄ Maker", "Write the program.", "Maker · response", "→ main.py",
-                  "consensus after 1 round, 1 call", "✓ software.complete", "done", "play", "report.md", "2 calls"):
+                  "consensus after 1 round, 1 call", "✓ software.complete", "success", "play", "report.md", "2 calls"):
         assert shown in outcome.out
     assert "OPENING" not in outcome.out
     assert outcome.err == ""
@@ -63,7 +63,7 @@ def test_name_and_organisation_name_the_folder(shop: Shop) -> None:
 def test_quiet_prints_only_the_end(shop: Shop) -> None:
     shop.replies()
     outcome = shop.run("--quiet")
-    assert outcome.out.startswith("\ndone")
+    assert outcome.out.startswith("\nsuccess")
     assert "Maker" not in outcome.out
 
 
@@ -103,7 +103,7 @@ def test_a_run_that_does_not_hold_its_success_exits_with_one(shop: Shop) -> None
     shop.replies(second="<SOLUTION>\n" + program("def later():\n    pass"))
     outcome = shop.run()
     assert outcome.status == 1, outcome.out + outcome.err
-    assert "finished, but not successful: the chain is done, but test.passed does not hold" in outcome.out
+    assert "finished without success: the final test did not pass" in outcome.out
     assert "✗ software.complete" in outcome.out
     assert "**failure**" in outcome.report
 
@@ -203,5 +203,5 @@ def test_run_py_is_the_same_command(shop: Shop) -> None:
                            "--warehouse", str(shop.warehouse)], env={**os.environ, **shop.environment},
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "done" in done.stdout
+    assert "success: the final test passed" in done.stdout
     assert ESCAPE not in done.stdout

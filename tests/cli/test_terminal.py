@@ -34,7 +34,7 @@ def test_a_terminal_gets_colours_and_a_progress_line_that_is_cleared(shop: Shop)
     output = on_a_terminal(shop, *shop.arguments())
     assert "\x1b[36m" in output
     assert "change · round 1 · 2 calls · 24 tokens · $0.0000 · 0:0" in output
-    assert output.rindex("\r\x1b[K") < output.index("done")
+    assert output.rindex("\r\x1b[K") < output.index("success")
 
 
 def test_the_clock_runs_while_a_model_thinks(shop: Shop) -> None:
@@ -47,7 +47,7 @@ def test_no_color_takes_the_colours_away(shop: Shop) -> None:
     shop.replies()
     output = on_a_terminal(shop, *shop.arguments(), NO_COLOR="1", TERM="dumb")
     assert "\x1b" not in output
-    assert "done" in output
+    assert "success" in output
 
 
 def test_streamed_text_is_not_wiped_by_the_progress_line(shop: Shop) -> None:

@@ -29,7 +29,7 @@ def call(place: str, prompt: int, completion: int, cost: float | None = 0.25) ->
 
 def finished(status: str = "success", **fields: object) -> Run:
     run = Run(Path("warehouse/Todo-20260101120000"), Software({"main.py": b"print(1)\nprint(2)\n", "a.bin": b"\0"}))
-    run.status, run.reason = "success", "test.passed holds"
+    run.status, run.reason = "success", "the final test passed"
     for name, value in fields.items():
         setattr(run, name, value)
     return run
@@ -68,7 +68,7 @@ def test_the_report_tells_the_whole_run() -> None:
         ToolCalled("software.run#1", "software.run", 1.0, False, "old"),
         ToolCalled("software.run#2", "software.run", 1.0, True, "starts\nwithout a traceback")]
     report = report_markdown(events, finished(values={"title": "Todo", "test": {"passed": True}}))
-    for shown in ("# Todo-20260101120000", "Company: chatdev", "> a to-do list", "**success**: test.passed holds",
+    for shown in ("# Todo-20260101120000", "Company: chatdev", "> a to-do list", "**success**: the final test passed",
                   "chatdev play warehouse/Todo-20260101120000", "| coding#1 | rounds | 3 | 1 | 10 | 1 | 1.5 |",
                   "Skipped: review#1 (`not test.passed` does not hold)", "| main.py | 2 |",
                   "### software.run: passed (software.run#2)", "> starts\n> without a traceback",
