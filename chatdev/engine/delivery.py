@@ -11,7 +11,7 @@ from chatdev.engine.target import Target, target_of
 from chatdev.engine.tool_use import ToolRequest, call_tool, fingerprint
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
-from chatdev.replies import Unreadable, in_words, parse_solution
+from chatdev.replies import Unreadable, describe_problems, parse_solution
 from chatdev.tools.base import Verdict
 
 
@@ -68,7 +68,7 @@ class Deliveries:
         try:
             delivery = parse_solution(self.phase.solution, body, self.state.software)
         except Unreadable as error:
-            return Received("unreadable", in_words(error.problems, self.context.company.protocol.problems))
+            return Received("unreadable", describe_problems(error.problems, self.context.company.protocol.problems))
         if problems := self.target.objections(delivery):
             templates = self.context.company.protocol.problems
             return self._refuse("\n".join(problem.words(templates) for problem in problems), place)

@@ -10,7 +10,7 @@ from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, State
 from chatdev.engine.tool_use import fingerprint
 from chatdev.place import Place
-from chatdev.replies import FilesDelivery, Problem, example_part, objections
+from chatdev.replies import FilesDelivery, ReplyProblem, example_part, objections
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Target(Protocol):
         """A part of the value as a delivery brings it, for prompts; empty where that shows nothing."""
         ...
 
-    def objections(self, delivery: Any) -> list[Problem]:
+    def objections(self, delivery: Any) -> list[ReplyProblem]:
         """Why the delivery is not accepted, whatever tools say of it."""
         ...
 
@@ -93,7 +93,7 @@ class ValueTarget:
         """A value is not delivered in parts."""
         return ""
 
-    def objections(self, delivery: Any) -> list[Problem]:
+    def objections(self, delivery: Any) -> list[ReplyProblem]:
         """A value that has the form of the phase may always stand."""
         return []
 
@@ -145,7 +145,7 @@ class SoftwareTarget:
         """A part of the files as a delivery of changed parts brings it."""
         return example_part(self.state.software)
 
-    def objections(self, delivery: FilesDelivery) -> list[Problem]:
+    def objections(self, delivery: FilesDelivery) -> list[ReplyProblem]:
         """Files that would be cut to a fragment or no longer parse."""
         return objections(self.state.software, delivery.software, whole=delivery.whole)
 

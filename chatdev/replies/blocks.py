@@ -8,9 +8,9 @@ from typing import Literal
 
 from chatdev.replies.fences import FencedBlock, each_block, fence_of, lines_of
 from chatdev.replies.file_names import Info, name_inside, name_on, names_within, read_info
-from chatdev.replies.languages import fits, is_program, is_shell, only_commands
-from chatdev.replies.problem import Problem, Unreadable, unreadable
-from chatdev.replies.search_replace import Changes, read_changes
+from chatdev.replies.languages import fits, holds_only_commands, is_program, is_shell
+from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
+from chatdev.replies.search_replace import SearchReplace, read_changes
 
 MAX_BLOCKS = 1000
 _LOOKED_AT = 12  # lines above a block in which its name may stand
@@ -31,7 +31,7 @@ class Block:
     language: str | None = None
     whole: bool = False
     """Whether the reply says that the text is all of the file."""
-    changes: Changes | None = None
+    changes: SearchReplace | None = None
     """Of a block of this kind."""
 
 
@@ -50,8 +50,8 @@ def read_blocks(text: str, known: Collection[str]) -> list[Block]:
     text ends inside a block, holds a diff, or holds nothing but command lines in the place of a program.
     """
     blocks: list[Block] = []
-    problems: list[Problem] = []
-    commands: list[Problem] = []
+    problems: list[ReplyProblem] = []
+    commands: list[ReplyProblem] = []
     for number, fenced in enumerate(each_block(text, lambda above, info: _is_markdown(above, info, known))):
         if number == MAX_BLOCKS:
             raise unreadable("too_many_blocks", most=MAX_BLOCKS)
@@ -61,9 +61,9 @@ def read_blocks(text: str, known: Collection[str]) -> list[Block]:
         elif not _is_no_file(block):
             blocks.append(block)
         elif block.path:
-            commands.append(Problem("shell_commands", {"path": block.path}))
+            commands.append(ReplyProblem("shell_commands", {"path": block.path}))
     if problems or not blocks:
-        raise Unreadable(*problems or commands or [Problem("no_block")])
+        raise Unreadable(*problems or commands or [ReplyProblem("no_block")])
     return blocks
 
 
@@ -72,7 +72,7 @@ def _read_block(fenced: FencedBlock, known: Collection[str]) -> Block:
     path = info.name or _name_above(fenced.above, info, known)
     if path is None and (inside := name_inside(fenced.content, info.language)):
         return block_of(inside.content, inside.name, info)
-    return block_of(fenced.content, path or _name_mentioned(fenced.above, info), info)
+    return block_of(fenced.content, path or _mentioned_name(fenced.above, info), info)
 
 
 def _lines_above(above: str) -> list[str]:
@@ -89,7 +89,7 @@ def _name_above(above: str, info: Info, known: Collection[str]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _name_mentioned(above: str, info: Info) -> str | None:
+def _mentioned_name(above: str, info: Info) -> str | None:
     """The only path that the sentence above a block mentions and that fits its language."""
     lines = _lines_above(above)
     names = names_within(lines[0], info.language) if lines and not is_shell(info.language) else []
@@ -107,16 +107,16 @@ def _is_no_file(block: Block) -> bool:
     """Whether a block is nothing, or something to type at a prompt; scripts and the like have to be named."""
     if block.path is None and not block.text.strip():
         return True
-    commands = is_shell(block.language) or only_commands(block.text)
+    commands = is_shell(block.language) or holds_only_commands(block.text)
     return commands and (block.path is None or is_program(block.path))
 
 
-def _problem(fenced: FencedBlock, block: Block) -> Problem | None:
+def _problem(fenced: FencedBlock, block: Block) -> ReplyProblem | None:
     """Why a block can't be used, or None."""
     if not fenced.closed and (block.path or not is_shell(block.language) or _hides_blocks(block.text)):
-        return Problem("cut_off", {"path": block.path})
+        return ReplyProblem("cut_off", {"path": block.path})
     if block.language == "diff" and block.path and not block.path.endswith((".diff", ".patch")):
-        return Problem("diff", {"path": block.path})
+        return ReplyProblem("diff", {"path": block.path})
     return None
 
 

@@ -125,7 +125,7 @@ class _OpenBlock:
                 self.inner.append(fence)
         elif self.inner:
             self.inner.pop()
-        elif self.nests and _introduced(lines, index):
+        elif self.nests and _opens_nested(lines, index):
             self.inner.append(fence)
         else:
             return False
@@ -136,7 +136,7 @@ class _OpenBlock:
         return FencedBlock(self.opening.info, "".join(self.lines), self.above, self.start, position, closed)
 
 
-def _introduced(lines: list[str], index: int) -> bool:
+def _opens_nested(lines: list[str], index: int) -> bool:
     """Whether a bare fence in Markdown looks like the beginning of a nested block, not like the end of the file.
 
     Something introduces it (a blank line, a colon), code follows, and that is not the next file's path and fence.

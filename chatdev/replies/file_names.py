@@ -63,7 +63,7 @@ def read_info(info: str) -> Info:
     flags = {token.casefold() for token in (word, *tokens)}
     name = name or next((token for token in tokens if looks_like_path(token)), None)
     word = "" if word.casefold() in _FLAGS else word
-    return Info(word, _real(name), "whole" in flags, "delete" in flags)
+    return Info(word, _real_name(name), "whole" in flags, "delete" in flags)
 
 
 def _tokens(info: str, *, braces: bool) -> list[str]:
@@ -100,7 +100,7 @@ def _can_be_path(text: str) -> bool:
     return ":" not in text or _DRIVE.match(text) is not None
 
 
-def _real(name: str | None) -> str | None:
+def _real_name(name: str | None) -> str | None:
     """`name`, unless it is a placeholder copied from the prompt."""
     return None if name is None or _PLACEHOLDER.fullmatch(name) else name
 
@@ -112,25 +112,25 @@ def name_on(line: str, known: Collection[str] = ()) -> str | None:
     """
     if len(line) > _LONGEST:
         return None
-    text = _unlabelled(_DECORATION.sub("", line.strip(), count=1).strip())
-    bare, quoted = _bare(text)
+    text = _strip_label(_DECORATION.sub("", line.strip(), count=1).strip())
+    bare, quoted = _strip_decoration(text)
     if bare in known or looks_like_path(bare):
-        return _real(bare)
+        return _real_name(bare)
     if quoted and looks_like_path(bare, blanks=True) and bare.split()[0].casefold() not in _COMMAND_WORDS:
-        return _real(bare)
+        return _real_name(bare)
     if first := _NAME_THEN_TEXT.match(text):
         name = re.sub(r"[:：]$", "", first["name"]).rstrip("`*_\"'").strip("*`\"'[]")
-        return _real(name) if looks_like_path(name) else None
+        return _real_name(name) if looks_like_path(name) else None
     return None
 
 
-def _unlabelled(text: str) -> str:
+def _strip_label(text: str) -> str:
     """`text` without `File:`, `Path:`, `FILENAME:` before the name."""
     label = _LABEL.match(text)
     return text[label.end():] if label else text
 
 
-def _bare(text: str) -> tuple[str, bool]:
+def _strip_decoration(text: str) -> tuple[str, bool]:
     """`text` without remarks, colons, emphasis and quotes; and whether it was quoted."""
     quoted = False
     for _ in range(_LAYERS):
@@ -152,7 +152,7 @@ def names_within(line: str, language: str | None) -> list[str]:
         return []
     tokens = (token.strip("*`\"'()[],:;!").rstrip(".") for token in re.split(r"[\s`*]+", line))
     return list(dict.fromkeys(token for token in tokens
-                              if looks_like_path(token) and fits(token, language) and _real(token)))
+                              if looks_like_path(token) and fits(token, language) and _real_name(token)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def name_inside(content: str, language: str | None) -> FirstLine | None:
     name = name_on(text)
     if name is None or not _may_hold(name, language):
         return None
-    alone = _bare(_unlabelled(text))[0] == name
+    alone = _strip_decoration(_strip_label(text))[0] == name
     if comment:
         return FirstLine(name, head + rest if alone else content)
     return FirstLine(name, head + rest) if alone and (language or not _is_listing(rest)) else None

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from chatdev.errors import UnsafePath
+from chatdev.replies.apply import Update, effort, guess_path, only_path, safe_target
 from chatdev.replies.blocks import Block, read_blocks
-from chatdev.replies.problem import Problem, Unreadable, unreadable
-from chatdev.replies.targets import guess_path, only_path, safe_target
-from chatdev.replies.update import Update, effort
+from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
 from chatdev.workspace.safe_paths import collisions
 
 MAX_FILE = 1 << 20  # bytes
@@ -53,7 +52,7 @@ def parse_files(text: str, software: Mapping[str, bytes], *, only: Sequence[str]
         except Unreadable as error:
             draft.problems += error.problems
         except UnsafePath as error:
-            draft.problems.append(Problem("unsafe_path", {"why": str(error)}))
+            draft.problems.append(ReplyProblem("unsafe_path", {"why": str(error)}))
     draft.check()
     return draft.delivery()
 
@@ -68,7 +67,7 @@ class _Draft:
     named: dict[str, bool] = field(default_factory=dict)
     """Files touched by this reply, and whether the newest block named them."""
     whole: set[str] = field(default_factory=set)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ReplyProblem] = field(default_factory=list)
     effort: int = 0
     """Characters looked at so far."""
 
@@ -148,12 +147,12 @@ class _Draft:
     def check(self) -> None:
         """Raise Unreadable when anything is wrong with the reply as a whole."""
         if not self.named and not self.problems:
-            self.problems.append(Problem("no_block"))
+            self.problems.append(ReplyProblem("no_block"))
         for one, other in collisions(self.files):
             if one in self.named or other in self.named:
-                self.problems.append(Problem("same_spelling", {"one": one, "other": other}))
+                self.problems.append(ReplyProblem("same_spelling", {"one": one, "other": other}))
         if len(self.files) > MAX_FILES:
-            self.problems.append(Problem("too_many_files", {"count": len(self.files), "most": MAX_FILES}))
+            self.problems.append(ReplyProblem("too_many_files", {"count": len(self.files), "most": MAX_FILES}))
         if self.problems:
             raise Unreadable(*dict.fromkeys(self.problems))
 

@@ -27,8 +27,8 @@ def parse_solution(solution: Solution, text: str, software: Mapping[str, bytes])
     return _READERS[solution.form](solution, text, software)
 
 
-def _text(_solution: Solution, text: str, _software: Mapping[str, bytes]) -> str:
-    block = _enclosing(text, 0, lambda info: info in ("", "text", "txt", "plaintext", "markdown", "md"))
+def _read_text(_solution: Solution, text: str, _software: Mapping[str, bytes]) -> str:
+    block = _enclosing_block(text, 0, lambda info: info in ("", "text", "txt", "plaintext", "markdown", "md"))
     value = (block.content if block else text).strip()
     if len(value) > 1 and _QUOTES.get(value[0]) == value[-1] and not {value[0], value[-1]} & set(value[1:-1]):
         value = value[1:-1].strip()
@@ -37,7 +37,7 @@ def _text(_solution: Solution, text: str, _software: Mapping[str, bytes]) -> str
     return value
 
 
-def _enclosing(text: str, around: int, fits: Callable[[str], bool]) -> FencedBlock | None:
+def _enclosing_block(text: str, around: int, fits: Callable[[str], bool]) -> FencedBlock | None:
     """The only block of `text` when at most so many filled lines stand around it and `fits` accepts its words."""
     blocks = scan(text, lambda _above, info: fits(info.casefold()))
     if len(blocks) != 1 or not fits(blocks[0].info.casefold()):
@@ -46,7 +46,7 @@ def _enclosing(text: str, around: int, fits: Callable[[str], bool]) -> FencedBlo
     return blocks[0] if sum(1 for line in outside.split("\n") if line.strip()) <= around else None
 
 
-def _files(solution: Solution, text: str, software: Mapping[str, bytes]) -> FilesDelivery:
+def _read_files(solution: Solution, text: str, software: Mapping[str, bytes]) -> FilesDelivery:
     if solution.as_file is None:
         return parse_files(text, software, only=solution.only)
     path = safe_path(solution.as_file)
@@ -62,7 +62,7 @@ def _content_of(path: str, text: str) -> str:
     """What `text` gives as the one file `path`: all of it, without an enclosing fence and a line with its name."""
     block = _document_block(text) if path.casefold().endswith(_MARKDOWN) else _data_block(path, text)
     if block is None:
-        return _without_name(path, text.strip("\r\n"))
+        return _strip_name(path, text.strip("\r\n"))
     if not block.closed:
         raise unreadable("cut_off", path=path)
     return block.content
@@ -70,7 +70,7 @@ def _content_of(path: str, text: str) -> str:
 
 def _document_block(text: str) -> FencedBlock | None:
     """The block that encloses a document; blocks inside it are part of it."""
-    return _enclosing(text, _AROUND, lambda info: info.split()[:1] in ([], ["md"], ["markdown"], ["text"]))
+    return _enclosing_block(text, _AROUND, lambda info: info.split()[:1] in ([], ["md"], ["markdown"], ["text"]))
 
 
 def _data_block(path: str, text: str) -> FencedBlock | None:
@@ -85,23 +85,23 @@ def _data_block(path: str, text: str) -> FencedBlock | None:
     return named[0]
 
 
-def _without_name(path: str, text: str) -> str:
+def _strip_name(path: str, text: str) -> str:
     first, _, rest = text.partition("\n")
     return rest.lstrip("\r\n") if name_on(first) == path else text
 
 
-def _choice(solution: Solution, text: str, _software: Mapping[str, bytes]) -> str:
+def _read_choice(solution: Solution, text: str, _software: Mapping[str, bytes]) -> str:
     return read_choice(text, solution.options)
 
 
-def _json(solution: Solution, text: str, _software: Mapping[str, bytes]) -> Any:
+def _read_json(solution: Solution, text: str, _software: Mapping[str, bytes]) -> Any:
     return read_json(text, solution.schema_)
 
 
-def _list(solution: Solution, text: str, _software: Mapping[str, bytes]) -> list[Any]:
+def _read_list(solution: Solution, text: str, _software: Mapping[str, bytes]) -> list[Any]:
     return read_list(text)[:solution.most]
 
 
 _READERS: dict[Form, Callable[[Solution, str, Mapping[str, bytes]], Any]] = {
-    "text": _text, "choice": _choice, "files": _files, "json": _json, "list": _list,
+    "text": _read_text, "choice": _read_choice, "files": _read_files, "json": _read_json, "list": _read_list,
 }

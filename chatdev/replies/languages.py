@@ -133,7 +133,7 @@ _COMMAND = re.compile(
 _LONGEST = 400
 
 
-def only_commands(text: str) -> bool:
+def holds_only_commands(text: str) -> bool:
     """Whether every line of `text` that is not blank or a comment is typed at a prompt (`pip install x`, `$ ls`)."""
     commands = 0
     for line in text.splitlines():

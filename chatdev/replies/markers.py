@@ -44,16 +44,16 @@ def read_marker(text: str) -> Marked:
     found = _MARKER.match(body[:_LONGEST])
     if found:
         kind: Literal["solution", "question"] = "question" if found["kind"].lower() == "question" else "solution"
-        return Marked(kind, _unwrapped(body[found.end():], _left_open(found)))
-    return _marked_at_the_end(text.rstrip()) or Marked(None, text)
+        return Marked(kind, _unwrap(body[found.end():], _open_emphasis(found)))
+    return _marker_at_end(text.rstrip()) or Marked(None, text)
 
 
-def _left_open(found: re.Match[str]) -> str:
+def _open_emphasis(found: re.Match[str]) -> str:
     """The emphasis opened before the marker and not closed behind it."""
     return "" if found["close"] or found["late"] else found["wrap"]
 
 
-def _marked_at_the_end(text: str) -> Marked | None:
+def _marker_at_end(text: str) -> Marked | None:
     start = text.rfind("\n") + 1
     found = _MARKER.match(text[start:start + _LONGEST])
     if not found or found["kind"].lower() == "question":
@@ -62,13 +62,13 @@ def _marked_at_the_end(text: str) -> Marked | None:
     if blocks and (not blocks[-1].closed or blocks[-1].end > start):
         return None
     before = text[:start].strip()
-    after = _unwrapped(text[start + found.end():], _left_open(found))
+    after = _unwrap(text[start + found.end():], _open_emphasis(found))
     if not after or blocks:
         return Marked("solution", f"{before}\n{after}".strip())
     return Marked("solution", after)
 
 
-def _unwrapped(body: str, left_open: str) -> str:
+def _unwrap(body: str, left_open: str) -> str:
     """`body` without closing tags and the end of an emphasis that began before the marker."""
     if left_open:
         line, newline, rest = body.partition("\n")
@@ -102,7 +102,7 @@ def strip_thoughts(text: str) -> str:
             fence = None if closes(line, fence) else fence
             kept.append(line)
             continue
-        thinking, rest, unopened = _answer_on(line, thinking)
+        thinking, rest, unopened = _answer_of_line(line, thinking)
         if unopened:  # everything so far was thought
             kept.clear()
         if not thinking:
@@ -111,7 +111,7 @@ def strip_thoughts(text: str) -> str:
     return "".join(kept).strip()
 
 
-def _answer_on(line: str, thinking: bool) -> tuple[bool, str, bool]:
+def _answer_of_line(line: str, thinking: bool) -> tuple[bool, str, bool]:
     """Whether the thought goes on after `line`, what of it is not thought, and whether a thought ended unopened."""
     unopened = False
     while True:

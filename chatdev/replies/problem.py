@@ -13,14 +13,14 @@ _SHOWN = 12  # more problems than this are counted, not listed
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ReplyProblem:
     """Why a reply, or a part of it, cannot be used. `code` is an entry of the protocol's `problems`, and `facts` are
     what that entry may speak of."""
 
     code: str
     facts: Mapping[str, object] = field(default_factory=dict, hash=False)
 
-    def at(self, path: str | None) -> Problem:
+    def with_path(self, path: str | None) -> ReplyProblem:
         """The same problem of the file `path`; None stands for a block without a file name."""
         return replace(self, facts={**self.facts, "path": path})
 
@@ -36,21 +36,21 @@ class Unreadable(ChatDevError):
     bundled words.
     """
 
-    def __init__(self, *problems: Problem) -> None:
+    def __init__(self, *problems: ReplyProblem) -> None:
         super().__init__()
         self.problems = problems
 
     def __str__(self) -> str:
-        return in_words(self.problems, bundled_problems())
+        return describe_problems(self.problems, bundled_problems())
 
 
 def unreadable(code: str, **facts: object) -> Unreadable:
     """The error of a single problem."""
-    return Unreadable(Problem(code, facts))
+    return Unreadable(ReplyProblem(code, facts))
 
 
-def in_words(problems: Sequence[Problem], templates: Mapping[str, str]) -> str:
+def describe_problems(problems: Sequence[ReplyProblem], templates: Mapping[str, str]) -> str:
     """What the assistant is told: the one problem, or a list of them, the first twelve."""
     lines = [problem.words(templates) for problem in problems[:_SHOWN]]
     more = len(problems) - len(lines)
-    return lines[0] if len(lines) == 1 else Problem("several", {"problems": lines, "more": more}).words(templates)
+    return lines[0] if len(lines) == 1 else ReplyProblem("several", {"problems": lines, "more": more}).words(templates)

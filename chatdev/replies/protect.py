@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from chatdev.replies.languages import is_program, is_python, only_commands
-from chatdev.replies.problem import Problem
+from chatdev.replies.languages import holds_only_commands, is_program, is_python
+from chatdev.replies.problem import ReplyProblem
 from chatdev.replies.python.reader import definitions, fault
 
 _LONG = 8  # filled lines: shorter files may shrink freely
@@ -21,7 +21,7 @@ _PROSE = 0.1  # a text with code characters on fewer lines than this share is pr
 
 
 def objections(before: Mapping[str, bytes], after: Mapping[str, bytes], *,
-               whole: Collection[str] = ()) -> list[Problem]:
+               whole: Collection[str] = ()) -> list[ReplyProblem]:
     """Why the software `after` a delivery must not replace the one `before`; empty when nothing speaks against it.
 
     A file that parsed must still parse (Python, JSON), and one that is added to a program must parse. A program must
@@ -41,21 +41,21 @@ def _text(content: bytes) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _problem(path: str, old: str, new: _NewTexts, *, may_shrink: bool) -> Problem | None:
+def _problem(path: str, old: str, new: _NewTexts, *, may_shrink: bool) -> ReplyProblem | None:
     text = new.texts[path]
     problem = _syntax_problem(path, old, text) or _no_program(path, old, text)
     return problem if problem or may_shrink else _shrinkage(path, old, new)
 
 
-def _syntax_problem(path: str, old: str, new: str) -> Problem | None:
+def _syntax_problem(path: str, old: str, new: str) -> ReplyProblem | None:
     if is_python(path):
         why = fault(new)
         if why and not fault(old):
-            return Problem("broke_python" if old else "new_file_broken", {"path": path, "why": why})
+            return ReplyProblem("broke_python" if old else "new_file_broken", {"path": path, "why": why})
     elif path.casefold().endswith(".json"):
         why = _json_fault(new)
         if why and not _json_fault(old):
-            return Problem("broke_json", {"path": path, "why": why})
+            return ReplyProblem("broke_json", {"path": path, "why": why})
     return None
 
 
@@ -69,13 +69,13 @@ def _json_fault(text: str) -> str | None:
     return None
 
 
-def _no_program(path: str, old: str, new: str) -> Problem | None:
+def _no_program(path: str, old: str, new: str) -> ReplyProblem | None:
     if not is_program(path) or not _filled_lines(old):
         return None
-    if only_commands(new) and not only_commands(old):
-        return Problem("only_commands_left", {"path": path})
+    if holds_only_commands(new) and not holds_only_commands(old):
+        return ReplyProblem("only_commands_left", {"path": path})
     if not is_python(path) and _is_prose(new) and not _is_prose(old):  # Python prose does not parse
-        return Problem("only_prose_left", {"path": path})
+        return ReplyProblem("only_prose_left", {"path": path})
     return None
 
 
@@ -105,14 +105,14 @@ class _NewTexts:
         return Counter(line for text in self.texts.values() for line in _filled_lines(text))
 
 
-def _shrinkage(path: str, old: str, new: _NewTexts) -> Problem | None:
+def _shrinkage(path: str, old: str, new: _NewTexts) -> ReplyProblem | None:
     was, now = _filled_lines(old), _filled_lines(new.texts[path])
     if not is_program(path) or len(was) < _LONG or len(now) >= _FRAGMENT * len(was):
         return None
     facts = {"path": path, "before": len(was), "after": len(now)}
     if is_python(path) and (before := definitions(old)):
         lost = sorted(before - new.definitions)
-        return Problem("shrank", {**facts, "lost": lost[:_NAMED]}) if lost else None
+        return ReplyProblem("shrank", {**facts, "lost": lost[:_NAMED]}) if lost else None
     missing = Counter(was) - Counter(now)
     moved = missing & (new.lines - Counter(now))
-    return Problem("shrank", {**facts, "lost": []}) if moved.total() < _MOVED * missing.total() else None
+    return ReplyProblem("shrank", {**facts, "lost": []}) if moved.total() < _MOVED * missing.total() else None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chatdev.replies.fences import indentation, lines_of
-from chatdev.replies.problem import Problem, Unreadable, unreadable
+from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
 
 _SEARCH = re.compile(r"\s*<{5,9}\s*SEARCH\s*:?\s*", re.IGNORECASE)
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
@@ -27,26 +27,26 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class SearchReplace:
     """The changes of a block; `flaw` is why they cannot be read to the end, whatever file they are for."""
 
     found: tuple[Change, ...]
-    flaw: Problem | None = None
+    flaw: ReplyProblem | None = None
 
     def require_complete(self, path: str | None) -> None:
         """Raise Unreadable when they have a flaw; `path` is their file, None when it is not known."""
         if self.flaw:
-            raise Unreadable(self.flaw.at(path))
+            raise Unreadable(self.flaw.with_path(path))
 
 
-def read_changes(content: str) -> Changes | None:
+def read_changes(content: str) -> SearchReplace | None:
     """The changes in `content`; None when it does not consist of search/replace blocks."""
     lines = lines_of(content)
     first = next((line for line in lines if line.strip()), "")
-    return _changes(lines) if _SEARCH.fullmatch(first) else None
+    return _read_changes(lines) if _SEARCH.fullmatch(first) else None
 
 
-def _changes(lines: list[str]) -> Changes:
+def _read_changes(lines: list[str]) -> SearchReplace:
     changes: list[Change] = []
     parts: list[list[str]] = []  # of the block under way: the old lines, the new lines
     for line in lines:
@@ -60,19 +60,19 @@ def _changes(lines: list[str]) -> Changes:
             changes.append(Change(tuple(parts[0]), tuple(parts[1])))
             parts = []
         elif line.strip():
-            return Changes(tuple(changes), Problem("outside_search", {"line": _begin(line)}))
+            return SearchReplace(tuple(changes), ReplyProblem("outside_search", {"line": _quote(line)}))
     missing = ("", "=======", ">>>>>>> REPLACE")[len(parts)]
-    return Changes(tuple(changes), Problem("search_incomplete", {"missing": missing}) if missing else None)
+    return SearchReplace(tuple(changes), ReplyProblem("search_incomplete", {"missing": missing}) if missing else None)
 
 
-def apply_changes(text: str, changes: Changes, path: str) -> str:
+def apply_changes(text: str, changes: SearchReplace, path: str) -> str:
     """`text` with every change made, in order. Raises Unreadable when old lines are not found exactly once."""
     if len(changes.found) > _MOST_CHANGES:
         raise unreadable("too_many_searches", path=path, count=len(changes.found))
-    problems: list[Problem] = []
+    problems: list[ReplyProblem] = []
     for change in changes.found:
         try:
-            text = _apply(text, change, path)
+            text = _apply_change(text, change, path)
         except Unreadable as error:
             problems += error.problems
     if problems:
@@ -80,17 +80,17 @@ def apply_changes(text: str, changes: Changes, path: str) -> str:
     return text
 
 
-def _apply(text: str, change: Change, path: str) -> str:
+def _apply_change(text: str, change: Change, path: str) -> str:
     if not any(line.strip() for line in change.search):
         if text.strip():
             raise unreadable("search_empty", path=path)
         return "".join(change.replace)
     lines = lines_of(text)
-    places, change = _find(lines, change, path)
+    places, change = _find_places(lines, change, path)
     if not places:
-        raise unreadable("search_not_found", path=path, line=_begin(change.search[0]))
+        raise unreadable("search_not_found", path=path, line=_quote(change.search[0]))
     if len(places) > 1:
-        raise unreadable("search_ambiguous", path=path, line=_begin(change.search[0]), count=len(places),
+        raise unreadable("search_ambiguous", path=path, line=_quote(change.search[0]), count=len(places),
                          more=len(places) >= _COUNTED)
     return "".join(_exchange(lines, places[0], change))
 
@@ -99,19 +99,19 @@ def _exchange(lines: list[str], start: int, change: Change) -> list[str]:
     """The lines with the change made at `start`; the new ones take over the line ends of the old."""
     end = start + len(change.search)
     ending = "\r\n" if lines[start].endswith("\r\n") else "\n"
-    new = [_without_line_end(line) + ending for line in change.replace]
+    new = [_strip_line_end(line) + ending for line in change.replace]
     if new and end == len(lines) and not lines[-1].endswith("\n"):
-        new[-1] = _without_line_end(new[-1])
+        new[-1] = _strip_line_end(new[-1])
     return [*lines[:start], *new, *lines[end:]]
 
 
-def _find(lines: list[str], change: Change, path: str) -> tuple[list[int], Change]:
+def _find_places(lines: list[str], change: Change, path: str) -> tuple[list[int], Change]:
     """Line indices at which the old lines stand, and the change as it fits there: they are found as they are, without
     the blanks at their ends, or indented otherwise."""
-    for key in (_without_line_end, str.rstrip):
+    for key in (_strip_line_end, str.rstrip):
         if places := _places(lines, change.search, key):
             return places, change
-    search = _without_blank_ends(change.search)
+    search = _strip_blank_ends(change.search)
     places = _places(lines, search, str.strip)
     if not places:
         return [], Change(search, change.replace)
@@ -120,7 +120,7 @@ def _find(lines: list[str], change: Change, path: str) -> tuple[list[int], Chang
     return places, Change(search, _shifted_lines(change.replace, search[0], found))
 
 
-def _without_line_end(line: str) -> str:
+def _strip_line_end(line: str) -> str:
     return line.rstrip("\r\n")
 
 
@@ -136,7 +136,7 @@ def _places(lines: list[str], search: tuple[str, ...], key: Callable[[str], str]
     return found
 
 
-def _without_blank_ends(search: tuple[str, ...]) -> tuple[str, ...]:
+def _strip_blank_ends(search: tuple[str, ...]) -> tuple[str, ...]:
     filled = [index for index, line in enumerate(search) if line.strip()]
     return search[filled[0]:filled[-1] + 1]
 
@@ -153,6 +153,6 @@ def refuse_width(path: str, indent: str) -> None:
         raise unreadable("too_deep", path=path, columns=len(indent))
 
 
-def _begin(line: str) -> str:
+def _quote(line: str) -> str:
     """How a problem quotes a line."""
     return line.strip()[:80]

@@ -9,7 +9,7 @@ from typing import Any
 
 from chatdev.config.json_schema import schema_validator
 from chatdev.replies.fences import scan
-from chatdev.replies.problem import Problem, Unreadable, unreadable
+from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
 from chatdev.workspace.python_source import literal
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
@@ -26,18 +26,18 @@ def read_json(text: str, schema: Mapping[str, Any]) -> Any:
     Trailing commas, `True`/`None` and single quotes are forgiven. With a schema the first candidate that is valid
     counts. Raises Unreadable: no value was found, or each violation with the path of its field.
     """
-    problems: list[Problem] = []
+    problems: list[ReplyProblem] = []
     for candidate in _candidates(text):
         try:
-            value = _value(candidate)
+            value = _read_value(candidate)
         except ValueError as error:
-            problems = problems or [Problem("not_json", {"why": str(error)})]
+            problems = problems or [ReplyProblem("not_json", {"why": str(error)})]
             continue
         violations = _violations(value, schema)
         if not violations:
             return value
         problems = violations
-    raise Unreadable(*problems or [Problem("no_json")])
+    raise Unreadable(*problems or [ReplyProblem("no_json")])
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -53,23 +53,23 @@ def _candidates(text: str) -> Iterator[str]:
         yield stripped[start:end + 1]
 
 
-def _value(text: str) -> Any:
+def _read_value(text: str) -> Any:
     """The value written in `text`. Raises ValueError with the first, strict reading's complaint."""
     try:
-        return _strict(text)
+        return _read_strictly(text)
     except ValueError as error:
         complaint = error
     try:
-        return _strict(_replaced(text, _TO_JSON))
+        return _read_strictly(_replace_words(text, _TO_JSON))
     except ValueError:
         pass
     try:
-        return _literal(_replaced(text, _TO_PYTHON))
+        return _read_literal(_replace_words(text, _TO_PYTHON))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise complaint from None
 
 
-def _strict(text: str) -> Any:
+def _read_strictly(text: str) -> Any:
     try:
         return load_json(text, strict=False, constant=_refuse)
     except json.JSONDecodeError as error:
@@ -80,22 +80,22 @@ def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not a JSON value")
 
 
-def _replaced(text: str, words: Mapping[str, str]) -> str:
+def _replace_words(text: str, words: Mapping[str, str]) -> str:
     """`text` with words and surplus commas outside double-quoted strings replaced."""
     return _STRING_OR_WORD.sub(lambda found: words.get(found[0], found[0]), text)
 
 
-def _literal(text: str) -> Any:
+def _read_literal(text: str) -> Any:
     """A Python literal as JSON values. Raises SyntaxError and what `json` raises."""
     return load_json(json.dumps(literal(text), allow_nan=False))
 
 
-def _violations(value: Any, schema: Mapping[str, Any]) -> list[Problem]:
+def _violations(value: Any, schema: Mapping[str, Any]) -> list[ReplyProblem]:
     """How `value` violates the schema, each with the path of the field."""
     if not schema:
         return []
     errors = sorted(schema_validator(schema).iter_errors(value), key=lambda error: error.json_path)
-    return [Problem("not_of_schema", {"field": _field(error.json_path), "why": _short(error.message)})
+    return [ReplyProblem("not_of_schema", {"field": _field(error.json_path), "why": _shorten(error.message)})
             for error in errors]
 
 
@@ -104,7 +104,7 @@ def _field(json_path: str) -> str:
     return json_path.removeprefix("$").removeprefix(".")
 
 
-def _short(message: str) -> str:
+def _shorten(message: str) -> str:
     return message if len(message) <= _SHOWN else f"{message[:_SHOWN // 2]} … {message[-_SHOWN // 2:]}"
 
 
@@ -161,8 +161,8 @@ def read_choice(text: str, options: Sequence[str]) -> str:
     Unreadable with the options.
     """
     first = next((line for line in text.split("\n") if line.strip()), "")[:_LONGEST]
-    plain = {_plain(option): option for option in options}
-    choice = plain.get(_plain(first)) or _choice_at_beginning(first.lstrip(_EDGES), options)
+    plain = {_normalize(option): option for option in options}
+    choice = plain.get(_normalize(first)) or _choice_at_beginning(first.lstrip(_EDGES), options)
     if choice is not None:
         return choice
     for part in (first, text[:_LONGEST]):
@@ -179,7 +179,7 @@ def _choice_at_beginning(text: str, options: Sequence[str]) -> str | None:
     return None
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     stripped = text.strip()
     kept = stripped.strip(_EDGES) or stripped
     return " ".join(kept.casefold().split())

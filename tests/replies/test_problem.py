@@ -12,7 +12,7 @@ import chatdev.replies
 from chatdev.config.load import load_company
 from chatdev.config.protocol import PROBLEM_VARIABLES, bundled_problems
 from chatdev.errors import ConfigError
-from chatdev.replies import Problem, Unreadable, in_words
+from chatdev.replies import ReplyProblem, Unreadable, describe_problems
 
 SAID: list[tuple[str, Mapping[str, object], str]] = [
     ("too_many_blocks", {"most": 1000}, "the reply has more than 1000 code blocks"),
@@ -123,7 +123,7 @@ SAID: list[tuple[str, Mapping[str, object], str]] = [
 @pytest.mark.parametrize(("code", "facts", "text"), SAID)
 def test_the_words_stay_byte_for_byte(code: str, facts: Mapping[str, object], text: str) -> None:
     """They are part of requests, whose digests a replay compares."""
-    assert Problem(code, facts).words(bundled_problems()) == text
+    assert ReplyProblem(code, facts).words(bundled_problems()) == text
 
 
 def test_every_code_has_words_facts_and_a_case() -> None:
@@ -157,7 +157,7 @@ def test_what_the_package_raises_is_what_the_protocol_knows() -> None:
 
 
 def test_of_many_problems_twelve_are_listed_and_the_rest_counted() -> None:
-    problems = [Problem("empty_block", {"path": f"{number}.py"}) for number in range(15)]
+    problems = [ReplyProblem("empty_block", {"path": f"{number}.py"}) for number in range(15)]
     lines = str(Unreadable(*problems)).splitlines()
     assert len(lines) == 13
     assert lines[0] == "- 0.py: the block is empty; to delete the file mark the block `delete`"
@@ -166,9 +166,9 @@ def test_of_many_problems_twelve_are_listed_and_the_rest_counted() -> None:
 
 def test_a_company_says_it_in_its_own_words(tmp_path: Path) -> None:
     company = load_company(written(tmp_path, "no_block: 'Kein Block.'"))
-    problem = Problem("no_block")
-    assert in_words([problem], company.protocol.problems) == "Kein Block."
-    assert in_words([Problem("empty_answer")], company.protocol.problems) == "the answer is empty"
+    problem = ReplyProblem("no_block")
+    assert describe_problems([problem], company.protocol.problems) == "Kein Block."
+    assert describe_problems([ReplyProblem("empty_answer")], company.protocol.problems) == "the answer is empty"
 
 
 @pytest.mark.parametrize(("entry", "message"), [

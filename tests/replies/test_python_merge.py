@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chatdev.replies import Unreadable, parse_files
+from chatdev.replies.apply import Update
 from chatdev.replies.blocks import block_of
 from chatdev.replies.python.reader import fault
-from chatdev.replies.update import Update
 
 SHOP = '''\
 #!/usr/bin/env python3

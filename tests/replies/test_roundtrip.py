@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chatdev.replies import parse_files
 from chatdev.replies.elision import elided_line
-from chatdev.replies.languages import only_commands
+from chatdev.replies.languages import holds_only_commands
 from chatdev.replies.search_replace import read_changes
 from chatdev.workspace.safe_paths import collisions
 
@@ -62,7 +62,7 @@ SHAPES: dict[str, Shape] = {
 
 def _storable(path: str, content: str) -> bool:
     """Not one of the contents that are refused on purpose."""
-    return not (only_commands(content) or read_changes(content) or elided_line(path, content))
+    return not (holds_only_commands(content) or read_changes(content) or elided_line(path, content))
 
 
 def _render(shape: str, path: str, content: str) -> str:

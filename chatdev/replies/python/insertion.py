@@ -34,7 +34,7 @@ class InsertionPoints:
     @property
     def end(self) -> int:
         """After everything."""
-        return self._after(self.statements[-1]) if self.owner else len(self.outline.lines)
+        return self._line_after(self.statements[-1]) if self.owner else len(self.outline.lines)
 
     @property
     def definitions(self) -> int:
@@ -43,34 +43,34 @@ class InsertionPoints:
             return self.end
         kinds = [statement.kind for statement in self.statements]
         if "guard" in kinds:
-            return self._before(kinds.index("guard"))
+            return self._line_before(kinds.index("guard"))
         definitions = [statement for statement in self.statements if statement.defines]
         if definitions:
-            return self._after(definitions[-1])
+            return self._line_after(definitions[-1])
         action = next((index for index, statement in enumerate(self.statements) if statement.acts), None)
-        return self.end if action is None else self._before(action)
+        return self.end if action is None else self._line_before(action)
 
     def constants(self, statement: Statement) -> int:
         """For an assignment: with those at the top, or after the definitions when it uses one."""
         names = {other.name for other in self.statements if other.defines}
         if not self.owner and names & statement.uses:
             return self.definitions
-        return self._after_top("doc", "import", "assign")
+        return self._line_after_top("doc", "import", "assign")
 
     def imports(self, statement: Statement) -> int:
         """For an import: with those at the top."""
         future = all(name and module == _FUTURE for module, name, _ in statement.imports)
-        return self._after_top("doc") if future else self._after_top("doc", "import")
+        return self._line_after_top("doc") if future else self._line_after_top("doc", "import")
 
-    def _after_top(self, *kinds: Kind) -> int:
+    def _line_after_top(self, *kinds: Kind) -> int:
         """After the statements of these kinds that the body begins with."""
         count = next((index for index, statement in enumerate(self.statements) if statement.kind not in kinds),
                      len(self.statements))
         if count:
-            return self._after(self.statements[count - 1])
-        return self.outline.comment_start(self.statements[0]) if self.owner else self._after_header()
+            return self._line_after(self.statements[count - 1])
+        return self.outline.comment_start(self.statements[0]) if self.owner else self._line_after_header()
 
-    def _after_header(self) -> int:
+    def _line_after_header(self) -> int:
         """After the comments at the top of the file (interpreter, encoding, licence)."""
         lines = self.outline.lines
         end = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))
@@ -78,12 +78,12 @@ class InsertionPoints:
             return end
         return min(2, self.outline.comment_start(self.statements[0]))
 
-    def _before(self, index: int) -> int:
+    def _line_before(self, index: int) -> int:
         if index:
-            return self._after(self.statements[index - 1])
+            return self._line_after(self.statements[index - 1])
         return self.outline.comment_start(self.statements[0])
 
-    def _after(self, statement: Statement) -> int:
+    def _line_after(self, statement: Statement) -> int:
         return self.outline.end_of(statement) if statement.defines else statement.end
 
 
@@ -106,7 +106,7 @@ class Edits:
 
     def replace(self, start: int, end: int, text: str) -> None:
         """New text for some lines; it takes over their line ends, or the lack of one at the end of the file."""
-        text = self._with_line_ends(text)
+        text = self._adapt_line_ends(text)
         if not self.lines[end - 1].endswith(("\n", "\r")):
             text = text.rstrip("\r\n")
         self._edits.append((start, end, text))
@@ -117,7 +117,7 @@ class Edits:
         follows = self.lines[place] if place < len(self.lines) else ""
         if follows.strip() and (blanks or follows.startswith(("def ", "async ", "class ", "@"))):
             text += "\n" * (blanks or 2)
-        self._edits.append((place, place, self._with_line_ends(lead + text)))
+        self._edits.append((place, place, self._adapt_line_ends(lead + text)))
 
     def _lead(self, place: int, blanks: int) -> int:
         """How many line ends must come before new lines at `place`."""
@@ -138,7 +138,7 @@ class Edits:
             position = end
         return "".join([*out, *self.lines[position:]])
 
-    def _with_line_ends(self, text: str) -> str:
+    def _adapt_line_ends(self, text: str) -> str:
         """`text` with the line ends that the file uses."""
         text = text.replace("\r\n", "\n")
         return text.replace("\n", "\r\n") if self.lines[:1] and self.lines[0].endswith("\r\n") else text

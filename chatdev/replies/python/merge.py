@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from chatdev.replies.fences import indentation
-from chatdev.replies.problem import Problem, Unreadable, unreadable
+from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
 from chatdev.replies.python.insertion import Edits, InsertionPoints, class_points, module_points
 from chatdev.replies.python.outline import Import, Outline, Statement
 from chatdev.replies.python.parts import is_stub
@@ -41,13 +41,13 @@ class _Merge:
     edits: Edits
     imports: set[Import]
     """What the file imports before."""
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ReplyProblem] = field(default_factory=list)
     applied: int = 0
     """Statements of the part that have their place, changed or not."""
 
     def add_problem(self, code: str, **facts: object) -> None:
         """Note why something cannot be merged."""
-        self.problems.append(Problem(code, {"path": self.path, **facts}))
+        self.problems.append(ReplyProblem(code, {"path": self.path, **facts}))
 
     def merge_body(self, statements: Sequence[Statement], points: InsertionPoints) -> None:
         """Merge the statements of a module's or class's body."""
@@ -97,7 +97,7 @@ class _Merge:
         """The text of an import without what is imported already; empty when that is all of it."""
         missing = [name for name in new.imports if name not in self.imports]
         if len(missing) == len(new.imports) and not new.shares_line:
-            return self.part.indented(new.start, new.end, "")
+            return self.part.indent_lines(new.start, new.end, "")
         return _import_line(missing) if missing else ""
 
     def merge_named(self, new: Statement, points: InsertionPoints, given: int, index: int) -> None:
@@ -145,7 +145,7 @@ class _Merge:
         self.applied += 1
         if old.header is None or old.header != new.header:
             indent = indentation(self.old.lines[old.start])
-            self.edits.replace(old.start, old_end, self.indented(new.start, new_end, indent))
+            self.edits.replace(old.start, old_end, self.indent_lines(new.start, new_end, indent))
         self.merge_body(new.members, class_points(self.old, old))
 
     def is_complete(self, old: Statement, new: Statement) -> bool:
@@ -171,7 +171,7 @@ class _Merge:
             return
         if self.old.lines[old.start:old.end] != self.part.lines[new.start:new.end]:
             indent = indentation(self.old.lines[old.start])
-            self.edits.replace(old.start, old.end, self.indented(new.start, new.end, indent))
+            self.edits.replace(old.start, old.end, self.indent_lines(new.start, new.end, indent))
 
     def add(self, new: Statement, points: InsertionPoints, place: int) -> None:
         """Put a statement, with the comment above it, at a place of the file."""
@@ -180,12 +180,12 @@ class _Merge:
             self.add_problem("definition_elided", name=new.name)
         elif not self.shares_line(new):
             blanks = points.blanks if new.defines or new.kind == "guard" else 0
-            self.edits.insert(place, self.indented(self.part.comment_start(new), new.end, points.indent), blanks)
+            self.edits.insert(place, self.indent_lines(self.part.comment_start(new), new.end, points.indent), blanks)
 
-    def indented(self, start: int, end: int, indent: str) -> str:
+    def indent_lines(self, start: int, end: int, indent: str) -> str:
         """Lines of the part, indented as deep as they belong."""
         refuse_width(self.path, indent)
-        return self.part.indented(start, end, indent)
+        return self.part.indent_lines(start, end, indent)
 
     def shares_line(self, statement: Statement) -> bool:
         """Whether other code stands on a line of it; that is a problem, for lines are what is exchanged."""

@@ -92,7 +92,7 @@ class Outline:
         return {name for statement in self.statements for name in statement.imports}
 
     @property
-    def bound(self) -> set[str]:
+    def top_names(self) -> set[str]:
         """Names that the module defines, assigns or imports at its top."""
         names = {name for statement in self.statements if statement.name for name in statement.name.split(", ")}
         return names | {(given or name or module).split(".")[0] for statement in self.statements
@@ -129,16 +129,16 @@ class Outline:
             start -= 1
         return start
 
-    def indented(self, start: int, end: int, indent: str) -> str:
+    def indent_lines(self, start: int, end: int, indent: str) -> str:
         """Lines, indented so that line `start` has `indent`; lines inside strings keep theirs."""
         old = indentation(self.lines[start])
         lines = self.lines[start:end]
         if old != indent:
-            lines = list(self._shifted(start, end, old, indent))
+            lines = list(self._shift(start, end, old, indent))
         text = "".join(lines)
         return text if text.endswith(("\n", "\r")) else text + "\n"
 
-    def _shifted(self, start: int, end: int, old: str, new: str) -> Iterator[str]:
+    def _shift(self, start: int, end: int, old: str, new: str) -> Iterator[str]:
         for number in range(start, end):
             line = self.lines[number]
             stays = number in self.in_strings or not line.strip() or not line.startswith(old)

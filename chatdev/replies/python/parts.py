@@ -1,10 +1,11 @@
-"""Whether a block of Python is a whole new version of a file or only the part that changes."""
+"""Parts of a Python file: whether a block is one or a whole new version, and what one looks like."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from chatdev.replies.python.outline import Outline, Statement
+from chatdev.replies.python.reader import functions
 
 _WHOLE_SHARE = 0.6  # a program of its own is a new version when it has at least this share of the old lines
 
@@ -20,7 +21,7 @@ def is_part(old: Outline, new: Outline) -> bool:
         return True
     if missing := set(_definitions(old.statements)) - set(_definitions(new.statements)):
         return not _stands_alone(old, new, missing)
-    if (old.acts and not new.acts) or new.needs & old.bound:
+    if (old.acts and not new.acts) or new.needs & old.top_names:
         return True
     if _only_definitions(new):
         return not _only_definitions(old)
@@ -59,4 +60,25 @@ def _stands_alone(old: Outline, new: Outline, missing: set[str]) -> bool:
     if not new.acts or new.size < _WHOLE_SHARE * old.size:
         return False
     methods = {name.split(".")[1] for name in missing if "." in name}
-    return not (old.bound | methods) & new.needs
+    return not (old.top_names | methods) & new.needs
+
+
+_LINES = range(2, 41)  # the shortest is taken; without any example a small model loses the form
+
+
+def example_part(software: Mapping[str, bytes]) -> str:
+    """One short function of the software as a delivery would bring it: path line and fenced block; empty when there is
+    no short Python function. A small model copies examples, and may copy this one without harm."""
+    found = sorted(_short_functions(software), key=lambda pair: (len(pair[1].splitlines()), pair))
+    if not found:
+        return ""
+    path, source = found[0]
+    return f"{path}\n```python\n{source}\n```"
+
+
+def _short_functions(software: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    for path, data in software.items():
+        if path.endswith(".py"):
+            for source in functions(data.decode("utf-8", "replace")):
+                if len(source.splitlines()) in _LINES and "```" not in source:
+                    yield path, source

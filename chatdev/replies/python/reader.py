@@ -54,7 +54,7 @@ def read_part(text: str) -> Outline:
             body = _body("".join(variant))
         except NotPython:
             continue
-        return _outline(variant, _without_frame(body) if variant[0] == "if True:\n" else body)
+        return _outline(variant, _unwrap_frame(body) if variant[0] == "if True:\n" else body)
     raise first
 
 
@@ -99,7 +99,7 @@ def _body(text: str) -> list[ast.stmt]:
         raise NotPython(error) from None
 
 
-def _without_frame(body: list[ast.stmt]) -> list[ast.stmt]:
+def _unwrap_frame(body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements without the `if True:` around the first of them."""
     first = body[0]
     return [*first.body, *body[1:]] if isinstance(first, ast.If) else body
@@ -137,7 +137,7 @@ def _statement(node: ast.stmt, start: int, end: int, *, first: bool, shares_line
         case ast.ClassDef():
             header = _fingerprint(*node.bases, *node.keywords, *node.decorator_list)
             return Statement("class", node.name, start, end, _statements(node.body), shares_line, header=header)
-        case ast.Assign() | ast.AnnAssign() if names := _names_assigned(node):
+        case ast.Assign() | ast.AnnAssign() if names := _assigned_names(node):
             uses = frozenset(child.id for child in ast.walk(node) if isinstance(child, ast.Name))
             return Statement("assign", names, start, end, shares_line=shares_line, uses=uses)
         case _:
@@ -187,7 +187,7 @@ def _is_method(node: _Function) -> bool:
     return bound or bool(decorators & {"staticmethod", "classmethod", "property"})
 
 
-def _names_assigned(node: ast.Assign | ast.AnnAssign) -> str:
+def _assigned_names(node: ast.Assign | ast.AnnAssign) -> str:
     """The names assigned to, or nothing when something else (`a.b`, `a[0]`) is among the targets."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     flat = [item for target in targets for item in (target.elts if isinstance(target, ast.Tuple) else [target])]
@@ -272,12 +272,12 @@ def _needs(nodes: Sequence[ast.AST]) -> frozenset[str]:
             case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
                 (used if isinstance(node.ctx, ast.Load) else defined).add(name)
             case _:
-                if binding := _defined_by(node):
+                if binding := _binding(node):
                     defined.add(binding)
     return frozenset(used - defined - _BUILTINS)
 
 
-def _defined_by(node: ast.AST) -> str | None:
+def _binding(node: ast.AST) -> str | None:
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return name

@@ -1,24 +1,132 @@
-"""One block for one file: a whole new version, search/replace changes, or a part to merge."""
+"""Bringing a block into the software: the file it is for, and the new text of that file.
+
+The text is a whole new version, the old one with search/replace changes, or the old one with a part merged into it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from chatdev.replies.blocks import Block
 from chatdev.replies.elision import elided_line
-from chatdev.replies.languages import is_python
+from chatdev.replies.languages import fits, is_python, usual_name
 from chatdev.replies.problem import unreadable
 from chatdev.replies.python.broken import read_around
 from chatdev.replies.python.merge import merge
 from chatdev.replies.python.outline import Outline
 from chatdev.replies.python.parts import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
-from chatdev.replies.search_replace import Changes, apply_changes
+from chatdev.replies.search_replace import SearchReplace, apply_changes
+from chatdev.workspace.safe_paths import safe_path
 
 _READING = 16  # how often a text can be looked through while Python source of its length is read and merged into
 _FRAGMENT = 0.5  # of the lines before: what a file that does not parse may shrink to without being marked `whole`
+_PROGRAMMING = ("import", "function", "class", "call")
+_JAVA_CLASS = re.compile(r"^\s*public\s+(?:final\s+|abstract\s+)*(?:class|interface|enum|record)\s+(\w+)", re.MULTILINE)
+
+
+def safe_target(name: str, block: Block, files: Collection[str]) -> str:
+    """The path of the software that `name` means for a block: changes are for a file that is there, so they find it in
+    its folder when no other has its name. Raises UnsafePath."""
+    path = safe_path(name)
+    if block.kind != "changes" or path in files:
+        return path
+    namesakes = [other for other in files if PurePosixPath(other).name == PurePosixPath(path).name]
+    return namesakes[0] if len(namesakes) == 1 else path
+
+
+def only_path(block: Block, only: Sequence[str]) -> str | None:
+    """The one file that may be written, for a nameless block that can be it; `only` are patterns."""
+    if len(only) != 1 or set("*?[") & set(only[0]):
+        return None
+    return only[0] if fits(only[0], block.language) or block.language == "text" or not block.word else None
+
+
+def guess_path(block: Block, software: Mapping[str, str]) -> str | None:
+    """The file meant by a nameless block; None when it is no program.
+
+    The only file of its language, else the only one that has what the block changes, else the class it defines,
+    else `main`. `software` maps paths to texts. Raises Unreadable when several files are possible.
+    """
+    if block.changes:
+        return _searched_file(block.changes, software)
+    language = block.language if block.word else _language_by_content(block.text)
+    if language is None or usual_name(language) is None:
+        return None
+    existing = {path: text for path, text in software.items() if fits(path, language)}
+    if len(existing) == 1:
+        return next(iter(existing))
+    defining = _defining_file(block.text, existing) if language == "python" else None
+    return defining or _file_by_content(block.text, language, existing)
+
+
+def _language_by_content(content: str) -> str | None:
+    """`python` when a block without a language word is a Python program, else None."""
+    try:
+        outline = read(content)
+    except NotPython:
+        return None
+    return "python" if any(statement.kind in _PROGRAMMING for statement in outline.statements) else None
+
+
+def _searched_file(changes: SearchReplace, software: Mapping[str, str]) -> str:
+    """The only file that holds all the lines searched for."""
+    changes.require_complete(None)
+    parts = ["".join(change.search).strip() for change in changes.found]
+    found = [path for path, text in software.items() if all(part and part in text for part in parts)]
+    if len(found) != 1:
+        raise unreadable("which_file_searched", count=len(found))
+    return found[0]
+
+
+def _defining_file(content: str, software: Mapping[str, str]) -> str | None:
+    """The only file that defines something of what the block defines."""
+    given = _definitions(content)
+    found = [path for path, text in software.items() if given & _definitions(text)]
+    return found[0] if len(found) == 1 else None
+
+
+def _file_by_content(content: str, language: str, existing: Collection[str]) -> str | None:
+    """The class that the block defines, else `main`; of files that are there only a main program is replaced so."""
+    name = usual_name(language, _stem(language, content))
+    if name in existing and not (language == "python" and _has_main_guard(content)):
+        raise unreadable("which_file", files=sorted(existing))
+    return name
+
+
+def _definitions(text: str) -> set[str]:
+    """Names of the functions and classes a Python text defines, methods given without their class included."""
+    try:
+        return read_part(text).definitions
+    except NotPython:
+        return set()
+
+
+def _stem(language: str, content: str) -> str:
+    """What to call a file by its content: its public class, else `main`."""
+    if language == "java":
+        found = _JAVA_CLASS.search(content)
+        return found[1] if found else "Main"
+    if language != "python":
+        return "main"
+    try:
+        outline = read_part(content)
+    except NotPython:
+        return "main"
+    public = [statement.name for statement in outline.statements
+              if statement.kind == "class" and not statement.name.startswith("_")]
+    return public[0].lower() if len(public) == 1 and not outline.acts else "main"
+
+
+def _has_main_guard(content: str) -> bool:
+    try:
+        return any(statement.kind == "guard" for statement in read(content).statements)
+    except NotPython:
+        return False
 
 
 def effort(block: Block, texts: Mapping[str, str]) -> int:
@@ -79,7 +187,7 @@ class Update:
             raise unreadable("change_elided", path=self.path, line=line)
         return self.block.text
 
-    def _changed_text(self, changes: Changes) -> str:
+    def _changed_text(self, changes: SearchReplace) -> str:
         """The file after its search/replace changes."""
         changes.require_complete(self.path)
         if self.old is None and any(line.strip() for change in changes.found for line in change.search):
