@@ -66,3 +66,10 @@ def test_companies_are_data_without_python() -> None:
 def test_every_folder_of_modules_is_a_package() -> None:
     """Setuptools ships no others."""
     assert not [named(p.parent) for p in MODULES if not (p.parent / "__init__.py").exists()]
+
+
+def test_the_page_on_the_architecture_shows_these_layers() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = page.split("## Layers")[1].split("```")[1].strip().splitlines()
+    to_come = {"web", "process"}
+    assert [set(line.split(" · ")) for line in drawn] == [set(line.split()) - to_come for line in LAYERS]
