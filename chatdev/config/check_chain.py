@@ -69,7 +69,7 @@ class _Walk:
         if step.when is not None:
             self.expression(step.when, (*path, "when"), before)
         if step.optional and path[-2] != "parallel":
-            self.found((*path, "optional"), "`optional` belongs to a branch of `parallel`; use `when`, or remove it")
+            self.report((*path, "optional"), "`optional` belongs to a branch of `parallel`; use `when`, or remove it")
 
     def until(self, step: Step, path: KeyPath, inside: Names) -> None:
         text, changing = step.until or "", names_written(step.children, self.company.phases)
@@ -77,7 +77,7 @@ class _Walk:
         if step.item is not None:
             changing |= {step.item}
         if names is not None and not names & changing:
-            self.found(path, f"{text!r} names nothing that the loop writes, so it can never become true in it; name "
+            self.report(path, f"{text!r} names nothing that the loop writes, so it can never become true in it; name "
                        f"one of {', '.join(sorted(changing))}")
 
     def branches(self, step: Step, path: KeyPath, before: Names) -> None:
@@ -89,15 +89,15 @@ class _Walk:
             written = {f"`{name}`" for name in names_written([branch], phases) - {"software"}}
             for what in sorted(written | {f"the file {file}" for file in files_declared([branch], phases)}):
                 if what in names:
-                    self.found((*path, *step.inner_path, n), f"this branch and branch {names[what]} both write {what}; "
-                               "let one of them write it, or run them one after the other")
+                    self.report((*path, *step.inner_path, n), f"this branch and branch {names[what]} both write "
+                                f"{what}; let one of them write it, or run them one after the other")
                 names[what] = n
 
     def phase(self, step: PhaseStep, path: KeyPath, before: Names) -> None:
         phases = self.company.phases
         phase = phases.get(step.phase)
         if phase is None:
-            self.found((*path, "phase"), f"there is no phase {step.phase!r}; {name_hint(step.phase, phases)}")
+            self.report((*path, "phase"), f"there is no phase {step.phase!r}; {name_hint(step.phase, phases)}")
             return
         self.need(phase.reads, ("phases", step.phase, "reads"), before)
         for tool in (phase.feedback, phase.guard):
@@ -110,14 +110,14 @@ class _Walk:
         reads = step.reads if step.reads is not None else facts.reads if facts else ()
         self.need(reads, path if step.reads is None else (*path, "reads"), before, f"the tool {step.tool} ")
         if problem := write_problem(self.company, step.writes, self.items):
-            self.found((*path, "writes"), problem)
+            self.report((*path, "writes"), problem)
         elif step.writes == "software" and facts and not facts.writes_files:
-            self.found((*path, "writes"), f"the tool {step.tool} makes no files; write another name than `software`")
+            self.report((*path, "writes"), f"the tool {step.tool} makes no files; write another name than `software`")
 
     def foreach(self, step: ForeachStep, path: KeyPath, before: Names) -> None:
         name = step.item
         if not is_name(name) or name in RESERVED or name in before | self.anywhere:
-            self.found((*path, "foreach", "as"), f"an item cannot be called {name!r}; take a name that nothing else "
+            self.report((*path, "foreach", "as"), f"an item cannot be called {name!r}; take a name that nothing else "
                        "has")
         if self.expression(step.foreach.over, (*path, "foreach", "over"), before):
             self.need(step.names_read(self.company.phases), (*path, "foreach", "over"), before)
@@ -137,14 +137,14 @@ class _Walk:
         """`success` reads what the last step, a tool, writes: leaving phases out never changes what success means."""
         last = self.company.chain[-1]
         if last.kind != "tool":
-            self.found(("chain", len(self.company.chain) - 1), "the last step must be a tool that states the verdict, "
+            self.report(("chain", len(self.company.chain) - 1), "the last step must be a tool that states the verdict, "
                        "e.g. `{tool: software.run, writes: test}`; add one")
             return
         written = last.names_written(self.company.phases)
         names = self.expression(self.company.success, ("success",), written)
         if names is not None and names != written:
             (verdict,) = written
-            self.found(("success",), f"{self.company.success!r} must read {verdict!r}, which the last step writes, "
+            self.report(("success",), f"{self.company.success!r} must read {verdict!r}, which the last step writes, "
                        f"and nothing else; write e.g. `{verdict}.passed`")
 
     def expression(self, text: str, path: KeyPath, before: Names) -> Names | None:
@@ -152,19 +152,20 @@ class _Walk:
         try:
             names = compile_expression(text).names
         except ExpressionError as error:
-            self.found(path, str(error))
+            self.report(path, str(error))
             return None
-        unknown = names - before - self.anywhere
+        there = before | self.anywhere
+        unknown = names - there
         for name in sorted(unknown):
-            self.found(path, f"names {name!r}, which nothing writes; {name_hint(name, sorted(before | self.anywhere))}")
+            self.report(path, f"names {name!r}, which nothing writes; {name_hint(name, sorted(there))}")
         return None if unknown else names
 
     def need(self, reads: Sequence[str], path: KeyPath, before: Names, who: str = "") -> None:
         """Findings for each read that nothing can have written yet."""
-        for problem in self.unsatisfied(reads, before):
-            self.found(path, f"{who}{problem}")
+        for problem in self.missing_reads(reads, before):
+            self.report(path, f"{who}{problem}")
 
-    def unsatisfied(self, reads: Sequence[str], before: Names) -> Iterator[str]:
+    def missing_reads(self, reads: Sequence[str], before: Names) -> Iterator[str]:
         for read in reads:
             name = bare_name(read)
             if read != name:
@@ -176,7 +177,7 @@ class _Walk:
                 hint = name_hint(name, sorted(before))
                 yield f"reads {name!r}, which {later}; write it before, or `{name}?` ({hint})"
 
-    def found(self, path: KeyPath, text: str) -> None:
+    def report(self, path: KeyPath, text: str) -> None:
         finding = Finding(path, text)
         if finding not in self.findings:
             self.findings.append(finding)

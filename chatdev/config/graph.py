@@ -80,11 +80,11 @@ class _Dot:
             self.edges += [f"  {node} -> {name};" for node in before]
             return [name]
         self.lines.append(f"{indent}subgraph cluster_{name} {{ label={label};")
-        after = self._inside(step, before, indent + "  ")
+        after = self._inner_steps(step, before, indent + "  ")
         self.lines.append(f"{indent}}}")
         return after
 
-    def _inside(self, step: Step, before: list[str], indent: str) -> list[str]:
+    def _inner_steps(self, step: Step, before: list[str], indent: str) -> list[str]:
         if step.side_by_side:
             return [end for branch in step.children for end in self.step(branch, before, indent)]
         first = self._count + 1

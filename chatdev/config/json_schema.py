@@ -74,7 +74,7 @@ def grammar_can_express(schema: Mapping[str, Any]) -> bool:
     shuts out what is valid; it does not come back from bounds that contradict each other.
     """
     return all(isinstance(part, dict) and _IN_GRAMMARS.issuperset(part) and part.get("enum") != []
-               and _plain_reference(part.get("$ref", "#/")) and not _contradictory(part)
+               and _plain_reference(part.get("$ref", "#/")) and not _has_contradictory_bounds(part)
                for _, part in _parts(schema, ""))
 
 
@@ -83,7 +83,7 @@ def _plain_reference(reference: str) -> bool:
     return reference.startswith("#/") and not set(reference) & set("%~")
 
 
-def _contradictory(part: dict[str, Any]) -> bool:
+def _has_contradictory_bounds(part: dict[str, Any]) -> bool:
     """Whether the bounds leave nothing between them."""
     least = max(part.get("minimum", -inf), part.get("exclusiveMinimum", -inf) + 1)
     most = min(part.get("maximum", inf), part.get("exclusiveMaximum", inf) - 1)

@@ -180,7 +180,7 @@ def _matches_pattern(pattern: tuple[str, ...], path: KeyPath) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether there is a file; a name too long or otherwise impossible is none."""
+    """Whether there is such a file; False for a name that no file can have."""
     try:
         return path.is_file()
     except (OSError, ValueError):

@@ -54,10 +54,10 @@ class _Target:
     def last(self) -> bool:
         return self.depth == len(self.keys) - 1
 
-    def into(self, kind: Any) -> _Target:
+    def enter(self, kind: Any) -> _Target:
         return _Target(kind, self.keys, self.depth + 1, self.place)
 
-    def refused(self, allowed: Sequence[Key]) -> ConfigError:
+    def refusal(self, allowed: Sequence[Key]) -> ConfigError:
         above = ".".join(self.keys[: self.depth]) or "the company"
         return ConfigError(f"{self.place}: {above} has no {self.key!r}; {name_hint(self.key, map(str, allowed))}")
 
@@ -74,7 +74,7 @@ def _set(node: Node, target: _Target, text: str) -> Node:
     else:
         allowed = list(entries)
     if target.key not in allowed:
-        raise target.refused(allowed)
+        raise target.refusal(allowed)
     return Node({**entries, target.key: _entry(entries.get(target.key), target, child(kind, target.key), text)},
                 node.place)
 
@@ -84,13 +84,13 @@ def _entry(old: Node | None, target: _Target, kind: Any, text: str) -> Node:
     set in it."""
     if target.last:
         return _value(kind, text, target.place)
-    return _set(old or Node({}, target.place), target.into(kind), text)
+    return _set(old or Node({}, target.place), target.enter(kind), text)
 
 
 def _set_in_list(node: Node, target: _Target, text: str) -> Node:
     positions: list[Key] = list(range(len(node.value)))
     if target.key not in map(str, positions):
-        raise target.refused(positions)
+        raise target.refusal(positions)
     n = int(target.key)
     value = _entry(node.value[n], target, child(target.kind, n), text)
     return Node([*node.value[:n], value, *node.value[n + 1:]], node.place)

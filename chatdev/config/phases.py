@@ -38,7 +38,7 @@ class Solution(StrictModel):
     as_file: str | None = None
     """files: the whole solution is the content of this one file."""
     most: int | None = Field(None, ge=1)
-    """list: so many items at most; more are cut off."""
+    """list: how many items there may be at most; more are cut off."""
     only: list[str] = Field([])
     """files: glob patterns of the paths that may be written; empty means any."""
     retries: int = Field(2, ge=0)
@@ -55,7 +55,7 @@ class Memory(StrictModel):
     """Short-term memory of a phase."""
 
     window: int | None = Field(None, ge=1)
-    """Keep the opening and only the last so many exchanges; unset keeps all."""
+    """How many of the last exchanges are kept beside the opening; unset: all."""
 
 
 class Guidance(StrictModel):

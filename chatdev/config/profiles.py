@@ -53,7 +53,7 @@ class ModelProfile(StrictModel):
     questions: int | None = Field(None, ge=1)
     """Most questions of dehallucination in one round."""
     window: int | None = Field(None, ge=1)
-    """Short-term memory where the phase sets none: so many exchanges."""
+    """How many exchanges short-term memory keeps where the phase does not say."""
     native_tools: bool = False
     """Whether the model is given tools through the API; otherwise by the JSON-block protocol."""
     constrained: bool = False
@@ -64,7 +64,7 @@ class ModelProfile(StrictModel):
     """tiktoken encoding to estimate with where the server does not count."""
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """US dollars for so many tokens; None when the price is unknown."""
+        """US dollars for these tokens; None when the price is unknown."""
         if self.price is None:
             return None
         return (prompt_tokens * self.price.prompt + completion_tokens * self.price.completion) / 1_000_000

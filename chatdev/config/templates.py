@@ -45,13 +45,14 @@ def entries(template: str, name: str) -> frozenset[str]:
     it calls (`inputs.items()`) are none."""
     tree = _parse(template)
     called = {id(call.node) for call in tree.find_all(nodes.Call)}
-    dotted = {node.attr for node in tree.find_all(nodes.Getattr) if _is(node.node, name) and id(node) not in called}
+    dotted = {node.attr for node in tree.find_all(nodes.Getattr)
+              if _is_variable(node.node, name) and id(node) not in called}
     indexed = {node.arg.value for node in tree.find_all(nodes.Getitem)
-               if _is(node.node, name) and isinstance(node.arg, nodes.Const)}
+               if _is_variable(node.node, name) and isinstance(node.arg, nodes.Const)}
     return frozenset(dotted | {key for key in indexed if isinstance(key, str)})
 
 
-def _is(node: nodes.Node, name: str) -> bool:
+def _is_variable(node: nodes.Node, name: str) -> bool:
     return isinstance(node, nodes.Name) and node.name == name
 
 

@@ -176,7 +176,7 @@ class _Builder:
     def build(self, node: yaml.Node, mark: yaml.Mark | None = None) -> Node:
         self._count += 1
         if self._count > _MOST_VALUES:
-            raise self._refused(node, f"more than {_MOST_VALUES} values", "use fewer aliases")
+            raise self._refusal(node, f"more than {_MOST_VALUES} values", "use fewer aliases")
         place = self._place(mark or node.start_mark)
         if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
             return Node(self._mapping(node), place)
@@ -188,12 +188,12 @@ class _Builder:
         found: dict[str, Node] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag != _TAG + "str":
-                raise self._refused(key, f"the key {_source(key)} is not text", "put it in quotes (so must a value "
+                raise self._refusal(key, f"the key {_source(key)} is not text", "put it in quotes (so must a value "
                                     "that begins with `{`)")
             if key.value == "<<":
-                raise self._refused(key, "merge keys (`<<`) are not used here", "write the entries out, or `extends`")
+                raise self._refusal(key, "merge keys (`<<`) are not used here", "write the entries out, or `extends`")
             if key.value in found:
-                raise self._refused(key, f"the key {key.value!r} is given twice (first in {found[key.value].place})",
+                raise self._refusal(key, f"the key {key.value!r} is given twice (first in {found[key.value].place})",
                                     "remove one of them")
             found[key.value] = self.build(value, key.start_mark)
         return found
@@ -201,13 +201,13 @@ class _Builder:
     def _scalar(self, node: yaml.Node) -> Any:
         make = _SCALARS.get(node.tag)
         if make is None or not isinstance(node, yaml.ScalarNode):
-            raise self._refused(node, f"the tag {node.tag.replace(_TAG, '!!')} is not used here", "remove it")
+            raise self._refusal(node, f"the tag {node.tag.replace(_TAG, '!!')} is not used here", "remove it")
         try:
             return make(node.value)
         except ValueError as error:
-            raise self._refused(node, f"{_source(node)} is not a number: {error}", "put it in quotes") from error
+            raise self._refusal(node, f"{_source(node)} is not a number: {error}", "put it in quotes") from error
 
-    def _refused(self, node: yaml.Node, problem: str, fix: str) -> ConfigError:
+    def _refusal(self, node: yaml.Node, problem: str, fix: str) -> ConfigError:
         return ConfigError(f"{self._place(node.start_mark)}: {problem}; {fix}")
 
     def _place(self, mark: yaml.Mark) -> str:

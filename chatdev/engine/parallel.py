@@ -13,7 +13,7 @@ from chatdev.errors import PhaseFailed, ToolError
 from chatdev.events import Noted
 from chatdev.place import Place
 
-_BEARABLE = (PhaseFailed, ToolError)
+_TOLERATED = (PhaseFailed, ToolError)
 """What an optional branch may fail of; a model that cannot be reached is never passed over (design §3, success)."""
 
 
@@ -59,7 +59,7 @@ class BranchRun:
     @property
     def is_excused(self) -> bool:
         """Whether the branch has failed, and that is only reported."""
-        return self.optional and isinstance(self.failure, _BEARABLE)
+        return self.optional and isinstance(self.failure, _TOLERATED)
 
     def changed_values(self, state: State) -> dict[str, Any]:
         """The long-term names that the branch wrote, with their values, beside `state`, where it began."""
