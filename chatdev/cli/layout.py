@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import textwrap
 import threading
 import time
@@ -50,20 +51,25 @@ def layout_text(text: str, *, everything: bool) -> Iterator[str]:
 
 def _lines(text: str, *, everything: bool) -> Iterator[str]:
     in_code, shown = False, 0
+    most = sys.maxsize if everything else CODE_LINES
     for line in text.split("\n"):
         if _FENCE.match(line):
-            if in_code and shown > CODE_LINES and not everything:
-                yield _more(shown - CODE_LINES)
+            yield from _rest_of_code(shown - most)
             in_code, shown = not in_code, 0
             yield _dim(line)
         elif in_code:
             shown += 1
-            if everything or shown <= CODE_LINES:
+            if shown <= most:
                 yield _dim(line)
         else:
             yield from _wrap(line)
-    if in_code and shown > CODE_LINES and not everything:
-        yield _more(shown - CODE_LINES)
+    yield from _rest_of_code(shown - most)
+
+
+def _rest_of_code(lines: int) -> Iterator[str]:
+    """That a block of code has so many lines more than are shown, if it has."""
+    if lines > 0:
+        yield _more(lines)
 
 
 def _wrap(line: str) -> list[str]:
