@@ -15,7 +15,7 @@
     ├── WorkspaceError         the software or run folder cannot be read or written
     │   └── UnsafePath         a path leaves the software folder
     ├── JournalError           the journal is damaged or belongs to another run
-    ├── RunChanged             a run to go on with would not do what it did: its company, prompts or code changed
+    ├── RunChanged             a resumed run would not do what it did: its company, prompts or code changed
     ├── RecordEnds             a replay has come to the end of its record
     ├── BudgetExhausted        a run reached its budget; it can be resumed with a greater one
     └── PhaseFailed            a phase ended without the solution it owes

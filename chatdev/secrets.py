@@ -37,7 +37,7 @@ _lock = threading.Lock()
 
 def keep_secret(value: str) -> None:
     """Remember `value` as a secret, unless it is too short or too ordinary a word to be one. Of several lines (a
-    private key) each is one, because they may be told apart; lines of words are none."""
+    private key) each is one, because they may be shown one by one; lines of words are none."""
     value = value.strip()
     if _is_telling(value):
         _remember(value)
@@ -119,7 +119,7 @@ def _scrub(value: Any) -> Any:
     return value
 
 
-class Pieces:
+class StreamScrubber:
     """Passes on a text that comes in pieces, without the secrets in it; what may be the beginning of one waits for
     the next piece or for `end`."""
 

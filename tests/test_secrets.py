@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from chatdev.config.environ import Environ, keep_dotenvs
 from chatdev.errors import ConfigError
 from chatdev.journal import Journal, read_journal
-from chatdev.secrets import PLACEHOLDER, Pieces, keep_address, keep_secret, keep_variables, scrub, scrub_values
+from chatdev.secrets import PLACEHOLDER, StreamScrubber, keep_address, keep_secret, keep_variables, scrub, scrub_values
 
 KEY = "sk-unit-4f6a9b0c1d2e"
 LIMIT = 20e-6  # seconds that a journal line may take longer
@@ -100,7 +100,7 @@ def test_a_text_in_pieces_loses_its_secrets_and_nothing_else(parts: list[str], d
     text = "".join(parts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     shown: list[str] = []
-    pieces = Pieces(shown.append)
+    pieces = StreamScrubber(shown.append)
     for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
         pieces.add(text[start:end])
     pieces.end()

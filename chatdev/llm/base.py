@@ -39,7 +39,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What a model is told of a tool; `parameters` is a JSON schema of an object."""
+    """A tool as a model sees it; `parameters` is a JSON schema of an object."""
 
     name: str
     description: str

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import Refused, Transient, Unusable
 from chatdev.llm.tokens import count_tokens
-from chatdev.secrets import Pieces
+from chatdev.secrets import StreamScrubber
 
 _LENGTH = ("length", "max_tokens")
 
@@ -139,7 +139,7 @@ class StreamCollector:
     """Collects the chunks of a stream into one reply, and passes text on as it comes."""
 
     def __init__(self, on_text: Callable[[str], None]) -> None:
-        self._shown = Pieces(on_text)
+        self._listener = StreamScrubber(on_text)
         self._text: list[str] = []
         self._refusal: list[str] = []
         self._calls: list[dict[str, Any]] = []
@@ -161,7 +161,7 @@ class StreamCollector:
     def _add_part(self, part: Mapping[str, Any]) -> None:
         if text := text_of(part.get("content")):
             self._text.append(text)
-            self._shown.add(text)
+            self._listener.add(text)
         if refusal := text_of(part.get("refusal")):
             self._refusal.append(refusal)
         for piece in _mappings(part.get("tool_calls")):
@@ -188,7 +188,7 @@ class StreamCollector:
 
     def end(self) -> None:
         """Nothing more comes."""
-        self._shown.end()
+        self._listener.end()
 
     def completion(self) -> dict[str, Any]:
         """The reply as an unstreamed completion. Raises Transient when the stream ended before the reply did."""

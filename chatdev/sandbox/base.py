@@ -126,7 +126,7 @@ def prlimit_command(limits: ProcessLimits, *, count_processes: bool) -> list[str
     space = limits.memory if limits.address_space is None else limits.address_space
     options = [f"--as={space}", f"--fsize={limits.file_size}", f"--nofile={limits.open_files}", "--core=0"]
     if limits.cpu is not None:
-        options.append(f"--cpu={limits.cpu}:{limits.cpu + 1}")  # the first is told apart from a plain kill
+        options.append(f"--cpu={limits.cpu}:{limits.cpu + 1}")  # the first limit sends SIGXCPU, the second SIGKILL
     if count_processes:
         options.append(f"--nproc={limits.processes}")
     return ["prlimit", *options, "--"]
@@ -144,13 +144,14 @@ def find_sandbox(name: str = "bubblewrap") -> Sandbox:
     if name == "docker":
         from chatdev.sandbox import docker
 
-        return _make(docker.Docker, docker.why_not(), other="bubblewrap")
+        return _make_working(docker.Docker, docker.why_not(), other="bubblewrap")
     from chatdev.sandbox import bubblewrap
 
-    return _make(bubblewrap.Bubblewrap, bubblewrap.why_not(), other="docker")
+    return _make_working(bubblewrap.Bubblewrap, bubblewrap.why_not(), other="docker")
 
 
-def _make(make: Callable[[], Sandbox], reason: str | None, *, other: str) -> Sandbox:
+def _make_working(make: Callable[[], Sandbox], reason: str | None, *, other: str) -> Sandbox:
+    """A sandbox, unless there is a reason why it does not work here."""
     if reason:
         raise SandboxError(f"no sandbox for the programs that models write: {reason}; or take another one (--sandbox "
                            f"{other}), or accept that they run with your rights: --sandbox none")

@@ -55,7 +55,7 @@ class Children:
             signal=int(signal.SIGKILL) if killed else -status if status < 0 else None,
             stdout=streams.stdout.text(), stderr=streams.stderr.text(),
             seconds=time.monotonic() - started, timed_out=reason == "time",
-            truncated=streams.stdout.truncated or streams.stderr.truncated, exceeded=exceeded,
+            truncated=streams.stdout.is_truncated or streams.stderr.is_truncated, exceeded=exceeded,
         )
 
     def stop_all(self) -> None:
@@ -194,7 +194,7 @@ class Capture:
         return len(self._head) + len(self._tail) + self._left_out
 
     @property
-    def truncated(self) -> bool:
+    def is_truncated(self) -> bool:
         """Whether bytes were left out."""
         return self._left_out > 0
 

@@ -18,7 +18,7 @@ def test_head_and_tail_are_kept_whatever_the_pieces(pieces: list[bytes], limit: 
     text = capture.text()
     if len(whole) <= limit:
         assert text == whole.decode(errors="replace")
-        assert not capture.truncated
+        assert not capture.is_truncated
     else:
         head, gap, tail = text.rpartition(f"\n[… {len(whole) - limit} bytes left out …]\n")
         assert gap

@@ -120,7 +120,7 @@ class LocalServer:
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log,
                                            start_new_session=True, env=_environment())
         assert self._child.stdin is not None  # asked for above
-        with suppress(BrokenPipeError):  # a child that is gone already is told by the wait
+        with suppress(BrokenPipeError):  # the wait finds that the child has ended already
             self._child.stdin.write(f"{self.key}\n".encode())
             self._child.stdin.flush()
         self._wait()
