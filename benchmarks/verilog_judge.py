@@ -25,7 +25,7 @@ import yaml
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev.evaluation.measure import Row
-from chatdev.evaluation.verilogeval import Problem, VerilogEval, measure_answer
+from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem, measure_answer
 from chatdev.sandbox.base import Sandbox, find_sandbox
 from chatdev.tools.base import template
 from chatdev.tools.verilog.design.design import Design
@@ -48,22 +48,23 @@ def cheats() -> dict[str, str]:
     return found
 
 
-def stub(problem: Problem) -> str:
+def stub(problem: VerilogProblem) -> str:
     """A module whose outputs are 0."""
     return filled(_STUB, problem)
 
 
-def study(problems: Sequence[Problem], published: Mapping[str, Problem], sandbox: Sandbox) -> dict[str, Any]:
+def study(problems: Sequence[VerilogProblem], published: Mapping[str, VerilogProblem],
+          sandbox: Sandbox) -> dict[str, Any]:
     """Judge references, stubs and cheats, as many at once as there are cores."""
-    def judged(answer: Callable[[Problem], str], chosen: Iterable[Problem]) -> dict[str, Row]:
-        def one(problem: Problem) -> Row:
+    def judged(answer: Callable[[VerilogProblem], str], chosen: Iterable[VerilogProblem]) -> dict[str, Row]:
+        def one(problem: VerilogProblem) -> Row:
             return measure_answer({"top.sv": answer(problem).encode("utf-8")}, problem, sandbox)
 
         listed = list(chosen)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return dict(zip((problem.name for problem in listed), pool.map(one, listed), strict=True))
 
-    def right(problem: Problem) -> str:
+    def right(problem: VerilogProblem) -> str:
         return reference_as_answer(problem.reference)
 
     started = time.monotonic()
@@ -106,7 +107,7 @@ def _counted(rows: Mapping[str, Row]) -> dict[str, Any]:
             "outcomes": dict(Counter(row["outcome"] for row in rows.values()))}
 
 
-def filled(body: str, problem: Problem) -> str:
+def filled(body: str, problem: VerilogProblem) -> str:
     """A template of an answer, with the ports of a problem."""
     ports = Design.of(reference_as_answer(problem.reference)).ports
     text: str = template(body).render(

@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_pyverilog import Parser, sliced
-from chatdev.evaluation.verilogeval import Problem, VerilogEval
+from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem
 from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.verilog.bench import BenchReport, HiddenBench, answer_scope, wrong_outputs
 from chatdev.tools.verilog.design.design import Design
@@ -71,7 +71,7 @@ class Row:
     reading: float = 0.0
 
 
-def rows_of(problem: Problem, most: int) -> tuple[list[Row], int]:
+def rows_of(problem: VerilogProblem, most: int) -> tuple[list[Row], int]:
     """The rows of up to `most` mutants of a problem that the bench rejects, and how many were simulated; the same at
     every call."""
     found, tried = list[Row](), 0
@@ -108,7 +108,7 @@ def _in_turns(every: Iterable[Mutant], seed: str) -> Iterator[Mutant]:
         yield from (mutant for mutant in turn if mutant)
 
 
-def _measured(problem: Problem, mutant: Mutant, report: BenchReport, path: Path, parse: Parser | None) -> Row:
+def _measured(problem: VerilogProblem, mutant: Mutant, report: BenchReport, path: Path, parse: Parser | None) -> Row:
     lines, reading, started = dict[str, list[set[int]]](), 0.0, time.process_time()
     try:
         design = Design.of(mutant.text)
@@ -156,7 +156,7 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
     return found
 
 
-def study(problems: Sequence[Problem], most: int, processes: int) -> dict[str, Any]:
+def study(problems: Sequence[VerilogProblem], most: int, processes: int) -> dict[str, Any]:
     """All rows, and what they come to."""
     rows, tried = list[Row](), 0
     with ProcessPoolExecutor(processes) as pool:

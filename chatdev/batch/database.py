@@ -107,8 +107,8 @@ def _begin_sqlite(connection: sql.Connection) -> None:
 class RetryingExecutor:
     """Makes calls to the database one after another in a thread of its own, so that the event loop is not blocked.
 
-    While the database is away, busy or full, a call is retried, and `on_trouble` hears what is wrong; it hears an
-    empty text when the database answers again.
+    While the database is away, busy or full, a call is retried, and `on_trouble` is called with what is wrong; when the
+    database answers again, it is called with an empty text.
     """
 
     def __init__(self, on_trouble: Callable[[str], None], retry_seconds: float = RETRY_SECONDS) -> None:

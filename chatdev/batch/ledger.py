@@ -55,7 +55,7 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class JobClaim:
     """A job that is this worker's until its lease ends. `tries` counts this attempt, but none whose worker died;
-    `number` tells this claim of the job from all others."""
+    `number` distinguishes this claim of the job from all others."""
 
     key: str
     spec: Mapping[str, Any]

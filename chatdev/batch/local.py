@@ -32,9 +32,9 @@ async def work_through(ledger: Ledger, work: Work, *, at_once: int, worker: str 
     """Do the jobs of the ledger, at most `at_once` at a time, until none is left, the `allowance` of the whole batch is
     spent or `stop` is set; in the last two cases the jobs under way are finished.
 
-    `on_change` hears of every change. Waits for the last jobs of other workers, for they may die. An error that no
-    retry fixes (a ConfigError, a MissingModel, …) fails its job at once; after others the job is tried again, last of
-    all, as often as the ledger allows. Cancelling gives back what is unfinished. Raises WorkspaceError when the
+    `on_change` is called at every change. Waits for the last jobs of other workers, because they may die. An error that
+    no retry fixes (a ConfigError, a MissingModel, …) fails its job at once; after others the job is tried again, last
+    of all, as often as the ledger allows. Cancelling gives back what is unfinished. Raises WorkspaceError when the
     database could not be used for ten minutes.
     """
     if at_once < 1:
@@ -130,7 +130,7 @@ class _LocalEngine:
         return True
 
     async def _attempt(self, claim: JobClaim) -> None:
-        """One attempt at a job; how it ended is in the ledger before anybody hears of it."""
+        """One attempt at a job; how it ended is written to the ledger before it is reported."""
         ledger, started = self._ledger, time.monotonic()
         outcome = await self._outcome(claim)
         self._under_way.pop((claim.key, claim.number), None)
@@ -150,7 +150,7 @@ class _LocalEngine:
             if task and task.cancelling():
                 raise
             return Failure.of(error)  # something in the work was cancelled, and not by us
-        except Exception as error:  # noqa: BLE001 - whatever a job raises, the ledger tells it
+        except Exception as error:  # noqa: BLE001 - whatever a job raises, the ledger records it
             return Failure.of(error)
 
     def _create_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -105,7 +105,7 @@ def joined(address: str | None = None, workers: int | None = None) -> Iterator[C
         ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         fix = ("everyone in a cluster needs the same Ray, and its token (RAY_AUTH_MODE=token)" if address else
-                "Ray tells more in /tmp/ray/session_latest/logs")
+                "Ray says more in /tmp/ray/session_latest/logs")
         raise ConfigError(f"there is no way into the Ray cluster {address or 'of this machine'}: "
                           f"{_root_cause(error)}; {fix}") from error
     try:

@@ -73,7 +73,7 @@ class Worker:
 class WorkerSupervisor:
     """Keeps one worker of a batch running on a cluster: when it dies, another one is started.
 
-    `on_trouble` hears when it dies, and an empty text when the next one works.
+    `on_trouble` is called with a text when it dies, and with an empty one when the next one works.
     """
 
     def __init__(self, cluster: Cluster, ledger: Ledger, setup: WorkerSetup, database: RetryingExecutor,

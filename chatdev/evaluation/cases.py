@@ -27,7 +27,7 @@ class Case:
 
 
 def tried(program: Program, name: str, *cases: Case) -> Check:
-    """The check that all `cases` come out; `detail` tells of the first that does not."""
+    """The check that all `cases` come out; `detail` describes the first that does not."""
     for case in cases:
         if wrong := _mismatch(program, case):
             return Check(name, passed=False, detail=wrong)

@@ -1,4 +1,5 @@
-"""What the dialogues of many runs come to: tables of phases, kinds, and what followed what."""
+"""What the dialogues of runs consist of, read from their journals (ChatDev, ACL 2024, figures 3 to 5): natural language
+and code by phase, the issues that reviewers named, the errors that tests showed, and what followed what."""
 
 from __future__ import annotations
 
@@ -14,6 +15,12 @@ from typing import Any
 from chatdev.config.yaml_nodes import plain, read
 from chatdev.journal import read_journal
 from chatdev.runner.recorded import JOURNAL
+
+Records = Sequence[Mapping[str, Any]]
+OTHER, PASSED = "other", "passed"
+_SAID = ("instruction", "response", "question", "answer", "reflection")
+_FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)(?:^(?P=fence)\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_EXCEPTION = re.compile(r"^\s*(?P<kind>[A-Z]\w*(?:Error|Exception|Interrupt|Exit))\b", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -72,14 +79,6 @@ def dialogues(folders: Iterable[Path], reviews: Sequence[str] = ("code_review",)
         found.reviews.sequences += [each for phase in reviews for each in issues_in_reviews(records, phase)]
         found.tests.sequences += [each for phase in tests for each in errors_in_tests(records, phase)]
     return found
-
-
-Records = Sequence[Mapping[str, Any]]
-
-OTHER, PASSED = "other", "passed"
-_SAID = ("instruction", "response", "question", "answer", "reflection")
-_FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<code>.*?)(?:^(?P=fence)\s*$|\Z)", re.MULTILINE | re.DOTALL)
-_EXCEPTION = re.compile(r"^\s*(?P<kind>[A-Z]\w*(?:Error|Exception|Interrupt|Exit))\b", re.MULTILINE)
 
 
 @dataclass(slots=True)

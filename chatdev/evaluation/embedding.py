@@ -1,4 +1,4 @@
-"""What the consistency metric asks of an embedder."""
+"""Embedders, which turn texts into vectors for the consistency metric: words and letters, or a model of an endpoint."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 
 Vector = Sequence[float]
+_ENDPOINT = "endpoint:"
+_LEXICAL_SIZE = 4096
+_LETTERS = 4
+_WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])|[^\W\d_]{2,}|\d+")
+_TIMEOUT = 120.0  # seconds
+_BATCH = 32  # texts in one request
+_LONGEST = 24_000  # characters of a text: about the 8,000 tokens that such models read
 
 
 class Embedder(Protocol):
@@ -31,9 +38,6 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector a text, all of one length. Raises a ModelError when the texts cannot be embedded."""
         ...
-
-
-_ENDPOINT = "endpoint:"
 
 
 def embedder_of(name: str, base_url: str | None = None) -> Embedder:
@@ -48,11 +52,6 @@ def embedder_of(name: str, base_url: str | None = None) -> Embedder:
     raise ConfigError(f"there is no embedder {name!r}; take `lexical` (needs nothing, knows no meaning), "
                       "`minilm` (on this machine; the extra `embed`) or `endpoint:MODEL`, e.g. "
                       "endpoint:text-embedding-3-small")
-
-
-_LEXICAL_SIZE = 4096
-_LETTERS = 4
-_WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])|[^\W\d_]{2,}|\d+")
 
 
 class LexicalEmbedder:
@@ -82,11 +81,6 @@ def _features(text: str) -> Iterator[str]:
             yield word[start:start + _LETTERS]
 
 
-_TIMEOUT = 120.0  # seconds
-_AT_ONCE = 32  # texts in one request
-_LONGEST = 24_000  # characters of a text: about the 8,000 tokens that such models read
-
-
 class EndpointEmbedder:
     """The embeddings of one model of an endpoint; failures that may pass are tried again `retries` times."""
 
@@ -102,8 +96,8 @@ class EndpointEmbedder:
         vectors: list[Vector] = []
         with openai.OpenAI(api_key=self._endpoint.key or "none", base_url=self._endpoint.address, timeout=_TIMEOUT,
                            max_retries=self._retries) as client:
-            for start in range(0, len(texts), _AT_ONCE):
-                vectors += self._request(client, [text[:_LONGEST] or " " for text in texts[start:start + _AT_ONCE]])
+            for start in range(0, len(texts), _BATCH):
+                vectors += self._request(client, [text[:_LONGEST] or " " for text in texts[start:start + _BATCH]])
         return vectors
 
     def _request(self, client: OpenAI, texts: Sequence[str]) -> list[Vector]:

@@ -1,4 +1,4 @@
-"""Tasks that companies are measured on: our data set, files of one's own, and the published SRDD."""
+"""Tasks that companies are measured on (our data set, files of one's own, the published SRDD), and their selection."""
 
 from __future__ import annotations
 

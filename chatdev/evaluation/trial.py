@@ -1,4 +1,4 @@
-"""A finished program under trial: run it in the sandbox as a user would, and note what it does right."""
+"""A finished program under trial, in the sandbox, as a user would run it; and the hidden tests that try it."""
 
 from __future__ import annotations
 

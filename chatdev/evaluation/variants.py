@@ -1,4 +1,4 @@
-"""What is compared: companies, with another model, or with a part left out."""
+"""What is compared: companies, with another model, or with a part left out (ablations)."""
 
 from __future__ import annotations
 

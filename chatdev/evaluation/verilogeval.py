@@ -1,4 +1,8 @@
-"""VerilogEval v2 (specification to RTL) as a data set: problems, our verdict, and that of its own script beside it."""
+"""VerilogEval v2 (specification to RTL) as a data set: problems, our verdict, and that of its own script beside it.
+
+The rule of the script (`sv-iv-analyze`) differs from ours: TIMEOUT anywhere in the log is a failure, though three
+benches print it even with the reference in the answer's place; and an answer that reads the reference's signals passes.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +33,26 @@ _FOLDER, _ERRATA = "dataset_spec-to-rtl", "errata"
 _PROMPT, _BENCH, _REFERENCE = "_prompt.txt", "_test.sv", "_ref.sv"
 _LARGEST = 1 << 20  # bytes of one file
 _COLUMN_SET = "verilog"  # reporting.study_results
+_FIRST_LINE_LETTERS = (
+    ("syntax error", "S"),
+    ("error: This assignment requires an explicit cast", "e"),
+    ("error: Sized numeric constant must have a size greater than zero", "0"),
+    ("warning: always_comb process has no sensitivities", "n"),
+    ("found no sensitivities so it will never trigger", "n"),
+    ("is declared here as wire", "w"),
+    ("Unknown module type", "m"),
+    ("Unable to bind wire/reg/memory `clk'", "c"),
+    ("TIMEOUT", "T"),
+)
+"""The first line of the log that holds one of these decides."""
+_ANYWHERE_LETTERS = (("Unable to bind wire/reg", "p"), ("error", "C"))
+"""Otherwise the first of these that occurs anywhere."""
+_NO_MISMATCH = re.compile(r"^Mismatches: 0 in \d+ samples$", re.MULTILINE)
+_RESETS = ("posedge reset", "negedge reset", "posedge r)")
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class VerilogProblem:
     """A specification, the hidden bench that an answer must pass, and the reference that the bench compares it with.
     `kind` is one of `KINDS` by our labelling, or empty."""
 
@@ -52,7 +72,7 @@ class VerilogEval:
     errata: bool = True
     name: str = "verilogeval"
 
-    def problems(self) -> Sequence[Problem]:
+    def problems(self) -> Sequence[VerilogProblem]:
         """All problems, by name. Raises ConfigError."""
         return tuple(_problems(self.path, self.errata).values())
 
@@ -82,7 +102,7 @@ class VerilogEval:
         """
         lint("module TopModule; endmodule\n")
 
-    def problem(self, name: str) -> Problem:
+    def problem(self, name: str) -> VerilogProblem:
         """The problem of that name. Raises ConfigError."""
         problems = _problems(self.path, self.errata)
         if name not in problems:
@@ -91,7 +111,7 @@ class VerilogEval:
         return problems[name]
 
 
-def measure_answer(software: Mapping[str, bytes], problem: Problem, sandbox: Sandbox) -> Row:
+def measure_answer(software: Mapping[str, bytes], problem: VerilogProblem, sandbox: Sandbox) -> Row:
     """What our judge and VerilogEval's script say of the software."""
     try:
         answer = read_answer(software)
@@ -113,7 +133,7 @@ def measure_answer(software: Mapping[str, bytes], problem: Problem, sandbox: San
 
 
 @functools.cache
-def _problems(path: Path, errata: bool) -> dict[str, Problem]:
+def _problems(path: Path, errata: bool) -> dict[str, VerilogProblem]:
     files = _texts(path, errata)
     names = sorted(name.removesuffix(_PROMPT) for name in files if name.endswith(_PROMPT))
     if not names:
@@ -123,8 +143,8 @@ def _problems(path: Path, errata: bool) -> dict[str, Problem]:
         if missing := [end for end in (_BENCH, _REFERENCE) if name + end not in files]:
             raise ConfigError(f"{path}: the problem {name} lacks its file {name}{missing[0]}")
     kinds = _kinds()
-    return {name: Problem(name, kinds.get(name, ""), *(files[name + end] for end in (_PROMPT, _BENCH, _REFERENCE)))
-            for name in names}
+    return {name: VerilogProblem(name, kinds.get(name, ""), files[name + _PROMPT], files[name + _BENCH],
+                                 files[name + _REFERENCE]) for name in names}
 
 
 def _kinds() -> dict[str, str]:
@@ -176,24 +196,6 @@ def _text(place: PurePosixPath, data: bytes) -> str:
         raise ConfigError(f"{place} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
 
 
-_AT_ONCE = (
-    ("syntax error", "S"),
-    ("error: This assignment requires an explicit cast", "e"),
-    ("error: Sized numeric constant must have a size greater than zero", "0"),
-    ("warning: always_comb process has no sensitivities", "n"),
-    ("found no sensitivities so it will never trigger", "n"),
-    ("is declared here as wire", "w"),
-    ("Unknown module type", "m"),
-    ("Unable to bind wire/reg/memory `clk'", "c"),
-    ("TIMEOUT", "T"),
-)
-"""The first line of the log that holds one of these decides."""
-_IN_THE_END = (("Unable to bind wire/reg", "p"), ("error", "C"))
-"""Otherwise the first of these that occurs anywhere."""
-_NO_MISMATCH = re.compile(r"^Mismatches: 0 in \d+ samples$", re.MULTILINE)
-_RESETS = ("posedge reset", "negedge reset", "posedge r)")
-
-
 def official_pass(log: str, source: str = "") -> bool:
     """Whether the script counts the answer as right."""
     return letter_of(log, source) == "."
@@ -204,10 +206,10 @@ def letter_of(log: str, source: str = "") -> str:
     size, n process that never runs, w assigned wire, m unknown module, c unknown clock, p unknown name, C other error,
     T time-out, r wrong with an asynchronous reset in the `source`, R wrong, . right."""
     for line in log.splitlines():
-        for words, letter in _AT_ONCE:
+        for words, letter in _FIRST_LINE_LETTERS:
             if words in line:
                 return letter
-    for words, letter in _IN_THE_END:
+    for words, letter in _ANYWHERE_LETTERS:
         if words in log:
             return letter
     if _NO_MISMATCH.search(log):

@@ -16,7 +16,7 @@ from chatdev.errors import ConfigError
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
 from chatdev.evaluation.reporting.study_results import VERILOG
-from chatdev.evaluation.verilogeval import KINDS, Problem, VerilogEval, letter_of, measure_answer, official_pass
+from chatdev.evaluation.verilogeval import KINDS, VerilogEval, VerilogProblem, letter_of, measure_answer, official_pass
 from chatdev.sandbox.base import find_sandbox
 from chatdev.tools.verilog.simulation import reference_as_answer
 from tests.engine.studio import WRITE, Studio, program
@@ -27,7 +27,7 @@ CHOSEN = random.Random(5).sample([problem.name for problem in MENDED.problems()
                                   if problem.kind in ("combinational", "truth_table", "fsm")], 3)
 
 
-def row(text: str, problem: Problem) -> dict[str, Any]:
+def row(text: str, problem: VerilogProblem) -> dict[str, Any]:
     return measure_answer({"top.sv": text.encode("utf-8")}, problem, find_sandbox())
 
 

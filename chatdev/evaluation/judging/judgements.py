@@ -114,9 +114,10 @@ def read_judgements(path: Path) -> list[Judgement]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Pairs of `one` and `other` by their outcome, for one judge. `unreadable` pairs have a look without a verdict,
-    `unfinished` ones were seen in one order only; neither counts in the rates. `agreed` of the looks in both orders
-    that name the same, and `first_preferred` of the verdicts that are no tie: between 0 and 1, None without any."""
+    """How often one judge preferred `one` and `other`, in pairs. `unreadable` pairs have a look without a verdict,
+    `unfinished` ones were seen in one order only; neither counts in the rates. `agreed`: the share of the pairs in
+    which both orders name the same; `first_preferred`: the share of the verdicts that are no tie in which the software
+    shown first is preferred. Shares lie between 0 and 1; None when there is nothing to share."""
 
     judge: str
     one: str

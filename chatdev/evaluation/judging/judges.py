@@ -29,7 +29,7 @@ OnJudged = Callable[[Judgement], object]
 
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """Judges with `model`, which is called `name`; `wording` says what it is told."""
+    """Judges with `model`, which is called `name`; `wording` holds what it is asked."""
 
     model: Model
     name: str
@@ -102,7 +102,7 @@ async def judge_all(judge: ModelJudge, matches: Iterable[Match], record: Judgeme
 
     `parallel` of them are under way at a time. Raises the first error, after those under way are finished and kept:
     nothing that was paid is lost, and calling it again goes on. `allowance` is what this judge may spend on all that
-    is in the record; BudgetExhausted is raised when it is used up. `on_judged` hears every judgement as it is there.
+    is in the record; BudgetExhausted is raised when it is used up. `on_judged` is called with every judgement.
     """
     unpriced = Expense(judge.profile.cost(0, 0))  # None from the start when the model has no price
     spent = record.expense_of(judge.name) + unpriced

@@ -96,7 +96,7 @@ def pairs_of_study(entries: Iterable[LedgerEntry], folder: Path, variants: Seque
             tasks.setdefault(row["task"], {})[made.company] = made
             texts[row["task"]] = entry.spec["task"]["description"]
     found: list[Match] = []
-    left_out: dict[str, None] = {}  # each once, whomever it was to be compared with
+    left_out: dict[str, None] = {}  # each once, however many it was to be compared with
     for one, other in combinations(_chosen_variants(variants, tasks), 2):
         for task, by_company in tasks.items():
             if one in by_company and other in by_company:

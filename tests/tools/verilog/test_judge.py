@@ -6,13 +6,13 @@ import pytest
 
 from benchmarks.verilog_judge import cheats, mistakes, stub, study, told
 from benchmarks.verilog_judge import filled as cheat
-from chatdev.evaluation.verilogeval import Problem
+from chatdev.evaluation.verilogeval import VerilogProblem
 from chatdev.sandbox.base import find_sandbox
 from tests.tools.verilog.small import BENCH, REFERENCE, RIGHT, Desk, told_nothing_of
 
 pytestmark = pytest.mark.tool
 
-PROBLEM = Problem("Prob999_small", "sequential", "Build it.", BENCH, REFERENCE)
+PROBLEM = VerilogProblem("Prob999_small", "sequential", "Build it.", BENCH, REFERENCE)
 
 
 def test_a_right_answer_passes(desk: Desk) -> None:
