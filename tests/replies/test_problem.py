@@ -138,9 +138,9 @@ def raised() -> Iterator[tuple[str, frozenset[str]]]:
             match node:
                 case ast.Call(func=ast.Name("unreadable") | ast.Attribute(attr="add_problem"), args=[code]):
                     names = {word.arg for word in node.keywords if word.arg}
-                case ast.Call(func=ast.Name("Problem"), args=[code, ast.Dict(keys=keys)]):
+                case ast.Call(func=ast.Name("ReplyProblem"), args=[code, ast.Dict(keys=keys)]):
                     names = {str(key.value) for key in keys if isinstance(key, ast.Constant)}
-                case ast.Call(func=ast.Name("Problem"), args=[code]):
+                case ast.Call(func=ast.Name("ReplyProblem"), args=[code]):
                     names = set()
                 case _:
                     continue
