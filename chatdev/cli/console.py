@@ -68,12 +68,12 @@ class Console:
         if self._quiet:
             return
         self._live_line.follow(event)
-        with self._live_line.aside():
-            for shown in self._now(event):
+        with self._live_line.pause():
+            for shown in self._due_events(event):
                 self._show(sanitize_event(shown))
             self._live_line.hidden = self._floor is not None
 
-    def _now(self, event: Event) -> list[Event]:
+    def _due_events(self, event: Event) -> list[Event]:
         """What is to be shown now that `event` has come."""
         if self._waiting is None:
             return [event]
@@ -90,7 +90,7 @@ class Console:
 
     async def ask(self, distribution: str) -> bool:
         """Ask whether a package may be installed; meanwhile the last line belongs to the question."""
-        with self._live_line.aside():
+        with self._live_line.pause():
             self._leave_floor()
             self._live_line.hidden = True
         try:

@@ -117,7 +117,7 @@ class LiveLine:
                 self._usage.add(event)
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Clear the line while something else is written."""
         with self._lock:
             self._clear()
