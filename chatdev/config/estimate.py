@@ -61,7 +61,8 @@ def estimate(company: CompanyConfig, inputs: Mapping[str, Any], default: ModelSe
 
     Least: conditional steps are skipped, loops leave after their first step, feedback passes at once (no call), an
     instructor who opens concludes at once and any other phase ends with its first response (one call). Most: every
-    loop and every round is used up, with all questions and their answers, and the two reflections. Not counted:
+    loop and every round is used up, with all questions and their answers as far as the phase's budget of calls lets
+    them, and the reflections. Not counted:
     repeated requests, unreadable responses, tool calls within a turn. A token is 4 characters, a reply 400 tokens,
     and every call reads the system prompt, the opening and what was said before it in the phase (at most `window`
     exchanges).
@@ -96,15 +97,16 @@ def _most_of(rules: _Rules, steps: Sequence[Step]) -> Load | None:
 
 
 def _most_calls(rules: _Rules, name: str) -> int:
-    """Every instruction, response, question and answer, and two reflections."""
+    """Every instruction, response, question and answer that fits the phase's budget, and the reflections."""
     phase = rules.company.phases[name]
     limits = phase_limits(phase, _profile(rules, phase))
     instructions = 0 if phase.instructor is None else limits.rounds - (phase.opens == "brief")
-    return instructions + limits.rounds * (1 + 2 * limits.questions) + 2
+    calls = instructions + limits.rounds * (1 + 2 * limits.questions)
+    return min(calls, limits.budget.calls or calls) + limits.reflections
 
 
 def _dialogue(rules: _Rules, name: str, calls: int) -> Load:
-    """So many calls of a phase, each reading what was said before."""
+    """What `calls` calls of a phase take, each reading what was said before."""
     phase = rules.company.phases[name]
     profile = _profile(rules, phase)
     window = phase_limits(phase, profile).window

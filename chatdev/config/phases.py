@@ -11,6 +11,7 @@ from pydantic import Discriminator, Field, Tag
 from chatdev.config.profiles import ModelProfile, ModelSettings
 from chatdev.config.validation import StrictModel
 
+REFLECTIONS = 2  # design §3
 Form = Literal["text", "choice", "files", "json", "list"]
 
 
@@ -143,6 +144,10 @@ class PhaseLimits:
     """Most questions of the assistant in one round; 0: it may not ask."""
     window: int | None
     """Exchanges that are remembered beside the opening; None: all."""
+    budget: Limits
+    """What its calls may take, reflections apart."""
+    reflections: int
+    """Most attempts to draw the conclusion that the pair did not."""
 
 
 def phase_limits(phase: Phase, profile: ModelProfile) -> PhaseLimits:
@@ -152,4 +157,5 @@ def phase_limits(phase: Phase, profile: ModelProfile) -> PhaseLimits:
     rounds = 1 if alone and phase.feedback is None else min(phase.rounds, profile.rounds or phase.rounds)
     asks = phase.dehallucination and not alone
     return PhaseLimits(rounds, min(phase.questions, profile.questions or phase.questions) if asks else 0,
-                       phase.memory.window or profile.window)
+                       phase.memory.window or profile.window, phase.budget,
+                       0 if phase.on_no_solution == "observed" else REFLECTIONS)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt
+from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt, tools_of
 from chatdev.config.phases import OnNoSolution, Phase, names_read, phase_limits
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
@@ -23,8 +23,6 @@ from chatdev.errors import PhaseFailed
 from chatdev.events import PhaseFinished, PhaseStarted, Speaker, Uttered
 from chatdev.place import Place
 from chatdev.replies import read_marker
-
-REFLECTIONS = 2  # at most so many attempts to draw the conclusion that the pair did not (design §3)
 
 
 @dataclass(slots=True)
@@ -102,17 +100,14 @@ class PhaseRun:
 
     def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
         context, phase = self.context, self.phase
-        spec, role_model = context.company.roles[role], context.role_model(self.name, role)
-        names = spec.tools
-        if speaker == "assistant" and phase.tools is not None:
-            names = phase.tools
-        tools = tuple(context.toolbox.spec(name) for name in names)
+        role_model = context.role_model(self.name, role)
+        tools = tuple(context.toolbox.spec(name) for name in tools_of(context.company, phase, speaker))
         system = system_prompt(context.company, self.name, speaker, Surroundings(
             values={**context.inputs.values, **values},
             tools=[ToolDescription(tool.name, tool.description, tool.parameters) for tool in tools],
             native_tools=role_model.profile.native_tools, has_software=bool(self.state.software),
             example=self.deliveries.target.example, documents_language=context.settings.language))
-        return Agent(speaker, role, spec.title, system, role_model, tools)
+        return Agent(speaker, role, context.company.roles[role].title, system, role_model, tools)
 
     async def _conclude(self, dialogue: Dialogue) -> str:
         """The ending of a phase that still owes its solution."""
@@ -127,7 +122,7 @@ class PhaseRun:
         agent, turns = brief.assistant, self._reflecting_turns(dialogue)
         constraint = constraint_for(self.phase.solution, agent.role_model.profile, concludes=False,
                                     paths=self.state.software)
-        for n in range(1, REFLECTIONS + 1):
+        for n in range(1, brief.limits.reflections + 1):
             place = self.place.at("reflection", n)
             utterance = await turns.take(agent, place, constraint, repeats=course.repeats)
             self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, course.round))

@@ -121,6 +121,16 @@ def test_the_estimate_spans_from_no_rounds_to_all_of_them(tmp_path: Path) -> Non
     assert estimate(company, {"task": "x"}, ModelSettings(name="unknown")).least.cost is None
 
 
+def test_a_budget_of_calls_lowers_the_estimate(tmp_path: Path) -> None:
+    chain = "chain: [{phase: planning}, {tool: software.run, writes: test}]\n"
+    free, bound, observed = (estimate(loaded(tmp_path, f"{chain}phases: {{planning: {{{more}}}}}"), {"task": "x"}).most
+                             for more in ("rounds: 4", "rounds: 4, budget: {calls: 3}", "on_no_solution: observed"))
+    assert free
+    assert bound
+    assert observed
+    assert (free.calls, bound.calls, observed.calls) == (7 + 2, 3 + 2, 19)
+
+
 def test_limits_of_small_models_lower_the_estimate(tmp_path: Path) -> None:
     company = loaded(tmp_path)
     small, large = (estimate(company, {"task": "x"}, ModelSettings(name=n)).most for n in ("local", "gpt-4o"))
