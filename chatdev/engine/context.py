@@ -117,6 +117,10 @@ class RunContext:
         template = getattr(self.company.protocol, entry)
         return render(template, values, f"protocol.{entry}")
 
+    def say_problem(self, code: str, **facts: Any) -> str:
+        """One of the protocol's problems, in words."""
+        return render(self.company.protocol.problems[code], facts, f"protocol.problems.{code}")
+
     def names(self, state: State) -> dict[str, Any]:
         """Everything that an expression or an opening may name: the inputs and the long-term memory."""
         return {**self.inputs.values, **state.names(), "inputs": self.inputs.values}

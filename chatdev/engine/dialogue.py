@@ -142,7 +142,7 @@ class Dialogue:
 
     async def _receive(self, kind: str | None, body: str, place: Place) -> Received:
         if kind == "question":
-            return Received("unreadable", "a question, where the solution was due")
+            return Received("unreadable", self.context.say_problem("question"))
         return await self.deliveries.receive(body, place)
 
     async def _formal_response(self, place: Place) -> Utterance:

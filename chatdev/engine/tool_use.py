@@ -50,17 +50,17 @@ class ToolUse:
             return self.context.say("same_call", tool=call.name, times=SAME_CALLS)
         allowed = [tool.name for tool in tools]
         if call.name not in allowed:
-            return f"There is no tool {call.name!r} for you. You may use: {', '.join(allowed)}."
+            return self.context.say_problem("unknown_tool", tool=repr(call.name), tools=allowed)
         try:
             arguments = load_json(call.arguments or "{}")
         except ValueError as error:
-            return f"The arguments are not a JSON object: {error}."
+            return self.context.say_problem("arguments_not_json", why=str(error))
         if not isinstance(arguments, dict):
-            return "The arguments must be a JSON object."
+            return self.context.say_problem("arguments_no_object")
         try:
             result = await call_tool(self.context, self.state, place, ToolRequest(call.name, arguments))
         except ToolError as error:
-            return f"The tool failed: {error}"
+            return self.context.say_problem("tool_failed", why=str(error))
         said = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1)
         self.observed.append(said)
         times = self.stuck.see_result(call.name, said)

@@ -117,6 +117,11 @@ SAID: list[tuple[str, Mapping[str, object], str]] = [
      "a.js: shrank from 16 to 1 lines: give it completely, or only the parts that change"),
     ("several", {"problems": ["x", "y"], "more": 0}, "- x\n- y"),
     ("several", {"problems": ["x", "y"], "more": 3}, "- x\n- y\n- and 3 more problems"),
+    ("question", {}, "a question, where the solution was due"),
+    ("unknown_tool", {"tool": "'x'", "tools": ["a.b", "c.d"]}, "There is no tool 'x' for you. You may use: a.b, c.d."),
+    ("arguments_not_json", {"why": "no value (line 1)"}, "The arguments are not a JSON object: no value (line 1)."),
+    ("arguments_no_object", {}, "The arguments must be a JSON object."),
+    ("tool_failed", {"why": "no iverilog"}, "The tool failed: no iverilog"),
 ]
 
 
@@ -132,11 +137,12 @@ def test_every_code_has_words_facts_and_a_case() -> None:
 
 
 def raised() -> Iterator[tuple[str, frozenset[str]]]:
-    """Code and facts of every problem that the package names; `path` is added where a problem is placed."""
-    for path in Path(chatdev.replies.__file__).parent.rglob("*.py"):
+    """Code and facts of every problem that replies and engine name; `path` is added where a problem is placed."""
+    replies = Path(chatdev.replies.__file__).parent
+    for path in [*replies.rglob("*.py"), *replies.with_name("engine").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
-                case ast.Call(func=ast.Name("unreadable") | ast.Attribute(attr="add_problem"), args=[code]):
+                case ast.Call(func=ast.Name("unreadable") | ast.Attribute(attr="add_problem" | "say_problem"), args=[code]):
                     names = {word.arg for word in node.keywords if word.arg}
                 case ast.Call(func=ast.Name("ReplyProblem"), args=[code, ast.Dict(keys=keys)]):
                     names = {str(key.value) for key in keys if isinstance(key, ast.Constant)}
