@@ -142,7 +142,8 @@ def raised() -> Iterator[tuple[str, frozenset[str]]]:
     for path in [*replies.rglob("*.py"), *replies.with_name("engine").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
-                case ast.Call(func=ast.Name("unreadable") | ast.Attribute(attr="add_problem" | "say_problem"), args=[code]):
+                case ast.Call(func=ast.Name("unreadable") | ast.Attribute(attr="add_problem" | "say_problem"),
+                              args=[code]):
                     names = {word.arg for word in node.keywords if word.arg}
                 case ast.Call(func=ast.Name("ReplyProblem"), args=[code, ast.Dict(keys=keys)]):
                     names = {str(key.value) for key in keys if isinstance(key, ast.Constant)}
