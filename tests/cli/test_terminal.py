@@ -62,7 +62,7 @@ def test_an_unknown_price_is_said_to_be_unknown() -> None:
         for event in (PhaseStarted("coding#1", "coding", "about", None, "Programmer", 3),
                       Uttered("coding#1/round-2/assistant", "response", "assistant", "Programmer", "x", 2),
                       ModelCalled("coding#1/round-2/assistant", "programmer", "m", 10, 5, 1.0)):
-            with progress.aside():
+            with progress.pause():
                 progress.follow(event)
     assert b"coding \xc2\xb7 round 2 \xc2\xb7 1 call \xc2\xb7 15 tokens \xc2\xb7 cost unknown" in read_terminal(ours)
     os.close(ours)
