@@ -21,7 +21,6 @@ from chatdev.errors import BudgetExhausted, ChatDevError, JournalError, RecordEn
 from chatdev.events import Noted, RunResumed, RunStarted
 from chatdev.journal import Journal
 from chatdev.runner.difference import explain_change
-from chatdev.runner.inputs import split_inputs
 from chatdev.runner.options import RunOptions
 from chatdev.runner.plan import RunPlan, plan_replay
 from chatdev.runner.playback import FolderHistory, Playback
@@ -143,8 +142,7 @@ class RunExecution:
         self._judge()
 
     def _context(self, tools: KnownTools) -> RunContext:
-        plan, equipment = self.plan, self.plan.equipment
-        inputs = split_inputs(plan.company, plan.order.inputs, plan.order.images)
+        plan, equipment, inputs = self.plan, self.plan.equipment, self.plan.inputs
         toolbox = RunToolbox(equipment.sandbox, self.folder.run, inputs.everything, tools, equipment.supply.options)
         activities = Activities(self.log.journal, self.playback.record, self.playback.go_live)
         settings = RunSettings(self.folder.path.name, equipment.options.language or "English", equipment.options.stream)

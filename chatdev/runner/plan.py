@@ -20,7 +20,7 @@ from chatdev.config.templates import render
 from chatdev.engine.activity import Differing, Finished, Record
 from chatdev.engine.budget import Spending
 from chatdev.errors import ConfigError, JournalError
-from chatdev.runner.inputs import gather_inputs
+from chatdev.runner.inputs import InputValues, gather_inputs, split_inputs
 from chatdev.runner.options import ResumeChoices, RunOptions
 from chatdev.runner.recorded import (
     JOURNAL,
@@ -77,6 +77,7 @@ class RunPlan:
 
     company: CompanyConfig
     order: Order
+    inputs: InputValues
     equipment: Equipment
     folder: RunFolder | NewFolder
     past: Past | None = None
@@ -95,7 +96,7 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     order = Order(company.resolved, company.source, inputs.everything, inputs.images,
                   _existing_software(options.software))
     warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")
-    return RunPlan(company.config, _complete_order(order, equipment, resources), equipment,
+    return RunPlan(company.config, _complete_order(order, equipment, resources), inputs, equipment,
                    NewFolder(warehouse, _run_name(options, scrub(task))))
 
 
@@ -138,8 +139,8 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
                   "protocol.follow_up")
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
                     software=Software.load(folder.software))
-    return RunPlan(company, _complete_order(order, equipment, resources), equipment, _folder_beside(path, resources),
-                   follows=recorded.path)
+    return RunPlan(company, _complete_order(order, equipment, resources), _inputs_of(order, company), equipment,
+                   _folder_beside(path, resources), follows=recorded.path)
 
 
 def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPlan:
@@ -151,8 +152,8 @@ def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPla
     company = recorded_company(order, resources.tools)
     model = ModelSettings(name=order.options.get("model"), base_url=order.options.get("base_url"))
     equipment = replay_equipment(company, model, order.profiles, order.fill_options(options))
-    warehouse = Path(options.warehouse or resources.temporary_folder())
-    return RunPlan(company, order, equipment, NewFolder(warehouse, options.name or "replay"),
+    folder = NewFolder(Path(options.warehouse or resources.temporary_folder()), options.name or "replay")
+    return RunPlan(company, order, _inputs_of(order, company), equipment, folder,
                    Past(recorded, recorded.finished, "ignore", complete=True, speed=speed))
 
 
@@ -166,12 +167,16 @@ def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoice
     past = replace(past, differing="perform" if choices.from_here else "refuse",
                    changed=order.company != before.company,
                    any_model=bool(options.model or options.base_url) or past.recorded.models_vary)
-    return RunPlan(company, order, equipment, folder, past)
+    return RunPlan(company, order, _inputs_of(order, company), equipment, folder, past)
 
 
 def _find_company(before: Order, choices: ResumeChoices, resources: Resources) -> CompanyConfig:
     find = recorded_company if choices.as_it_was else current_company
     return find(before, resources.tools)
+
+
+def _inputs_of(order: Order, company: CompanyConfig) -> InputValues:
+    return split_inputs(company, order.inputs, order.images)
 
 
 def _complete_order(order: Order, equipment: Equipment, resources: Resources) -> Order:

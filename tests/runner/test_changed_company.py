@@ -220,9 +220,12 @@ def test_a_new_input_has_its_default_and_a_required_one_is_told(workshop: Shop) 
     resumed.assert_succeeded()
     assert "Greeter short" in str(workshop.server.requests[-1].body)
     change(workshop, lambda company: company["inputs"].update(colour={"about": "Which.", "required": True}))
-    refused = resume(workshop, stopped.folder)
-    assert refused.status == 2
-    assert "takes an input 'colour' now, which the run was not given; `--as-it-was`" in refused.err
+    folders = sorted(workshop.warehouse.iterdir())
+    for more in ([], ["--from", PAGE], ["--task", "and a picture"]):
+        refused = resume(workshop, stopped.folder, *more)
+        assert refused.status == 2
+        assert "takes an input 'colour' now, which the run was not given; `--as-it-was`" in refused.err
+        assert sorted(workshop.warehouse.iterdir()) == folders
 
 
 def test_a_run_resumed_from_another_folder_finds_its_company(workshop: Shop, monkeypatch: pytest.MonkeyPatch,
