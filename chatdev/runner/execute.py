@@ -30,9 +30,8 @@ from chatdev.runner.result import Run
 from chatdev.runner.run_log import RunLog
 from chatdev.runner.toolbox import KnownTools, RunToolbox, prepare_runtime
 from chatdev.workspace.file_tree import explain_os_errors
-from chatdev.workspace.run_folder import RunFolder
+from chatdev.workspace.run_folder import RunFolder, SoftwareFolder
 from chatdev.workspace.snapshot import Software
-from chatdev.workspace.software_folder import SoftwareFolder
 
 _FROM_THE_START = "the software to start from"
 _VERDICT = re.compile(r"(\w+)\.passed")

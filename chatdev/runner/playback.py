@@ -14,7 +14,7 @@ from collections.abc import Callable
 from chatdev.engine.activity import Record
 from chatdev.engine.context import Files
 from chatdev.journal import Journal
-from chatdev.workspace.software_folder import SoftwareFolder
+from chatdev.workspace.run_folder import SoftwareFolder
 
 _TRAILER = "ChatDev-Version"
 _VERSION = re.compile(rf"\n\n{_TRAILER}: ([0-9]+ [0-9a-f]+)$")

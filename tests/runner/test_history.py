@@ -16,7 +16,7 @@ from chatdev.engine.activity import Record
 from chatdev.engine.context import Files
 from chatdev.journal import Journal
 from chatdev.runner.playback import FolderHistory, Playback
-from chatdev.workspace.software_folder import SoftwareFolder
+from chatdev.workspace.run_folder import SoftwareFolder
 
 OLD = {"main.py": b"old", "gone.py": b"gone", "same.py": b"same", "lib/part.py": b"old part"}
 NEW = {"main.py": b"new", "same.py": b"same", "lib/part.py": b"new part", "lib/more.py": b"more"}

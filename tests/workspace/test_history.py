@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.errors import WorkspaceError
-from chatdev.workspace.software_folder import SoftwareFolder
+from chatdev.workspace.run_folder import SoftwareFolder
 
 _names = st.sampled_from(["a", "a.b", "ab", "ü.txt", "c d", "run.sh", "x" * 60])
 _paths = st.lists(_names, min_size=1, max_size=3).map("/".join)
@@ -150,7 +150,7 @@ def test_what_somebody_who_was_killed_left_is_cleared_away(folder: SoftwareFolde
 _WRITER = """
 import sys
 from pathlib import Path
-from chatdev.workspace.software_folder import SoftwareFolder
+from chatdev.workspace.run_folder import SoftwareFolder
 folder, before = SoftwareFolder(Path(sys.argv[1])), {}
 folder.start_history()
 known = len(folder.versions())

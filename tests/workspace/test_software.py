@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chatdev.errors import UnsafePath, WorkspaceError
-from chatdev.workspace.software_folder import SoftwareFolder
+from chatdev.workspace.run_folder import SoftwareFolder
 
 _names = st.sampled_from(["a", "b.py", "ü.txt", "c d"])
 _files = st.dictionaries(st.lists(_names, min_size=1, max_size=3).map("/".join), st.binary(max_size=20), max_size=6)
@@ -106,7 +106,7 @@ _SCRIPT = """
 import sys
 from pathlib import Path
 from chatdev.errors import WorkspaceError
-from chatdev.workspace.software_folder import SoftwareFolder
+from chatdev.workspace.run_folder import SoftwareFolder
 folder = SoftwareFolder(Path(sys.argv[1]))
 try:
     folder.write({}, {"small.py": b"1"})
