@@ -13,10 +13,10 @@ from typing import Any
 from chatdev.config.findings import RESERVED, Finding, Tools, is_name, items_of, unknown_tool, write_problem
 from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.steps import ForeachStep, PhaseStep, ProcessStep, Step, ToolStep
+from chatdev.config.step_kinds import ForeachStep, PhaseStep, ProcessStep, ToolStep
+from chatdev.config.steps import Step, files_declared, names_written, walk
 from chatdev.config.templates import compile_expression
 from chatdev.config.validation import name_hint
-from chatdev.config.walk import files_declared, names_written, walk
 from chatdev.config.yaml_nodes import KeyPath
 from chatdev.errors import ExpressionError
 

@@ -16,9 +16,9 @@ from chatdev.config.phases import Phase, bare_name
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PROBLEM_VARIABLES, PROTOCOL_VARIABLES, PromptProtocol
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.steps import walk
 from chatdev.config.templates import entries, variables
 from chatdev.config.validation import name_hint
-from chatdev.config.walk import walk
 from chatdev.config.yaml_nodes import KeyPath
 from chatdev.errors import ConfigError
 

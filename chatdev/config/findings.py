@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.steps import walk
 from chatdev.config.validation import name_hint
-from chatdev.config.walk import walk
 from chatdev.config.yaml_nodes import KeyPath
 
 RESERVED = ("task", "inputs", "software", "feedback")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.steps import BRANCH_KINDS, PhaseStep
+from chatdev.config.step_kinds import BRANCH_KINDS, PhaseStep
 from chatdev.config.validation import child, name_hint, names_in, union_member, wants_text
 from chatdev.config.yaml_nodes import Key, Node, descend, parse, plain, replace_at
 from chatdev.errors import ConfigError

@@ -9,8 +9,8 @@ from typing import Any
 from chatdev.config.inception import Surroundings, ToolDescription, system_prompt, tools_of
 from chatdev.config.phases import Phase, bare_name
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.steps import walk
 from chatdev.config.templates import render, variables
-from chatdev.config.walk import walk
 from chatdev.errors import ConfigError
 from chatdev.events import Speaker
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from chatdev.config.phases import Phase
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PromptProtocol
-from chatdev.config.steps import ChainStep
+from chatdev.config.step_kinds import ChainStep
 from chatdev.config.validation import StrictModel
 
 Install = Literal["auto", "ask", "never"]

@@ -1,18 +1,16 @@
-"""The kinds of steps: what YAML says of each, and what the rest asks of it (design §3).
+"""Steps of a chain: what every kind answers, and walks through a chain (design §3).
 
-Each kind knows its own name, its inner steps, what it reads and what it may write. The checks, the drawing and the
-estimate ask these questions; how a kind runs is the table in `engine/chain.py`.
+Each kind (`step_kinds`) knows its own name, its inner steps, what it reads and what it may write. The checks, the
+drawing and the estimate ask these questions; how a kind runs is the table in `engine/chain.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import Discriminator, Field, Tag
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 from chatdev.config.phases import Phase
-from chatdev.config.templates import compile_expression
 from chatdev.config.validation import StrictModel
 from chatdev.config.yaml_nodes import KeyPath
 
@@ -96,199 +94,26 @@ class Step(StrictModel):
         return frozenset(phases[name].writes for name in self.phases_run(phases))
 
 
-class PhaseStep(Step):
-    kind = "phase"
-    announced = False  # the phase's own events do
-    phase: str
-
-    @property
-    def name(self) -> str:
-        return self.phase
-
-    @property
-    def phase_named(self) -> str:
-        return self.phase
-
-    def names_read(self, phases: Phases) -> list[str]:
-        return phases[self.phase].reads if self.phase in phases else []
+def walk(steps: Sequence[Step], path: KeyPath = ("chain",)) -> Iterator[tuple[KeyPath, Step]]:
+    """Every step with its key path, outer ones first."""
+    for n, step in enumerate(steps):
+        yield (*path, n), step
+        yield from walk(step.children, (*path, n, *step.inner_path))
 
 
-class ToolStep(Step):
-    kind = "tool"
-    tool: str
-    writes: str
-    reads: list[str] | None = None
-    """Long-term names handed to the tool; unset: the tool's own declaration."""
-
-    @property
-    def name(self) -> str:
-        return self.tool
-
-    @property
-    def detail(self) -> str:
-        return self.tool
-
-    @property
-    def caption(self) -> str:
-        return f"tool {self.tool} → {self.writes}"
-
-    def names_read(self, phases: Phases) -> list[str]:
-        return self.reads or []
-
-    def names_written(self, phases: Phases) -> frozenset[str]:
-        return frozenset({self.writes})
+def names_written(steps: Sequence[Step], phases: Phases) -> frozenset[str]:
+    """The names that these steps, inner ones included, may write."""
+    return frozenset(name for _, step in walk(steps) for name in step.names_written(phases))
 
 
-class Repeat(StrictModel):
-    until: str | None = None
-    max: int = Field(ge=1)
-    steps: list[ChainStep] = Field(min_length=1)
+def names_written_only_in(steps: Sequence[Step], chain: Sequence[Step], phases: Phases) -> frozenset[str]:
+    """The names that no step of the chain outside `steps` may write (`software` is never one of them)."""
+    inside, everywhere = (Counter(name for _, step in walk(part) for name in step.names_written(phases))
+                          for part in (steps, chain))
+    return frozenset(name for name, count in inside.items() if everywhere[name] <= count) - {"software"}
 
 
-class RepeatStep(Step):
-    kind = "repeat"
-    inner_path = ("repeat", "steps")
-    loops = True
-    repeat: Repeat
-
-    @property
-    def detail(self) -> str:
-        return f"until {self.until or 'max'}, at most {self.repeat.max}"
-
-    @property
-    def caption(self) -> str:
-        return f"repeat until {self.until or 'the end'}, at most {self.repeat.max} times"
-
-    @property
-    def until(self) -> str | None:
-        return self.repeat.until
-
-    @property
-    def most_passes(self) -> int:
-        return self.repeat.max
-
-
-class Foreach(StrictModel):
-    over: str
-    """Expression that yields a list."""
-    as_: str = Field(alias="as")
-    id: str = "id"
-    """Field of an item that names it, for `depends_on`; an item without it is named by its position."""
-    depends_on: str | None = None
-    """Field of an item that lists the ids of its parents."""
-    until: str | None = None
-    fresh: Literal["software"] | None = None
-    """`software`: every item starts from the software as it was before the loop."""
-    steps: list[ChainStep] = Field(min_length=1)
-
-
-class ForeachStep(Step):
-    kind = "foreach"
-    inner_path = ("foreach", "steps")
-    loops = True
-    foreach: Foreach
-
-    @property
-    def detail(self) -> str:
-        return f"{self.item} of {self.foreach.over}"
-
-    @property
-    def caption(self) -> str:
-        until = f", until {self.until}" if self.until else ""
-        return f"for each {self.item} in {self.foreach.over}{until}"
-
-    @property
-    def until(self) -> str | None:
-        return self.foreach.until
-
-    @property
-    def item(self) -> str:
-        return self.foreach.as_
-
-    @property
-    def most_passes(self) -> None:
-        return None
-
-    def names_read(self, phases: Phases) -> list[str]:
-        """The names of `over`; raises ExpressionError when it is broken."""
-        return sorted(compile_expression(self.foreach.over).names)
-
-
-class Branch(Step):
-    """Several steps as one branch of `parallel`."""
-
-    kind = "steps"
-    inner_path = ("steps",)
-    announced = False
-    steps: list[ChainStep] = Field(min_length=1)
-
-    @property
-    def name(self) -> str:
-        return ""
-
-    @property
-    def caption(self) -> str:
-        return "branch"
-
-
-class ParallelStep(Step):
-    kind = "parallel"
-    inner_path = ("parallel",)
-    side_by_side = True
-    parallel: list[BranchStep] = Field(min_length=1)
-
-    @property
-    def detail(self) -> str:
-        return f"{len(self.parallel)} branches"
-
-
-class ProcessStep(Step):
-    kind = "process"
-    runs_any_phase = True
-    process: str
-    """Long-term name that holds a list of phase names to run in order."""
-
-    @property
-    def detail(self) -> str:
-        return self.process
-
-    @property
-    def caption(self) -> str:
-        return f"process {self.process}"
-
-    @property
-    def most_passes(self) -> None:
-        return None
-
-    def names_read(self, phases: Phases) -> list[str]:
-        return [self.process]
-
-
-STEP_KINDS: tuple[type[Step], ...] = (PhaseStep, ToolStep, RepeatStep, ForeachStep, ParallelStep, ProcessStep)
-BRANCH_KINDS: tuple[type[Step], ...] = (*STEP_KINDS, Branch)
-
-
-def _kind(step: Any) -> str | None:
-    """Which step a mapping (or a step already built) is; None when it is none of them."""
-    if isinstance(step, Step):
-        return step.kind
-    return next((cls.kind for cls in BRANCH_KINDS if isinstance(step, dict) and cls.kind in step), None)
-
-
-_AnyStep = (
-    Annotated[PhaseStep, Tag("phase")] | Annotated[ToolStep, Tag("tool")] | Annotated[RepeatStep, Tag("repeat")]
-    | Annotated[ForeachStep, Tag("foreach")] | Annotated[ParallelStep, Tag("parallel")]
-    | Annotated[ProcessStep, Tag("process")]
-)
-ChainStep = Annotated[
-    _AnyStep,
-    Discriminator(_kind, custom_error_type="step",
-                  custom_error_message=f"a step is one of: {', '.join(cls.kind for cls in STEP_KINDS)}"),
-]
-BranchStep = Annotated[
-    _AnyStep | Annotated[Branch, Tag("steps")],
-    Discriminator(_kind, custom_error_type="step",
-                  custom_error_message=f"a branch is one of: {', '.join(cls.kind for cls in BRANCH_KINDS)}"),
-]
-for _model in (Repeat, Foreach, Branch, ParallelStep):
-    _model.model_rebuild()
+def files_declared(steps: Sequence[Step], phases: Phases) -> frozenset[str]:
+    """The files that these steps, inner ones included, name as theirs."""
+    named = {step.phase_named for _, step in walk(steps)}
+    return frozenset(file for name, phase in phases.items() if name in named for file in phase.solution.files_named)

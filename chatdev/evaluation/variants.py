@@ -11,8 +11,8 @@ from typing import Any
 
 from chatdev.config.phases import Phase
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.steps import PhaseStep
-from chatdev.config.walk import walk
+from chatdev.config.step_kinds import PhaseStep
+from chatdev.config.steps import walk
 from chatdev.errors import ConfigError
 from chatdev.runner.api import Company
 from chatdev.workspace.run_folder import slug
