@@ -1,15 +1,21 @@
-"""Servers that fail: what is tried again, how long it waits, and what a failure for good says."""
+"""Servers that fail: what is tried again and when, what is learned from it, and what a failure for good says."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chatdev.errors import ContextOverflow, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.llm.base import Request, ToolSpec
-from tests.llm.asking import ASK, KEY, Naps, complete, error, failure
+from chatdev.llm.base import Constraint, Request, Sampling, ToolSpec
+from chatdev.llm.failures import Adaptations, retry_after_seconds
+from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, error, failure
 from tests.support.chat_server import ChatServer, Scripted
+
+BODY = {"model": "m", "temperature": 1.5, "max_tokens": 50, "seed": 3, "stream_options": {}, "response_format": {},
+        "messages": []}
 
 
 @pytest.mark.parametrize("trouble", [
@@ -138,3 +144,91 @@ def test_secrets_in_an_address_are_not_shown(chat_server: ChatServer) -> None:
     problem = failure(chat_server, url="http://joe:sesame@127.0.0.1:9/v1?key=sesame")
     assert "sesame" not in str(problem)
     assert "http://127.0.0.1:9/v1" in str(problem)
+
+
+@pytest.mark.parametrize(("header", "seconds"), [
+    (None, None), ("", None), ("soon", None), ("3", 3), ("0.5", 0.5), ("-4", 0), ("nan", 0),
+    ("Sun, 6 Nov 1994 8:49:3000000000", None),
+    (format_datetime(datetime(2001, 1, 1, tzinfo=UTC), usegmt=True), 0)])
+def test_a_wait_is_read_or_ignored(header: str | None, seconds: float | None) -> None:
+    assert retry_after_seconds(header) == seconds
+
+
+@given(st.floats(0, 1e6))
+def test_a_date_is_as_far_away_as_it_is(ahead: float) -> None:
+    when = datetime.now(UTC) + timedelta(seconds=ahead)
+    wait = retry_after_seconds(format_datetime(when))
+    assert wait is not None
+    assert ahead - 2 < wait <= ahead + 1
+
+
+@given(st.text() | st.from_regex(r"[A-Z][a-z]{2}, \d+ [A-Z][a-z]{2} \d+ \d+:\d+:\d+ \S*", fullmatch=True))
+def test_no_header_however_odd_breaks_the_reading(header: str) -> None:
+    wait = retry_after_seconds(header)
+    assert wait is None or wait >= 0
+
+
+def test_a_parameter_the_model_refuses_is_adapted_once_and_remembered(chat_server: ChatServer) -> None:
+    tokens = "Unsupported parameter: 'max_tokens' is not supported here. Use 'max_completion_tokens' instead."
+    chat_server.script(error(400, tokens, param="max_tokens", code="unsupported_parameter"),
+                       error(400, "Unsupported value: 'temperature' must not be 0.2", param="temperature"), "a", "b")
+    request = Request(ASK.messages, Sampling("o9", temperature=0.2, max_tokens=50))
+    replies = complete_all(chat_server, [request, request])
+    assert [r.text for r in replies] == ["a", "b"]
+    assert [r.retries for r in replies] == [0, 0]
+    for sent in chat_server.requests[2:]:
+        assert sent.body["max_completion_tokens"] == 50
+        assert "temperature" not in sent.body
+        assert "max_tokens" not in sent.body
+
+
+@pytest.mark.parametrize(("complaint", "parameter"), [
+    ("Unrecognized request argument supplied: seed", "seed"),
+    ({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}, "seed"),
+    ({"error": {"message": "not here", "param": "response_format.type"}}, "response_format"),
+    ({"error": {"message": "JSON schema conversion failed: Unrecognized schema"}}, "response_format"),
+    ({"message": "stream_options is not supported"}, "stream_options"),
+    ({"error": {"message": "invalid temperature: only 0.6 is allowed for this model"}}, "temperature"),
+    ({"error": {"message": "`temperature` is deprecated"}}, "temperature")])
+def test_the_parameter_is_found_however_the_server_says_it(complaint: object, parameter: str) -> None:
+    adaptations = Adaptations()
+    assert adaptations.learn(BODY, complaint)
+    assert adaptations.apply(BODY).keys() == BODY.keys() - {parameter}
+    assert adaptations.apply({**BODY, "model": "other"}) == {**BODY, "model": "other"}
+
+
+def test_a_model_that_takes_neither_name_of_a_limit_gets_none() -> None:
+    adaptations = Adaptations()
+    for name in ("max_tokens", "max_completion_tokens"):
+        assert adaptations.learn(adaptations.apply(BODY), {"message": f"unsupported: {name}", "param": name})
+    assert not {"max_tokens", "max_completion_tokens"} & adaptations.apply(BODY).keys()
+
+
+@pytest.mark.parametrize("text", ["Invalid 'temperature': above the maximum of 1", "max_tokens is too large: 50",
+                                  "something else is not supported"])
+def test_a_wrong_value_is_reported_and_never_dropped(chat_server: ChatServer, text: str) -> None:
+    chat_server.script(error(400, text, type="invalid_request_error", param=text.split()[0]))
+    request = Request(ASK.messages, Sampling("m", temperature=1.5, max_tokens=50))
+    problem = failure(chat_server, request)
+    assert isinstance(problem, ModelRejected)
+    assert text in str(problem)
+
+
+def test_an_overflow_that_names_a_limit_teaches_nothing(chat_server: ChatServer) -> None:
+    text = "'max_tokens' is not supported so large: this model's maximum context length is 4096 tokens"
+    chat_server.script(error(400, text, param="max_tokens"))
+    assert isinstance(failure(chat_server, Request(ASK.messages, Sampling("m", max_tokens=50))), ContextOverflow)
+    assert len(chat_server.requests) == 1
+
+
+def test_a_constraint_that_is_refused_is_only_a_hint(chat_server: ChatServer) -> None:
+    chat_server.script(error(400, "Invalid schema for response_format 'solution'"), "fine")
+    request = Request(ASK.messages, ASK.sampling, constraint=Constraint(schema={"type": "array"}))
+    assert complete_all(chat_server, [request])[0].text == "fine"
+    assert "response_format" not in chat_server.requests[1].body
+
+
+def test_a_server_that_repeats_its_complaint_is_not_asked_for_ever(chat_server: ChatServer) -> None:
+    chat_server.route(lambda _: error(400, "unsupported temperature", param="temperature"))
+    assert isinstance(failure(chat_server), ModelRejected)
+    assert len(chat_server.requests) == 2
