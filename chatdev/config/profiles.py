@@ -81,12 +81,12 @@ def profile_for(model: str, own: Sequence[ModelProfile] = ()) -> ModelProfile:
     entries before the bundled ones. Raises ConfigError when `models.yaml` is broken."""
     name = model.lower()
     merged: dict[str, Any] = {}
-    for entry in (*own, *_bundled()):
+    for entry in (*own, *_bundled_profiles()):
         if any(fnmatchcase(name, pattern.lower()) for pattern in entry.match):
             merged = {**{field: getattr(entry, field) for field in entry.model_fields_set}, **merged}
     return ModelProfile(**{**merged, "match": [model]})
 
 
 @cache
-def _bundled() -> tuple[ModelProfile, ...]:
+def _bundled_profiles() -> tuple[ModelProfile, ...]:
     return tuple(validate_node(Profiles, read(bundled_folder("company_config") / "models.yaml")).models)

@@ -119,7 +119,7 @@ def test_the_script_is_followed_letter_by_letter(log: str, letter: str) -> None:
     assert official_pass(log) == (letter == ".")
 
 
-def test_a_wrong_answer_with_an_asynchronous_reset_has_a_letter_of_its_own() -> None:
+def test_a_wrong_answer_with_asynchronous_reset_has_its_own_letter() -> None:
     assert letter_of("Mismatches: 1 in 9 samples\n", "always @(posedge clk, posedge reset)") == "r"
 
 

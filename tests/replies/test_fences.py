@@ -48,7 +48,7 @@ def test_inside_markdown_a_fence_with_words_opens_a_nested_block() -> None:
     assert contents(f"README.md\n```markdown\n{readme}```\nmain.py\n```python\nx\n```") == [readme, "x\n"]
 
 
-def test_inside_markdown_a_bare_fence_that_is_introduced_opens_a_nested_block() -> None:
+def test_in_markdown_an_introduced_bare_fence_opens_a_nested_block() -> None:
     readme = "# Shop\n\nInstall:\n```\npip install x\n```\n\n```\nrun()\nstop()\n```\nEnd.\n"
     assert contents(f"README.md\n```markdown\n{readme}```\nmain.py\n```python\nx\n```") == [readme, "x\n"]
     assert contents(f"README.md\n```markdown\n{readme}\n```\nmain.py\n```python\nx\n```") == [f"{readme}\n", "x\n"]

@@ -127,7 +127,7 @@ def test_a_body_of_pass_under_such_a_comment_leaves_the_function_as_it_is() -> N
 
 
 @pytest.mark.parametrize("example", ["main()\n", "print(load('x'), 1)\n", "# Example usage\nShop()\n"])
-def test_an_example_of_use_is_not_added_to_a_program_that_starts_by_itself(example: str) -> None:
+def test_an_example_of_use_is_not_added_to_a_program_that_starts(example: str) -> None:
     assert merged(f"TAX = 0.3\n\n{example}") == SHOP.replace("TAX = 0.2", "TAX = 0.3")
 
 

@@ -38,7 +38,7 @@ def test_a_preference_in_one_order_and_a_tie_in_the_other_is_a_tie(arena: Arena)
     assert (standing.wins, standing.ties) == (0, 2)
 
 
-def test_a_verdict_is_kept_with_its_reason_its_tokens_and_what_it_is_about(arena: Arena) -> None:
+def test_a_verdict_is_kept_with_its_reason_and_its_tokens(arena: Arena) -> None:
     arena.judged(lambda _: "<think>Hm. {}</think>" + verdict("second", "It\nadds."))
     first, turned, *_ = read_judgements(arena.file)
     assert (first.task, first.judge, first.first, first.second) == ("task 1", "judge-1", "alpha", "beta")

@@ -1,0 +1,82 @@
+"""The shape of the code: what a file is, how things are named, how complex a function may be, and what tests import.
+
+`scripts/structure` prints the figures; here stand the bounds.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from benchmarks.structure import COMPLEX, TOO_COMPLEX, Tree
+from benchmarks.structure_names import is_participle
+from tests.support.checkout import ROOT, imported
+
+TREE = Tree(ROOT)
+SMALL_FOR_A_REASON = {
+    "__main__.py": "what `python -m chatdev` runs",
+    "batch/spent.py": "an import that earlier versions documented",
+    "replies/__init__.py": "what the layer offers",
+    "replies/python/__init__.py": "how its modules hang together",
+}
+PUBLISHED = {  # documented imports: of hidden tests (docs/evaluation.md) and of work on clusters (docs/scaling.md)
+    "evaluation/cases.py": {"tried", "written"}, "evaluation/trial.py": {"crashed", "said"},
+    "batch/ray_cluster.py": {"joined"},
+}
+MOST_COMPLEX = 15  # functions above complexity 10
+TEST_NAME = 70  # characters, at which a name is too long
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+
+def test_a_module_is_a_whole_idea() -> None:
+    small = {line.split()[0] for line in TREE.small()}
+    assert small - SMALL_FOR_A_REASON.keys() == set()
+
+
+def test_public_classes_have_names_of_their_own() -> None:
+    assert TREE.repeated_classes(tools=False) + TREE.repeated_classes(tools=True) == []
+
+
+def test_modules_have_names_of_their_own() -> None:
+    assert TREE.repeated_modules(tools=False) + TREE.repeated_modules(tools=True) == []
+
+
+def test_no_function_is_named_by_a_participle_or_adverb() -> None:
+    found = [line.replace(":", " ").split() for line in TREE.participles(top_level=True)]
+    assert [line for line in found if line[2] not in PUBLISHED.get(line[0], ())] == []
+
+
+def test_few_functions_are_complex_and_none_very() -> None:
+    assert TREE.complex_functions(TOO_COMPLEX) == []
+    assert len(found := TREE.complex_functions(COMPLEX)) <= MOST_COMPLEX, found
+
+
+@pytest.mark.parametrize("name", ["told", "_kept", "again", "laid_out", "gone_on", "opened_in", "apart"])
+def test_participles_and_adverbs_are_seen(name: str) -> None:
+    assert is_participle(name)
+
+
+@pytest.mark.parametrize("name", ["described_tools", "read", "read_table", "put_together", "split", "set_pip", "feed",
+                                  "without_circles", "exit_code", "is_kept", "embed"])
+def test_verbs_nouns_and_adjectives_are_let_be(name: str) -> None:
+    assert not is_participle(name)
+
+
+def test_test_names_are_short_enough_to_be_read() -> None:
+    long = [f"{path.relative_to(ROOT)} {node.name}" for path in TESTS
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+            and len(node.name) >= TEST_NAME]
+    assert long == []
+
+
+def test_no_test_imports_another_tests_module() -> None:
+    found = [f"{path.relative_to(ROOT)}: {name}" for path in TESTS if path.name.startswith("test_")
+             for name in imported(ast.parse(path.read_text(encoding="utf-8")))
+             if name.startswith("tests.") and any(part.startswith("test_") for part in name.split(".")[1:-1])]
+    assert found == []
+
+
+def test_every_test_has_a_limit_of_time(pytestconfig: pytest.Config) -> None:
+    assert 0 < float(pytestconfig.getini("timeout")) <= 300
