@@ -75,7 +75,7 @@ class Turn:
         """The text of an answer. One that ends with a call of a tool, though there are no calls left, is none: it is
         asked for once more, warmer, and then it is empty."""
         names = {tool.name for tool in self.agent.tools}
-        if not ends_with_tool_call(text, names):
+        if not names or not ends_with_tool_call(text, names):
             return text
         reply = await self._reply(warm(self.agent, 1), place.at("answer"), (), None)
         text = strip_thoughts(reply.text)

@@ -53,7 +53,7 @@ class OpenAIModel:
         self.endpoint = endpoint
         self.name = name
         self._sleep = sleep
-        self._rate = rate or RateLimit()
+        self._rate = rate
         self._adaptations = Adaptations()
         self._client: AsyncOpenAI | None = None
         self._free = asyncio.Semaphore(endpoint.concurrency)
@@ -66,6 +66,8 @@ class OpenAIModel:
                 async for attempt in retry_attempts(self._sleep):
                     with attempt:
                         reply = await self._attempt_in_turn(request, body, tally)
+                        if tally.attempts == 1:
+                            return reply
                         return replace(reply, usage=tally.wasted + reply.usage, retries=tally.attempts - 1)
             except Transient as problem:
                 raise self._final_error(problem, request, tally) from None
@@ -78,9 +80,11 @@ class OpenAIModel:
             await client.close()
 
     async def _attempt_in_turn(self, request: Request, body: dict[str, Any], tally: _Tally) -> Reply:
-        """One attempt, when the rate limit admits it; what it costs in vain is counted."""
+        """One attempt, when the rate limit, if there is one, admits it; what it costs in vain is counted."""
         tally.attempts += 1
         try:
+            if self._rate is None:
+                return await self._attempt(request, body)
             async with self._rate.admission(request) as admission:
                 reply = await self._attempt(request, body)
                 admission.correct(reply.usage)
