@@ -58,7 +58,7 @@ class _Walk:
             check(self, step, path, before)
         inside = before if step.item is None else before | {step.item}
         if step.until is not None:
-            self.until(step, (*path, step.inner_path[0], "until"), inside)
+            self.loop_condition(step, (*path, step.inner_path[0], "until"), inside)
         if step.side_by_side:
             self.branches(step, path, before)
         else:
@@ -71,7 +71,7 @@ class _Walk:
         if step.optional and path[-2] != "parallel":
             self.report((*path, "optional"), "`optional` belongs to a branch of `parallel`; use `when`, or remove it")
 
-    def until(self, step: Step, path: KeyPath, inside: Names) -> None:
+    def loop_condition(self, step: Step, path: KeyPath, inside: Names) -> None:
         text, changing = step.until or "", names_written(step.children, self.company.phases)
         names = self.expression(text, path, inside)
         if step.item is not None:
