@@ -199,7 +199,7 @@ def table(figures: Mapping[str, Any]) -> str:
     """The counts as two tables."""
     read = markdown_table(["journal of a run", "bytes", "cuts read", "read wrongly"],
                           (reading.values() for reading in figures["readings"]))
-    resumed = markdown_table(["gone on with a journal cut", "runs", "runs that differ"],
+    resumed = markdown_table(["resumed with a journal cut", "runs", "runs that differ"],
                              (tries.values() for tries in figures["resumes"]))
     return f"{read}\n\n{resumed}"
 

@@ -186,8 +186,9 @@ def claims(trials: list[Trial], model: Faulty) -> list[Claim]:
     stops = sum(trial.statuses.count("error") for trial in trials)
     asked, struck = (_count(counter, trials) for counter in (model.asked, model.struck))
     return [
-        Claim("a run on a failing server succeeds with the software of the undisturbed run, or stops, says so, and "
-              "does so when it is resumed; no success is false, and no whole answer is paid for twice", not faults,
+        Claim("a run on a failing server either succeeds with the software of the undisturbed run, or stops and says "
+              "so, and then succeeds when it is resumed; no success is false, and no whole answer is paid for twice",
+              not faults,
               "; ".join(faults[:3]) or f"{len(trials)} runs, {stops} stops, {struck} of {asked} requests failed"),
         Claim(f"none hangs: every session ends within {BOUND:g} seconds", not hung,
               f"the longest took {max(s for trial in trials for s in trial.seconds):.1f} s"),

@@ -81,8 +81,8 @@ def claims(baseline: Baseline, trials: list[Trial], *, quick: bool) -> list[Clai
     where = {trial.boundaries[0] for trial in trials if trial.kind == "journaled" and trial.boundaries}
     every = len(baseline.left.activities) + 1
     return [
-        Claim("a killed run that is gone on with ends as if nothing had happened: software, every commit, every "
-              "activity and event are the same", not differ, "; ".join(differ[:3]) or f"{len(lost)} kills"),
+        Claim("a killed run that is resumed ends as if it had never been killed: the software, every commit, every "
+              "activity and every event are the same", not differ, "; ".join(differ[:3]) or f"{len(lost)} kills"),
         Claim(f"nothing in the journal is paid for again, and a kill loses at most the calls in flight, {BRANCHES} in "
               f"{BRANCHES} branches", not overpaid,
               "; ".join(overpaid[:3]) or f"{sum(lost)} calls lost, at most {max(lost, default=0)} at once"),

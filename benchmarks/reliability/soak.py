@@ -130,7 +130,7 @@ def claims(measured: list[Measured], wrong: list[str], at_once: int) -> list[Cla
     """What the waves show."""
     first, last = measured[0], measured[-1]
     return [
-        Claim("no file is lost, no run is crossed by another, and each ends with the software that is its own",
+        Claim("no file is lost, no run gets anything that belongs to another, and each ends with its own software",
               not wrong, "; ".join(wrong[:3]) or f"{len(measured) * at_once} runs, {at_once} at a time"),
         Claim(f"memory is flat: the last {at_once} runs leave at most {FLAT} times what the first {at_once} leave",
               last.memory <= FLAT * first.memory, f"{first.memory} MiB, then {last.memory} MiB"),

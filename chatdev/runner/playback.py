@@ -18,7 +18,7 @@ from chatdev.workspace.run_folder import SoftwareFolder
 
 _TRAILER = "ChatDev-Version"
 _VERSION = re.compile(rf"\n\n{_TRAILER}: ([0-9]+ [0-9a-f]+)$")
-_FOUND = "what was in the folder when the run was gone on with"
+_FOUND = "what was in the folder when the run was resumed"
 
 
 class Playback:

@@ -102,8 +102,8 @@ def test_the_cache_is_where_the_variable_says(shop: Shop, tmp_path: Path) -> Non
 def test_the_cache_cannot_be_moved_by_dotenv_and_both_pages_say_so(shop: Shop, here: Path) -> None:
     (here / ".env").write_text(f"CHATDEV_CACHE={here}\n")
     assert str(here) not in shop.command("model", "path").out
-    assert "but `CHATDEV_CACHE`" in README
-    assert PAGE.read_text(encoding="utf-8").count("All but the last two") == 1
+    assert "except `CHATDEV_CACHE`" in README
+    assert PAGE.read_text(encoding="utf-8").count("except the last two") == 1
 
 
 def test_the_path_of_a_model_that_is_there_exits_with_zero(shop: Shop, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_what_somebody_else_did_is_kept_in_a_commit_of_its_own(tmp_path: Path, p
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(content)
     history = gone_on(folder)
-    assert subjects(folder) == ["new", "what was in the folder when the run was gone on with", "old"]
+    assert subjects(folder) == ["new", "what was in the folder when the run was resumed", "old"]
     assert history.foreign_commit is not None
     assert {path: data for path, data in folder.read().items() if path in NEW} == NEW
 
