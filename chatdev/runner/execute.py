@@ -142,11 +142,13 @@ class RunExecution:
 
     def _context(self, tools: KnownTools) -> RunContext:
         plan, equipment, inputs = self.plan, self.plan.equipment, self.plan.inputs
-        toolbox = RunToolbox(equipment.sandbox, self.folder.run, inputs.everything, tools, equipment.supply.options)
+        toolbox = RunToolbox(equipment.sandbox, self.folder.run, inputs.everything, tools,
+                             options=equipment.supply.options)
         activities = Activities(self.log.journal, self.playback.record, self.playback.go_live)
         settings = RunSettings(self.folder.path.name, equipment.options.language or "English", equipment.options.stream)
-        return RunContext(plan.company, settings, RunInputs(inputs.visible, inputs.images), activities, toolbox,
-                          equipment.role_models, Budget(equipment.limits, plan.spent), self.log.emit)
+        return RunContext(plan.company, settings, RunInputs(inputs.visible, inputs.images), activities=activities,
+                          toolbox=toolbox, role_model=equipment.role_models,
+                          budget=Budget(equipment.limits, plan.spent), emit=self.log.emit)
 
     def _begin_live(self) -> None:
         """The record is gone through: from here on the run does new things."""

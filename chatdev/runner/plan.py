@@ -94,10 +94,10 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     _refuse_secrets(company.resolved)  # every key is known now
     inputs = gather_inputs(company.config, task, options.inputs)
     order = Order(company.resolved, company.source, inputs.everything, inputs.images,
-                  _existing_software(options.software))
+                  software=_existing_software(options.software))
     warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")
     return RunPlan(company.config, _complete_order(order, equipment, resources), inputs, equipment,
-                   NewFolder(warehouse, _run_name(options, scrub(task))))
+                   folder=NewFolder(warehouse, _run_name(options, scrub(task))))
 
 
 def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> RunPlan:
@@ -140,7 +140,7 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
                     software=Software.load(folder.software))
     return RunPlan(company, _complete_order(order, equipment, resources), _inputs_of(order, company), equipment,
-                   _folder_beside(path, resources), follows=recorded.path)
+                   folder=_folder_beside(path, resources), follows=recorded.path)
 
 
 def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPlan:
@@ -153,8 +153,8 @@ def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPla
     model = ModelSettings(name=order.options.get("model"), base_url=order.options.get("base_url"))
     equipment = replay_equipment(company, model, order.profiles, order.fill_options(options))
     folder = NewFolder(Path(options.warehouse or resources.temporary_folder()), options.name or "replay")
-    return RunPlan(company, order, _inputs_of(order, company), equipment, folder,
-                   Past(recorded, recorded.finished, "ignore", complete=True, speed=speed))
+    return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder,
+                   past=Past(recorded, recorded.finished, "ignore", complete=True, speed=speed))
 
 
 def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoices, resources: Resources) -> RunPlan:
@@ -167,7 +167,7 @@ def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoice
     past = replace(past, differing="perform" if choices.from_here else "refuse",
                    changed=order.company != before.company,
                    any_model=bool(options.model or options.base_url) or past.recorded.models_vary)
-    return RunPlan(company, order, _inputs_of(order, company), equipment, folder, past)
+    return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder, past=past)
 
 
 def _find_company(before: Order, choices: ResumeChoices, resources: Resources) -> CompanyConfig:

@@ -156,8 +156,9 @@ class Order:
         images = {name: Image(b64decode(data), media_type) for name, (media_type, data) in record["images"].items()}
         software = {path: b64decode(data) for path, data in record["software"].items()}
         profiles = [ModelProfile.model_validate(profile) for profile in record["profiles"]]
-        return cls(record["company"], record["source"], record["inputs"], images, software, record["values"],
-                   record["options"], profiles, record.get("tools", ()))
+        return cls(record["company"], record["source"], record["inputs"], images, software=software,
+                   values=record["values"], options=record["options"], profiles=profiles,
+                   tools=record.get("tools", ()))
 
 
 def options_to_keep(options: RunOptions, model: str | None) -> dict[str, Any]:

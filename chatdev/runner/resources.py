@@ -135,7 +135,7 @@ def resolve_resources(company: CompanyConfig, options: RunOptions, resources: Re
     role_models = RoleModels(company, default, resources.models, resources.user.models)
     limits = read_limits(options)
     refuse_unpriced(role_models.check(), limits, company)
-    return Equipment(options, role_models, sandbox, limits, make_supply(options, resources.closing))
+    return Equipment(options, role_models, sandbox, limits, supply=make_supply(options, resources.closing))
 
 
 class _Nobody:

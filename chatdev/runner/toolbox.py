@@ -108,8 +108,8 @@ class RunToolbox:
         with explain_os_errors("make a working folder in", tempfile.gettempdir()):
             scratch_folder = tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True)
         with scratch_folder as scratch:
-            context = ToolContext(software, values, self.inputs, self.sandbox, self.run_folder, Path(scratch),
-                                  self.options)
+            context = ToolContext(software, values, self.inputs, sandbox=self.sandbox, run_folder=self.run_folder,
+                                  scratch=Path(scratch), options=self.options)
             result = self.tools.tool(name).call(context, arguments)
         return result.to_dict() if isinstance(result, Verdict) else result
 
