@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
@@ -12,6 +13,9 @@ from dotenv.parser import Binding, parse_stream
 from chatdev.config.yaml_nodes import display_path, read_text
 from chatdev.errors import ConfigError
 from chatdev.secrets import keep_variables
+
+_MOST_BLANKS = 100
+_BLANKS = re.compile(rf"[^\S\r\n]{{{_MOST_BLANKS},}}")
 
 
 class Environ(Mapping[str, str]):
@@ -45,7 +49,7 @@ def read_dotenv(folder: Path | None = None) -> Environ:
     if not path.is_file():
         return Environ({})
     values: dict[str, str] = {}
-    for binding in parse_stream(StringIO(read_text(path))):
+    for binding in _bindings(read_text(path)):
         if _is_setting(binding):
             values[binding.key or ""] = binding.value or ""
         elif binding.key or binding.error:
@@ -60,9 +64,14 @@ def keep_dotenvs(software: Mapping[str, bytes]) -> None:
     for path, data in software.items():
         name = path.rpartition("/")[2]
         if name == ".env" or name.startswith(".env."):
-            for binding in parse_stream(StringIO(data.decode("utf-8", "replace"))):
+            for binding in _bindings(data.decode("utf-8", "replace")):
                 for variable, value in _readings(binding):
                     keep_variables({variable: value})
+
+
+def _bindings(text: str) -> Iterator[Binding]:
+    """What python-dotenv reads. Long runs of blanks are cut short: its time grows with their square."""
+    return parse_stream(StringIO(_BLANKS.sub(" " * _MOST_BLANKS, text)))
 
 
 def _readings(binding: Binding) -> Iterator[tuple[str, str]]:
