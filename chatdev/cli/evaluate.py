@@ -10,6 +10,7 @@ import click
 from chatdev.cli import eval_dialogues, eval_judge
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import (
+    StudyOptions,
     open_existing_ledger,
     running_options,
     runs_folder,
@@ -47,16 +48,16 @@ def command() -> None:
 @click.option("--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`.")
 @running_options("srdd")
 @report_outcome
-def srdd(study: str, ledger_url: str, folder: Path | None, **given: Any) -> int:
+def srdd(options: StudyOptions, **given: Any) -> int:
     """Run companies on software requirements and measure what they make.
 
     Give the same command again to go on after any interruption; finished runs are kept. `chatdev eval report` shows
     the results.
     """
-    return run_study(study, ledger_url, folder, given, _plan_srdd)
+    return run_study(options, lambda: _plan_srdd(options, given))
 
 
-def _plan_srdd(folder: Path, given: dict[str, Any]) -> StudyPlan:
+def _plan_srdd(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
     """The variants, the tasks and the study; everything that can be checked before is."""
     from chatdev.evaluation.srdd import Srdd
     from chatdev.evaluation.study import Conditions
@@ -64,13 +65,13 @@ def _plan_srdd(folder: Path, given: dict[str, Any]) -> StudyPlan:
     from chatdev.evaluation.variants import variants
 
     data = Srdd(given["data"].absolute(), given["data"].stem) if given["data"] else Srdd()
-    chosen = variants_by_name(given["only"], variants(given["companies"], models=given["models"], sets=given["sets"],
-                                          ablations=given["ablations"]))
+    found = variants(given["companies"], models=options.models, sets=options.sets, ablations=given["ablations"])
+    chosen = variants_by_name(options.only, found)
     tasks = Selection(given["areas"], given["categories"], given["only_with_acceptance"], given["limit"],
                       given["seed"]).select(data.tasks())
     data.check(tasks)
     conditions = Conditions(given["embedder"], given["install"], given["runtime"])
-    return StudyPlan(chosen, tasks, study_of(data, folder, conditions, given))
+    return StudyPlan(chosen, tasks, study_of(data, conditions, options, given["embedder_url"]))
 
 
 @click.command("verilogeval")
@@ -89,16 +90,16 @@ def _plan_srdd(folder: Path, given: dict[str, Any]) -> StudyPlan:
               help="Take the corrected files of three problems that nobody can solve as published.")
 @running_options("verilogeval")
 @report_outcome
-def verilogeval(study: str, ledger_url: str, folder: Path | None, **given: Any) -> int:
+def verilogeval(options: StudyOptions, **given: Any) -> int:
     """Run companies on the problems of VerilogEval v2 and judge their modules, by our rule and by its script's.
 
     Agents get the hidden bench's verdict while they work, as in VerilogCoder. Give the same command again to go on
     after any interruption; `chatdev eval report --study verilogeval` shows the results.
     """
-    return run_study(study, ledger_url, folder, given, _plan_verilogeval)
+    return run_study(options, lambda: _plan_verilogeval(options, given))
 
 
-def _plan_verilogeval(folder: Path, given: dict[str, Any]) -> StudyPlan:
+def _plan_verilogeval(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
     """The variants, the problems and the study. Raises ConfigError."""
     from chatdev.evaluation.study import Conditions
     from chatdev.evaluation.tasks import Selection
@@ -107,12 +108,12 @@ def _plan_verilogeval(folder: Path, given: dict[str, Any]) -> StudyPlan:
 
     data = VerilogEval(given["data"].absolute(), given["errata"])
     data.check()
-    found = variants(given["companies"], models=given["models"], sets=given["sets"])
-    chosen = variants_by_name(given["only"], add_tracing_ablations(found) if given["ablations"] else found)
+    found = variants(given["companies"], models=options.models, sets=options.sets)
+    chosen = variants_by_name(options.only, add_tracing_ablations(found) if given["ablations"] else found)
     named = [data.problem(name).name for name in given["problems"]]
     tasks = [task for task in data.tasks() if not named or task.name in named]
     tasks = Selection(given["kinds"], (), False, given["limit"], given["seed"]).select(tasks)
-    return StudyPlan(chosen, tasks, study_of(data, folder, Conditions(install="never"), given))
+    return StudyPlan(chosen, tasks, study_of(data, Conditions(install="never"), options))
 
 
 @click.command("report")

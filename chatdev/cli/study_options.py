@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from chatdev.batch.ledger import Ledger
 
 STUDIES = Path("studies")
+_AT_ONCE = 4  # runs, of each worker
 
 _STUDY_OPTIONS = (
     click.option("--ledger", "ledger_url", metavar="PATH_OR_URL", default=str(STUDIES / "ledger.sqlite"),
@@ -58,11 +61,59 @@ def study_options(command: Callable[..., Any], name: str = "srdd") -> Callable[.
                         help="Name of the study; several may share a ledger.")(_with_options(command, _STUDY_OPTIONS))
 
 
+@dataclass(frozen=True, slots=True)
+class StudyOptions:
+    """What a command that runs a study was given about it; a field has the name of its option."""
+
+    study: str
+    ledger_url: str
+    folder: Path | None
+    only: Sequence[str]
+    sets: Sequence[str]
+    models: Sequence[str]
+    base_url: str | None
+    sandbox: str | None
+    engine: str
+    ray_workers: int | None
+    ray_address: str | None
+    at_once: int | None
+    max_cost: float | None
+    max_tokens: int | None
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    retry_failed: bool
+    quiet: bool
+
+    @property
+    def runs(self) -> Path:
+        """Where the runs are. Raises ConfigError."""
+        return runs_folder(self.folder, self.study)
+
+    def jobs_at_once(self, workers: int) -> int:
+        """Of so many workers together."""
+        local = any(model.partition(":")[0] == "local" for model in self.models)
+        return self.at_once or (1 if local else _AT_ONCE * workers)
+
+    def check(self) -> None:
+        """Raise ConfigError for options of one engine that are given with another, and for a name of the study that can
+        be no folder's."""
+        runs_folder(self.folder, self.study)
+        for option, value in (("--ray-workers", self.ray_workers), ("--ray-address", self.ray_address)):
+            if self.engine != "ray" and value:
+                raise ConfigError(f"{option} is of use with --engine ray only; add that, or leave it out")
+
+
 def running_options(study: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options about variants, the ledger (`study` is the default name), the engine and limits."""
+    """Add the options about variants, the ledger (`study` is the default name), the engine and limits; the command gets
+    them as one `StudyOptions`, and its own ones by name."""
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        command = _with_options(_with_options(command, _LIMIT_OPTIONS), _ENGINE_OPTIONS)
-        return _with_options(study_options(command, study), _VARIANT_OPTIONS)
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            options = {each.name: given.pop(each.name) for each in fields(StudyOptions)}
+            return command(StudyOptions(**options), **given)
+
+        ours = _with_options(_with_options(run, _LIMIT_OPTIONS), _ENGINE_OPTIONS)
+        return _with_options(study_options(ours, study), _VARIANT_OPTIONS)
 
     return add
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from chatdev.cli.outcome import show_error
-from chatdev.cli.study_options import open_ledger, runs_folder
+from chatdev.cli.study_options import StudyOptions, open_ledger
 from chatdev.engine.budget import count_noun
 from chatdev.errors import BudgetExhausted, ConfigError
 from chatdev.runner.sanitize import sanitize
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from chatdev.evaluation.tasks import Task
     from chatdev.evaluation.variants import Variant
 
-_AT_ONCE = 4  # runs, of each worker
-
 
 class StudyPlan(NamedTuple):
     """What a study consists of."""
@@ -33,13 +30,13 @@ class StudyPlan(NamedTuple):
     study: Study
 
 
-def study_of(data: DataSet, folder: Path, conditions: Conditions, given: dict[str, Any]) -> Study:
+def study_of(data: DataSet, conditions: Conditions, options: StudyOptions, embedder_url: str | None = None) -> Study:
     """The study that the options describe."""
     from chatdev.evaluation.study import Study
     from chatdev.llm.rate import RateLimit
 
-    rate = RateLimit(given["requests_per_minute"], given["tokens_per_minute"])
-    return Study(data, folder, conditions, given["base_url"], given["sandbox"], given.get("embedder_url"), rate)
+    rate = RateLimit(options.requests_per_minute, options.tokens_per_minute)
+    return Study(data, options.runs, conditions, options.base_url, options.sandbox, embedder_url, rate)
 
 
 def variants_by_name(patterns: Sequence[str], found: Sequence[Variant]) -> list[Variant]:
@@ -50,39 +47,38 @@ def variants_by_name(patterns: Sequence[str], found: Sequence[Variant]) -> list[
     return [v for v in found if not patterns or any(fnmatchcase(v.name, pattern) for pattern in patterns)]
 
 
-def run_study(name: str, ledger_url: str, folder: Path | None, given: dict[str, Any],
-              make_plan: Callable[[Path, dict[str, Any]], StudyPlan]) -> int:
+def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan]) -> int:
     """Plan the study, enter what is new of it, and work until it is done; the exit code. `make_plan` raises
     ConfigError."""
     from chatdev.batch.attempt import Allowance
 
-    _refuse_contradictions(given)
-    runs = runs_folder(folder, name)
-    ledger = open_ledger(ledger_url, name)
+    options.check()
+    ledger = open_ledger(options.ledger_url, options.study)
     try:
-        plan = make_plan(runs, given)
-        plan.study.check(plan.tasks, plan.variants, Allowance(given["max_cost"]))
+        plan = make_plan()
+        plan.study.check(plan.tasks, plan.variants, Allowance(options.max_cost))
         jobs = list(plan.study.jobs(plan.tasks, plan.variants))
         click.echo(f"{count_noun(len(jobs), 'job')}: {count_noun(len(plan.tasks), 'task')} × "
                    f"{', '.join(v.name for v in plan.variants)}")
         new = plan.study.enter(ledger, jobs)
-        again = ledger.retry_failed() if given["retry_failed"] else 0
-        click.echo(f"study {name}: {count_noun(new, 'new job')}, {ledger.counts()['done']} done, {again} tried again")
-        return _work(ledger, plan, given)
+        again = ledger.retry_failed() if options.retry_failed else 0
+        click.echo(f"study {options.study}: {count_noun(new, 'new job')}, {ledger.counts()['done']} done, "
+                   f"{again} tried again")
+        return _work(ledger, plan, options)
     finally:
         ledger.close()
 
 
-def _work(ledger: Ledger, plan: StudyPlan, given: dict[str, Any]) -> int:
+def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions) -> int:
     """Work through the ledger, show how far it is, and say how it ended; the exit code."""
     from chatdev.batch.attempt import Allowance
     from chatdev.cli.study_progress import StudyProgress
     from chatdev.evaluation.reporting.formats import as_text
     from chatdev.evaluation.reporting.study_results import Results
 
-    work = _work_on_ray if given["engine"] == "ray" else _work_here
-    with StudyProgress(quiet=given["quiet"]) as show:
-        ended = work(ledger, plan, given, on_change=show, allowance=Allowance(given["max_cost"], given["max_tokens"]))
+    work = _work_on_ray if options.engine == "ray" else _work_here
+    with StudyProgress(quiet=options.quiet) as show:
+        ended = work(ledger, plan, options, on_change=show, allowance=Allowance(options.max_cost, options.max_tokens))
     click.echo(f"\n{sanitize(as_text(Results.read(ledger)))}")
     if ended.problem:
         show_error(f"stopped, for attempt after attempt failed, at last: {ended.problem}\nfix that, and give the "
@@ -94,34 +90,22 @@ def _work(ledger: Ledger, plan: StudyPlan, given: dict[str, Any]) -> int:
     return 1 if ended.counts["failed"] else 0
 
 
-def _work_here(ledger: Ledger, plan: StudyPlan, given: dict[str, Any], **options: Any) -> BatchProgress:
+def _work_here(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: Any) -> BatchProgress:
     from chatdev.batch.local import work_with_circuit_breaker
     from chatdev.batch.signals import run_interruptible
 
-    work = work_with_circuit_breaker(ledger, plan.study.work, at_once=_jobs_at_once(given, 1), **options)
+    work = work_with_circuit_breaker(ledger, plan.study.work, at_once=options.jobs_at_once(1), **more)
     return run_interruptible(work)
 
 
-def _work_on_ray(ledger: Ledger, plan: StudyPlan, given: dict[str, Any], **options: Any) -> BatchProgress:
+def _work_on_ray(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: Any) -> BatchProgress:
     from chatdev.batch.ray_cluster import joined
     from chatdev.batch.ray_engine import shares_of, work_through_on
     from chatdev.batch.signals import run_interruptible
     from chatdev.evaluation.preflight import preflight
 
-    with (joined(given["ray_address"], given["ray_workers"]) as cluster,
+    with (joined(options.ray_address, options.ray_workers) as cluster,
           preflight(plan.study, plan.tasks, plan.variants) as check):
-        at_once = _jobs_at_once(given, cluster.workers)
+        at_once = options.jobs_at_once(cluster.workers)
         part = plan.study.part(len(shares_of(at_once, cluster.workers)))
-        return run_interruptible(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **options))
-
-
-def _refuse_contradictions(given: dict[str, Any]) -> None:
-    """Raise ConfigError for options of one engine that are given with another."""
-    for name in ("ray_workers", "ray_address"):
-        if given["engine"] != "ray" and given[name]:
-            raise ConfigError(f"--{name.replace('_', '-')} is of use with --engine ray only; add that, or leave it out")
-
-
-def _jobs_at_once(given: dict[str, Any], workers: int) -> int:
-    local = any(model.partition(":")[0] == "local" for model in given["models"])
-    return int(given["at_once"] or (1 if local else _AT_ONCE * workers))
+        return run_interruptible(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **more))
