@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 
 from chatdev.replies.fences import indentation
 from chatdev.replies.python.outline import Kind, Outline, Statement
 
 _FUTURE = "__future__"
+_HEADER = re.compile(r"#!|#.*coding[:=]")  # the interpreter, the encoding: they must stay at the top
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class InsertionPoints:
         end = next((index for index, line in enumerate(lines) if not line.startswith("#")), len(lines))
         if not self.statements or end < self.statements[0].start:
             return end
-        return min(2, self.outline.comment_start(self.statements[0]))
+        return sum(1 for _ in takewhile(_HEADER.match, lines[:2]))  # the comment below them is about the statement
 
     def _line_before(self, index: int) -> int:
         if index:

@@ -138,14 +138,15 @@ class _Merge:
         if self.is_complete(old, new):
             self.replace(old, new)
             return
-        old_end, new_end = self.old.header_end(old), self.part.header_end(new)
-        if old.members[0].start < old_end or new.members[0].start < new_end:
+        same_header = old.header is not None and old.header == new.header
+        if (old.one_line or new.one_line) and not (same_header and _is_empty(new)):
             self.add_problem("class_on_one_line", name=old.name)
             return
         self.applied += 1
-        if old.header is None or old.header != new.header:
+        if not same_header:
             indent = indentation(self.old.lines[old.start])
-            self.edits.replace(old.start, old_end, self.indent_lines(new.start, new_end, indent))
+            header = self.indent_lines(new.start, self.part.header_end(new), indent)
+            self.edits.replace(old.start, self.old.header_end(old), header)
         self.merge_body(new.members, class_points(self.old, old))
 
     def is_complete(self, old: Statement, new: Statement) -> bool:
@@ -196,6 +197,11 @@ class _Merge:
 
 def _definition(statements: Iterable[Statement], name: str) -> Statement | None:
     return next((statement for statement in statements if statement.defines and statement.name == name), None)
+
+
+def _is_empty(owner: Statement) -> bool:
+    """Whether a class has nothing to merge."""
+    return all(member.kind in ("doc", "pass", "ellipsis") for member in owner.members)
 
 
 def _import_line(imports: Sequence[Import]) -> str:

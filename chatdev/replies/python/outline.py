@@ -34,6 +34,8 @@ class Statement:
     deeply to tell."""
     header: str | None = None
     """A fingerprint of a class's bases, keywords and decorators; None when they are nested too deeply to tell."""
+    one_line: bool = False
+    """Whether the body of a class begins on the line where its header ends."""
     filler: Literal["", "pass", "..."] = ""
     """What a function holds in the place of code."""
     is_method: bool = False

@@ -136,7 +136,8 @@ def _statement(node: ast.stmt, start: int, end: int, *, first: bool, shares_line
                              filler=_filler(node), is_method=_is_method(node))
         case ast.ClassDef():
             header = _fingerprint(*node.bases, *node.keywords, *node.decorator_list)
-            return Statement("class", node.name, start, end, _statements(node.body), shares_line, header=header)
+            return Statement("class", node.name, start, end, _statements(node.body), shares_line, header=header,
+                             one_line=_is_on_one_line(node))
         case ast.Assign() | ast.AnnAssign() if names := _assigned_names(node):
             uses = frozenset(child.id for child in ast.walk(node) if isinstance(child, ast.Name))
             return Statement("assign", names, start, end, shares_line=shares_line, uses=uses)
@@ -178,6 +179,11 @@ def _filler(node: _Function) -> Literal["", "pass", "..."]:
     if inner and all(map(_is_ellipsis, inner)):
         return "..."
     return "pass" if all(isinstance(item, ast.Pass) for item in inner) else ""
+
+
+def _is_on_one_line(node: ast.ClassDef) -> bool:
+    ends = [part.end_lineno for part in node.bases] + [keyword.end_lineno for keyword in node.keywords]
+    return node.body[0].lineno == max((end for end in ends if end), default=node.lineno)
 
 
 def _is_method(node: _Function) -> bool:
