@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -46,7 +47,8 @@ class Install:
 
 
 def call(argv: Sequence[str], folder: Path) -> str:
-    result = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # it goes before installs
+    result = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
