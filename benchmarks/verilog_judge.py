@@ -26,7 +26,8 @@ import yaml
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev.evaluation.measure import Row
 from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem, measure_answer
-from chatdev.sandbox.base import Sandbox, find_sandbox
+from chatdev.sandbox.base import Sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import template
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.simulation import reference_as_answer

@@ -29,7 +29,7 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, writ
 from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_pyverilog import Parser, sliced
 from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.verilog.bench import BenchReport, HiddenBench, answer_scope, wrong_outputs
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError

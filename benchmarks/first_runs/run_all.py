@@ -19,7 +19,8 @@ from benchmarks.first_runs.record import Row, save, write_page
 from benchmarks.study import ROOT
 from chatdev.evaluation.trial import Check, program_copy
 from chatdev.journal import read_journal
-from chatdev.sandbox.base import Sandbox, find_sandbox
+from chatdev.sandbox.base import Sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.workspace.file_tree import read_tree
 
 _WAREHOUSE = ROOT / "warehouse"

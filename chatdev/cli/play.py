@@ -9,7 +9,7 @@ import click
 
 from chatdev.cli.outcome import report_outcome, show_error
 from chatdev.cli.shared_options import ask_person_now, can_ask_person, install_option
-from chatdev.sandbox.base import SANDBOXES
+from chatdev.sandbox.kinds import SANDBOXES
 
 if TYPE_CHECKING:
     from chatdev.tools.software.installing.supply import Policy
@@ -27,7 +27,7 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Pol
     goes to the program. It works on a copy: what it writes is gone afterwards. Of a page, its
     address for a browser is shown."""
     from chatdev.config.settings import user_settings
-    from chatdev.sandbox.base import find_sandbox
+    from chatdev.sandbox.kinds import find_sandbox
     from chatdev.tools.software.installing.supply import Supply
     from chatdev.tools.software.play import page_of, play
 

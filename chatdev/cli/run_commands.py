@@ -20,7 +20,7 @@ from chatdev.runner import api
 from chatdev.runner.api import Company
 from chatdev.runner.inputs import gather_inputs
 from chatdev.runner.toolbox import KnownTools, described_tools
-from chatdev.sandbox.base import SANDBOXES
+from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.version import __version__
 
 

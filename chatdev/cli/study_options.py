@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.errors import ConfigError, MissingProgram
-from chatdev.sandbox.base import SANDBOXES
+from chatdev.sandbox.kinds import SANDBOXES
 
 if TYPE_CHECKING:
     from chatdev.batch.ledger import Ledger

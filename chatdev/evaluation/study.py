@@ -24,7 +24,7 @@ from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.resources import open_resources, resolve_resources
 from chatdev.runner.result import Run
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.installing.supply import Policy, Supply
 from chatdev.tools.software.modules import runtime
 from chatdev.workspace.file_tree import explain_os_errors

@@ -23,7 +23,8 @@ from chatdev.runner.recorded import JOURNAL
 from chatdev.runner.result import Run
 from chatdev.runner.spending import read_limits, refuse_unpriced
 from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_policy
-from chatdev.sandbox.base import Execution, Sandbox, SandboxJob, find_sandbox
+from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.function import Tool
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.workspace.run_folder import RunFolder

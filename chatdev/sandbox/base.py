@@ -6,12 +6,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
-
-from chatdev.errors import ConfigError, SandboxError
 
 BOX = "/box"
 """Where a confined program sees the folder of its job."""
@@ -23,7 +21,6 @@ SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 """What programs need of /etc."""
 Exceeded = Literal["memory", "disk", "output"]
 """Which of `Limits.memory`, `disk` and `written` ended a program."""
-SANDBOXES = ("bubblewrap", "docker", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,29 +127,3 @@ def prlimit_command(limits: ProcessLimits, *, count_processes: bool) -> list[str
     if count_processes:
         options.append(f"--nproc={limits.processes}")
     return ["prlimit", *options, "--"]
-
-
-def find_sandbox(name: str = "bubblewrap") -> Sandbox:
-    """The sandbox called `name`. Raises SandboxError, with what to do, when it does not work on this machine, and
-    ConfigError when there is none of this name. Its module is imported now: a run needs one of the three."""
-    if name not in SANDBOXES:
-        raise ConfigError(f"there is no sandbox {name!r}; there are: {', '.join(SANDBOXES)}")
-    if name == "none":
-        from chatdev.sandbox.unconfined import Unconfined
-
-        return Unconfined()
-    if name == "docker":
-        from chatdev.sandbox import docker
-
-        return _make_working(docker.Docker, docker.why_not(), other="bubblewrap")
-    from chatdev.sandbox import bubblewrap
-
-    return _make_working(bubblewrap.Bubblewrap, bubblewrap.why_not(), other="docker")
-
-
-def _make_working(make: Callable[[], Sandbox], reason: str | None, *, other: str) -> Sandbox:
-    """A sandbox, unless there is a reason why it does not work here."""
-    if reason:
-        raise SandboxError(f"no sandbox for the programs that models write: {reason}; or take another one (--sandbox "
-                           f"{other}), or accept that they run with your rights: --sandbox none")
-    return make()

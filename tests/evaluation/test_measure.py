@@ -12,7 +12,7 @@ from chatdev.errors import ConfigError, JournalError, ModelUnavailable
 from chatdev.evaluation.embedding import LexicalEmbedder, Vector
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS, Bench, measure
 from chatdev.evaluation.tasks import Task
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.installing.supply import Supply
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob, find_sandbox
+from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.docker import why_not
+from chatdev.sandbox.kinds import find_sandbox
 from tests.support.docker_service import CannotStart, docker_service
 
 PYTHON = "/usr/bin/python3"

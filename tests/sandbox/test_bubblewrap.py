@@ -15,8 +15,9 @@ import pytest
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import bubblewrap as bwrap
-from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob, find_sandbox
+from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.bubblewrap import command_line
+from chatdev.sandbox.kinds import find_sandbox
 from tests.sandbox.conftest import PYTHON, RunPython, processes_with
 
 pytestmark = pytest.mark.tool

@@ -13,7 +13,8 @@ import pytest
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import docker as module
-from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob, find_sandbox
+from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
+from chatdev.sandbox.kinds import find_sandbox
 from tests.sandbox.conftest import PYTHON, RunPython, runner
 
 pytestmark = [pytest.mark.tool, pytest.mark.xdist_group("docker")]

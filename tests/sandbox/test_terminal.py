@@ -17,7 +17,8 @@ pytestmark = pytest.mark.tool
 _START = """
 import sys
 from pathlib import Path
-from chatdev.sandbox.base import SandboxJob, find_sandbox
+from chatdev.sandbox.base import SandboxJob
+from chatdev.sandbox.kinds import find_sandbox
 program = "import sys; name = input('name? '); print('hello', name, sys.stdin.isatty()); sys.exit(4)"
 job = SandboxJob(["/usr/bin/python3", "-c", program], Path(sys.argv[2]), interactive=True)
 done = find_sandbox(sys.argv[1]).run(job)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError, SandboxError
-from chatdev.sandbox.base import Binding, SandboxJob, find_sandbox
+from chatdev.sandbox.base import Binding, SandboxJob
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.sandbox.unconfined import Unconfined
 from tests.sandbox.conftest import RunPython, processes_with, runner
 

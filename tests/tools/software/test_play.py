@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from chatdev.cli.app import command_line
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.play import play
 
 pytestmark = pytest.mark.tool
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.tool
 _PLAY = """
 import sys
 from pathlib import Path
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.play import play
 done = play(Path(sys.argv[1]), find_sandbox("bubblewrap"), sys.argv[2:])
 print("status", done.exit_status)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError, MissingProgram, ToolError
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.software.interpreter import Interpreter

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.verilog_judge import cheats, mistakes, stub, study, told
 from benchmarks.verilog_judge import filled as cheat
 from chatdev.evaluation.verilogeval import VerilogProblem
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from tests.tools.verilog.small import BENCH, REFERENCE, RIGHT, Desk, told_nothing_of
 
 pytestmark = pytest.mark.tool

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.icarus import SIMULATING
 from chatdev.tools.verilog.judge import judge_answer

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from benchmarks.verilog_mutants import Mutant, mutants
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.function import ToolArgumentsError
 from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.simulation import simulate_answer

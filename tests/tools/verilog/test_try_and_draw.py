@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from tests.tools.verilog.small import BENCH, REFERENCE, RIGHT

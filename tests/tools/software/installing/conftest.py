@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.base import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.installing.install import install
 from chatdev.tools.software.interpreter import interpreter
 from tests.support.wheels import PackageIndex, set_pip

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob, find_sandbox
+from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.installing.gateway import open_gateway
 from chatdev.tools.software.installing.index import Index, wheels_of
 from chatdev.tools.software.installing.sources import Fetcher, sources
