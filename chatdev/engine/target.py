@@ -155,10 +155,10 @@ class SoftwareTarget:
 
     async def accept(self, delivery: FilesDelivery, place: Place) -> Acceptance:
         """Write the files and keep the version."""
-        if not delivery.unchanged:
+        if not delivery.is_unchanged:
             files = ", ".join([*delivery.written, *(f"-{path}" for path in delivery.deleted)])
             await self.state.deliver(delivery.software, f"{place}: {files[:200]}")
-        return Acceptance(delivery.written, delivery.deleted, delivery.unchanged)
+        return Acceptance(delivery.written, delivery.deleted, delivery.is_unchanged)
 
     def substitute(self, value: Any) -> None:
         """Files are never made up: the software stays as it is."""

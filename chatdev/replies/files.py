@@ -33,7 +33,7 @@ class FilesDelivery:
     whole: tuple[str, ...] = ()
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the software is as it was before."""
         return not self.written and not self.deleted
 

@@ -50,7 +50,7 @@ def unreadable(code: str, **facts: object) -> Unreadable:
 
 
 def describe_problems(problems: Sequence[ReplyProblem], templates: Mapping[str, str]) -> str:
-    """What the assistant is told: the one problem, or a list of them, the first twelve."""
+    """The text for the assistant: the one problem, or a list of them, the first twelve."""
     lines = [problem.words(templates) for problem in problems[:_SHOWN]]
     more = len(problems) - len(lines)
     return lines[0] if len(lines) == 1 else ReplyProblem("several", {"problems": lines, "more": more}).words(templates)

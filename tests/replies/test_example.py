@@ -23,7 +23,7 @@ def test_the_shortest_function_is_shown_and_copying_it_changes_nothing() -> None
     software = {"main.py": PROGRAM, "notes.txt": b"def no(): pass"}
     example = example_part(software)
     assert example == "main.py\n```python\ndef short():\n    return 1\n```"
-    assert parse_files(example, software).unchanged
+    assert parse_files(example, software).is_unchanged
 
 
 def test_without_a_short_python_function_there_is_none() -> None:

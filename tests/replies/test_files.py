@@ -24,7 +24,7 @@ def test_files_not_named_stay() -> None:
 
 def test_the_same_content_again_is_an_unchanged_delivery() -> None:
     delivery = parse_files("main.py\n```python\nx = 1\n```", SOFTWARE)
-    assert delivery.unchanged
+    assert delivery.is_unchanged
     assert delivery.written == ()
     assert delivery.software == SOFTWARE
 

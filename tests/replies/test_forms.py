@@ -1,4 +1,4 @@
-"""Solutions in every form: what a response means, and what it is told when it means nothing."""
+"""Solutions in every form: what a response means, and what is said when it means nothing."""
 
 from __future__ import annotations
 
@@ -190,4 +190,4 @@ def test_no_content_is_refused(text: str, why: str) -> None:
 
 
 def test_the_same_content_again_changes_nothing() -> None:
-    assert read("x = 1", form="files", as_file="main.py").unchanged
+    assert read("x = 1", form="files", as_file="main.py").is_unchanged

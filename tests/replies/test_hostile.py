@@ -32,7 +32,7 @@ bodies = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 def test_files_are_read_or_refused(text: str) -> None:
     with contextlib.suppress(Unreadable):
         delivery = parse_files(strip_thoughts(text), SOFTWARE)
-        assert delivery.unchanged == (delivery.software == SOFTWARE)
+        assert delivery.is_unchanged == (delivery.software == SOFTWARE)
         objections(SOFTWARE, delivery.software)
 
 

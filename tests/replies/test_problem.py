@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import chatdev.replies
 from chatdev.config.load import load_company
 from chatdev.config.protocol import PROBLEM_VARIABLES, bundled_problems
 from chatdev.errors import ConfigError
+from chatdev.paths import bundled_folder
 from chatdev.replies import ReplyProblem, Unreadable, describe_problems
 
 SAID: list[tuple[str, Mapping[str, object], str]] = [
@@ -187,6 +189,16 @@ def test_a_mistake_in_the_words_is_found_at_loading(tmp_path: Path, entry: str, 
     with pytest.raises(ConfigError) as error:
         load_company(written(tmp_path, entry))
     assert message in str(error.value)
+
+
+def test_a_company_kept_by_an_earlier_version_has_the_bundled_words(tmp_path: Path) -> None:
+    """A journal keeps the whole company; those made before hold a protocol without `problems`."""
+    recording = bundled_folder("company_config") / "chatdev" / "examples" / "primes.jsonl"
+    order = json.loads(recording.read_text(encoding="utf-8").partition("\n")[0])
+    assert "go_on:" in order["company"]
+    assert "problems:" not in order["company"]
+    (file := tmp_path / "company.yaml").write_text(order["company"], encoding="utf-8")
+    assert load_company(file).protocol.problems == bundled_problems()
 
 
 def written(folder: Path, entry: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pickle
 from collections import Counter
 from pathlib import Path
 
@@ -62,6 +63,19 @@ def parts_of(text: str) -> list[str]:
             found += [f"class {statement.name}:\n" + source(text, member) for member in statement.members
                       if member.kind == "function" and given[member.name] == 1]
     return found
+
+
+@given(modules)
+def test_what_is_read_of_a_module_is_plain_data(text: str) -> None:
+    """So that a process of its own can read it: it comes out of a pickle as it went in, and holds no syntax tree."""
+    outline = read(text)
+    assert pickle.loads(pickle.dumps(outline)) == outline
+    assert b"ast" not in pickle.dumps(outline.statements)
+
+
+def test_only_the_reader_sees_syntax_trees() -> None:
+    modules = (Path(chatdev.__file__).parent / "replies").rglob("*.py")
+    assert [path.name for path in modules if "import ast" in path.read_text(encoding="utf-8")] == ["reader.py"]
 
 
 @given(modules)
