@@ -1,4 +1,4 @@
-"""The library's front door: load a company and run it, go on with a run, play one again."""
+"""What the library offers: load a company and run it, resume a run, replay one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Company:
     config: CompanyConfig
     warnings: Sequence[str] = field(default=())
     source: Mapping[str, Any] = field(default_factory=dict)
-    """The arguments of `load`, by which a run that is gone on with finds its company again."""
+    """The arguments of `load`, by which a resumed run finds its company again."""
     tools: Sequence[Tool] = ()
     """Those that were given to `load`."""
 
@@ -65,7 +65,7 @@ class Company:
     def run(self, task: str = "", **options: Unpack[Options]) -> Run:
         """Run the company on `task` (options: `RunOptions`).
 
-        Raises ConfigError, MissingModel and the like before anything is made; afterwards every failure is told by the
+        Raises ConfigError, MissingModel and the like before anything is made; afterwards every failure is in the
         returned run. Ctrl-C ends the run with status `interrupted`. Where an event loop is running already (in a
         notebook), the run has a thread and a loop of its own.
         """

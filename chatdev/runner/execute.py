@@ -151,7 +151,7 @@ class RunExecution:
                           budget=Budget(equipment.limits, plan.spent), emit=self.log.emit)
 
     def _begin_live(self) -> None:
-        """The record is gone through: from here on the run does new things."""
+        """Everything on record has been used: from here on the run does new things."""
         self._keep_company()
         self.log.emit(RunResumed("", self.playback.calls_found))
 

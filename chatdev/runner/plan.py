@@ -66,7 +66,7 @@ class Past:
     speed: float | None = None
 
     def record(self) -> Record:
-        """The record, to be gone through once."""
+        """A record for one session."""
         return Record(self.finished, self.differing, complete=self.complete, changed=self.changed,
                       any_model=self.any_model, speed=self.speed)
 

@@ -1,4 +1,4 @@
-"""From the record to live: a run that is gone on with first goes through what is on record.
+"""From the record to live: a resumed run first repeats what is on record.
 
 `Playback` alone knows whether the run is live. The history of the software asks it, and the journal is told once.
 """

@@ -1,4 +1,4 @@
-"""A run as its journal has it, for it to be gone on with or played again: what it was to do, and what it did."""
+"""A run as its journal has it, to be resumed or replayed: what it was to do, and what it did."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JOURNAL = "journal.jsonl"
 """The journal's name in the `run` folder."""
 
 _KEPT_OPTIONS = ("model", "base_url", "sandbox", "language", "install", "runtime")
-"""The options that a run which is gone on with has again."""
+"""The options that a resumed run has again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class RecordedRun:
 
     @property
     def models_vary(self) -> bool:
-        """Whether the run was gone on with by another model than it began with."""
+        """Whether the run was resumed with another model than it began with."""
         return len({record["options"].get("model") for record in self.records if record["kind"] == "Order"}) > 1
 
     def activities_before(self, place: str) -> dict[str, Finished]:
@@ -103,7 +103,7 @@ class RecordedRun:
 
 
 def _activities_by_place(records: list[Mapping[str, Any]]) -> dict[str, Finished]:
-    """By place, in the order of the journal; of two at one place (the run was gone on with differently) the newer."""
+    """By place, in the order of the journal; of two at one place (the run was resumed differently) the newer."""
     found: dict[str, Finished] = {}
     for record in records:
         found.pop(record["place"], None)

@@ -50,8 +50,8 @@ class Resources:
         return sandbox
 
     def journal(self, folder: RunFolder, *, held: bool) -> Journal:
-        """The journal of the session's run, locked from the first call on: nobody else may write it meanwhile. Raises
-        WorkspaceError when somebody does."""
+        """The journal of the session's run, locked from the first call on. Raises WorkspaceError when another
+        process writes it."""
         if self._journal is None:
             self._journal = Journal(folder.run / JOURNAL, held=held)
             self.closing.callback(self._journal.close)
@@ -139,8 +139,8 @@ def resolve_resources(company: CompanyConfig, options: RunOptions, resources: Re
     return Equipment(options, role_models, sandbox, limits, supply=make_supply(options, resources.closing))
 
 
-class _Nobody:
-    """Stands where models and sandbox stand in a run."""
+class _Absent:
+    """Stands in a replay where models and sandbox stand in a run."""
 
     name = "replay"
 
@@ -166,12 +166,12 @@ class _NoModels(Models):
         super().__init__({})
 
     def get(self, name: str | None, base_url: str | None = None, key_env: str | None = None) -> tuple[Model, str]:
-        """Nobody, by the name that the model went by."""
+        """No model, by the name that the model went by."""
         name = name or DEFAULT_NAME
-        return _Nobody(), LOCAL if name.startswith(f"{LOCAL}:") else name
+        return _Absent(), LOCAL if name.startswith(f"{LOCAL}:") else name
 
 
 def replay_equipment(company: CompanyConfig, model: ModelSettings, profiles: Sequence[ModelProfile],
                      options: RunOptions) -> Equipment:
-    """What a replay has: the models' names and profiles, and nobody behind them."""
-    return Equipment(options, RoleModels(company, model, _NoModels(), profiles), _Nobody(), Limits())
+    """What a replay has: the names and profiles of models, and no model behind them."""
+    return Equipment(options, RoleModels(company, model, _NoModels(), profiles), _Absent(), Limits())

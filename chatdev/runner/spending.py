@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import CompanyConfig
+from chatdev.engine.activity import Replied, result_from_json
 from chatdev.engine.budget import Spending
 from chatdev.engine.context import RoleModel
 from chatdev.errors import ConfigError
@@ -45,33 +46,39 @@ def _price_missing_text(model: str, what: str) -> str:
 
 
 def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelProfile] = ()) -> Spending:
-    """What the sessions in a journal spent, for the run that goes on: every live call and the time of each session.
+    """What the sessions in a journal spent, for the one that resumes the run: every live call and the time of each
+    session.
 
     A call without a known cost is priced by the profile its model has now. A session that was killed left no time of
-    its own; the time of its calls stands for it. Nor may it have told of its last calls; they are in its activities.
+    its own; the time of its calls stands for it. Its last calls may have no event yet; they are in its activities.
     """
     total, unfinished = Spending(), 0.0
-    untold: dict[str, Spending] = {}
+    without_event: dict[str, Spending] = {}
     for record in records:
         match record["kind"]:
-            case "Activity" if "usage" in record["result"] and not record.get("copied"):
-                untold[record["place"]] = _activity_spending(record, profiles)
+            case "Activity" if not record.get("copied") and (spent := _activity_spending(record, profiles)):
+                without_event[record["place"]] = spent
             case "ModelCalled" | "ToolCalled" if not record["replayed"]:
                 unfinished += record["seconds"]
                 if record["kind"] == "ModelCalled":
-                    untold.pop(record["place"], None)
+                    without_event.pop(record["place"], None)
                     total += _call_spending(record, profiles)
             case "RunStarted":  # the session before was killed, if anything is left of it
                 total, unfinished = total + Spending(seconds=unfinished), 0.0
             case "RunFinished":
                 total, unfinished = total + Spending(seconds=record["seconds"]), 0.0
-    return sum(untold.values(), total + Spending(seconds=unfinished))
+    return sum(without_event.values(), total + Spending(seconds=unfinished))
 
 
-def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
-    result, model = record["result"], record["request"]["sampling"]["model"]
-    call = _call_spending({**result["usage"], "model": result["model"] or model, "cost": None}, profiles)
-    return call + Spending(seconds=result["seconds"])
+def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending | None:
+    """What a model's reply took; None for other activities."""
+    result = result_from_json(record["result"])
+    if not isinstance(result, Replied):
+        return None
+    usage = result.reply.usage
+    profile = profile_for(result.reply.model or record["request"]["sampling"]["model"], profiles)
+    cost = profile.cost(usage.prompt_tokens, usage.completion_tokens)
+    return Spending(1, usage.prompt_tokens + usage.completion_tokens, cost, result.seconds)
 
 
 def _call_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:

@@ -136,8 +136,8 @@ TOOL: dict[str, Any] = {"kind": "ToolCalled", "place": "b#1", "seconds": 3.0, "r
 BEGUN: dict[str, Any] = {"kind": "RunStarted"}
 ENDED: dict[str, Any] = {"kind": "RunFinished", "seconds": 10.0}
 ACTIVITY: dict[str, Any] = {"kind": "Activity", "place": "a#1", "request": {"sampling": {"model": "gpt-4o"}},
-                            "result": {"usage": {"prompt_tokens": 1_000_000, "completion_tokens": 0}, "model": "",
-                                       "seconds": 4.0}}
+                            "result": {"text": "", "tool_calls": [], "finish": "stop", "retries": 0, "model": "",
+                                       "usage": {"prompt_tokens": 1_000_000, "completion_tokens": 0}, "seconds": 4.0}}
 
 
 def test_a_session_that_was_killed_counts_with_the_time_of_its_calls() -> None:
