@@ -148,15 +148,15 @@ def _misfit_text(error: ValidationError) -> str:
 
 
 def _lost_references(schema: dict[str, Any]) -> Iterator[str]:
-    target = _targets(schema)
+    target, schemas = _targets(schema), {id(part) for _, part in _parts(schema, "schema")}
     for where, part in _parts(schema, "schema"):
         for key in ("$ref", "$dynamicRef"):
             reference = part.get(key, "#") if isinstance(part, dict) else "#"
             if not reference.startswith("#"):
                 yield (f"{where}.{key}: {reference!r} leads out of the company, and nothing is fetched; copy what it "
                        "names into `$defs` and write `#/$defs/NAME`")
-            elif target(reference) is None:
-                yield (f"{where}.{key}: {reference!r} leads nowhere; "
+            elif id(target(reference)) not in schemas:
+                yield (f"{where}.{key}: {reference!r} leads to no schema; "
                        f"{name_hint(reference, [f'#/$defs/{name}' for name in schema.get('$defs', {})])}")
 
 
