@@ -14,6 +14,7 @@ from typing import Any
 
 from chatdev.config.yaml_nodes import plain, read
 from chatdev.journal import read_journal
+from chatdev.place import Place
 from chatdev.runner.recorded import JOURNAL
 
 Records = Sequence[Mapping[str, Any]]
@@ -111,7 +112,7 @@ def speech(records: Records) -> dict[str, Speech]:
     found: dict[str, Speech] = {}
     for record in records:
         if record["kind"] == "Uttered" and record["utterance"] in _SAID:
-            phase = found.setdefault(phase_of(record["place"]), Speech())
+            phase = found.setdefault(Place(record["place"]).step_name, Speech())
             code = sum(len(match["code"]) for match in _FENCE.finditer(record["text"]))
             phase.code += code
             phase.language += len(record["text"]) - code
@@ -122,7 +123,7 @@ def issues_in_reviews(records: Records, phase: str = "code_review") -> list[list
     """The kind of issue that the instructor named in each round, for each execution of the phase (figure 4)."""
     return _sequences((record["place"], kind_of_issue(record["text"])) for record in records
                       if record["kind"] == "Uttered" and record["utterance"] == "instruction"
-                      and phase_of(record["place"]) == phase)
+                      and Place(record["place"]).step_name == phase)
 
 
 def errors_in_tests(records: Records, phase: str = "system_test") -> list[list[str]]:
@@ -130,7 +131,7 @@ def errors_in_tests(records: Records, phase: str = "system_test") -> list[list[s
     the rule where there was none, or `passed`."""
     return _sequences((record["place"], _kind_of_error(record)) for record in records
                       if record["kind"] == "Activity" and "tool" in record["request"]
-                      and phase_of(record["place"]) == phase and "value" in record["result"])
+                      and Place(record["place"]).step_name == phase and "value" in record["result"])
 
 
 def transitions(sequences: Iterable[Sequence[str]]) -> Counter[tuple[str, str]]:
@@ -143,18 +144,11 @@ def kind_of_issue(text: str) -> str:
     return next((kind for kind, pattern in _kinds() if pattern.search(text)), OTHER)
 
 
-def phase_of(place: str) -> str:
-    """`system_test` of `repeat#1/pass-2/system_test#1/round-2/assistant`."""
-    steps = [part for part in place.split("/") if "#" in part]
-    return steps[-1].partition("#")[0] if steps else ""
-
-
 def _sequences(observed: Iterable[tuple[str, str]]) -> list[list[str]]:
     """Observations in order, apart for each execution of a phase."""
     found: dict[str, list[str]] = {}
     for place, kind in observed:
-        execution = place.rpartition("#")[0] + place.rpartition("#")[2].partition("/")[0]
-        found.setdefault(execution, []).append(kind)
+        found.setdefault(Place(place).nearest_step, []).append(kind)
     return list(found.values())
 
 

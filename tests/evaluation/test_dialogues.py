@@ -11,7 +11,6 @@ from chatdev.evaluation.dialogues import (
     issues_in_reviews,
     kind_of_issue,
     newest_session,
-    phase_of,
     speech,
     transitions,
 )
@@ -65,10 +64,9 @@ def test_errors_are_named_by_exception_or_rule() -> None:
     assert errors_in_tests(records, "system_test") == [["NameError", "failed_status", "passed"]]
 
 
-def test_phases_of_places() -> None:
-    assert phase_of("system_test#1/round-2/assistant") == "system_test"
-    assert phase_of("parallel#1/branch-2/manual#1/round-1/assistant/act-1") == "manual"
-    assert phase_of("") == ""
+def test_what_is_said_is_counted_for_the_phase_of_its_place() -> None:
+    places = ("system_test#1/round-2/assistant", "parallel#1/branch-2/manual#1/round-1/assistant", "")
+    assert list(speech([said(place, "Hello.") for place in places])) == ["system_test", "manual", ""]
 
 
 def test_only_the_newest_session_counts() -> None:
