@@ -24,7 +24,7 @@ T = TypeVar("T")
 RETRY_SECONDS = 600.0
 """A finished job is worth waiting for a database that is being restarted."""
 
-_GRACE = 10.0  # seconds that a result gets to be written when everything is to stop
+_GRACE = 10.0  # seconds that a call gets to end when everything is to stop
 _BUSY = 60_000  # milliseconds to wait for another process that writes the same SQLite file
 _LOCK = int.from_bytes(b"chatdev", "big")  # the advisory lock by which PostgreSQL lets one in at a time
 _PLAIN = ("postgres://", "postgresql://")  # as providers hand addresses out
@@ -143,9 +143,12 @@ class RetryingExecutor:
             doing.cancel()
             raise
 
-    def close(self) -> None:
-        """Let go of the thread."""
-        self._thread.shutdown(wait=False)
+    async def close(self) -> None:
+        """Let go of the thread when the call under way has ended, so that its connection is returned before the
+        database is closed; a call that hangs is left behind after some seconds."""
+        last = asyncio.get_running_loop().run_in_executor(self._thread, lambda: None)
+        await asyncio.wait({last}, timeout=_GRACE)
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _report(self, state: RetryCallState) -> None:
         self._on_trouble(str(state.outcome.exception()) if state.outcome else "")

@@ -83,7 +83,7 @@ class _LocalEngine:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             if unfinished:
                 await self._database.run_shielded(partial(self._ledger.give_back, *unfinished))
-            self._database.close()
+            await self._database.close()
 
     async def _work_until_end(self) -> BatchProgress:
         while True:

@@ -77,7 +77,7 @@ class _RayEngine:
             for task in self._supervisors:
                 task.cancel()
             await asyncio.gather(*self._supervisors, return_exceptions=True)
-            self._database.close()
+            await self._database.close()
         return self._result()
 
     def _result(self) -> BatchProgress:

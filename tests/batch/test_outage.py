@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -57,7 +59,7 @@ def test_the_retries_of_a_call_have_an_end(server: Postgres) -> None:
             asyncio.run(executor.run(lambda: ledger.claim("me")))
     finally:
         server.start()
-        executor.close()
+        asyncio.run(executor.close())
         ledger.close()
     assert troubles
 
@@ -70,4 +72,25 @@ def test_an_error_that_no_retry_fixes_is_raised_at_once(tmp_path: Path) -> None:
 
     with pytest.raises(ZeroDivisionError):
         asyncio.run(executor.run(broken))
-    executor.close()
+    asyncio.run(executor.close())
+
+
+def test_the_call_under_way_has_ended_when_the_executor_is_closed() -> None:
+    started, ended = threading.Event(), threading.Event()
+
+    def call() -> None:
+        started.set()
+        time.sleep(0.3)
+        ended.set()
+
+    async def session() -> None:
+        executor = RetryingExecutor(list[str]().append)
+        task = asyncio.create_task(executor.run(call))
+        await asyncio.to_thread(started.wait)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert not ended.is_set()
+        await executor.close()
+
+    asyncio.run(session())
+    assert ended.is_set()
