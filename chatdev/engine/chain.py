@@ -119,7 +119,7 @@ async def _run_foreach(chain: Chain, step: ForeachStep, state: State, place: Pla
             emit(Noted(at, reason, "warning"))
             continue
         if body.fresh and state.software != entry:
-            await state.deliver(entry, f"{at}: start from the entry state")
+            await state.set_software(entry, f"{at}: start from the entry state")
         chain.unset(body.steps, state)
         state.values[body.as_] = item.value
         try:

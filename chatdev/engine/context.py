@@ -41,7 +41,7 @@ class State:
         """Everything an expression may name."""
         return {**self.values, "software": self.software}
 
-    async def deliver(self, software: Files, message: str) -> None:
+    async def set_software(self, software: Files, message: str) -> None:
         """Replace the software and keep the version."""
         self.software = software
         await self.history.commit(software, message)

@@ -16,7 +16,7 @@ from chatdev.tools.base import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ResponseOutcome:
     """What became of a response. `kept` is a delivery; the other two go back to the assistant with `problem`."""
 
     outcome: Literal["kept", "unreadable", "refused"]
@@ -63,12 +63,13 @@ class Deliveries:
         """Whether there is neither a delivery nor a version from before the phase that a refused one could not beat."""
         return not (self.made or (self.target.keeps_versions and self.refused and self.target.is_present))
 
-    async def receive(self, body: str, place: Place) -> Received:
+    async def receive(self, body: str, place: Place) -> ResponseOutcome:
         """Parse a response; keep it as a delivery, or say why not."""
         try:
             delivery = parse_solution(self.phase.solution, body, self.state.software)
         except Unreadable as error:
-            return Received("unreadable", describe_problems(error.problems, self.context.company.protocol.problems))
+            words = describe_problems(error.problems, self.context.company.protocol.problems)
+            return ResponseOutcome("unreadable", words)
         if problems := self.target.objections(delivery):
             templates = self.context.company.protocol.problems
             return self._refuse("\n".join(problem.words(templates) for problem in problems), place)
@@ -82,7 +83,7 @@ class Deliveries:
         self.context.emit(DeliveryApplied(place, change.written, change.deleted, change.unchanged))
         if self.phase.feedback and not self.target.keeps_versions:
             self.verdict = await self._judge(self.phase.feedback, place.at("feedback"))
-        return Received("kept", unchanged=change.unchanged)
+        return ResponseOutcome("kept", unchanged=change.unchanged)
 
     def substitute(self, value: Any) -> None:
         """Let a value stand that nobody delivered."""
@@ -97,7 +98,7 @@ class Deliveries:
             software = [files for score, files in self._versions if score == best][-1]
             if software != self.state.software:
                 reason = f"{self.place}: back to the best version by {self.phase.feedback}"
-                await self.state.deliver(software, reason)
+                await self.state.set_software(software, reason)
         await self.target.close(ending, self.place)
 
     async def _judge_preview(self, delivery: Any, place: Place) -> tuple[Verdict | None, Verdict | None]:
@@ -116,10 +117,10 @@ class Deliveries:
                 return new.report
         return guard.report if self.guard and guard and guard.score < self.guard.score else ""
 
-    def _refuse(self, reason: str, place: Place) -> Received:
+    def _refuse(self, reason: str, place: Place) -> ResponseOutcome:
         self.refused += 1
         self.context.emit(DeliveryRefused(place, reason))
-        return Received("refused", reason)
+        return ResponseOutcome("refused", reason)
 
     async def _judge(self, tool: str, place: Place, state: State | None = None, *, judges: bool = True) -> Verdict:
         """A tool's verdict on the state; a version is judged once in a phase."""

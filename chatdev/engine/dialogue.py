@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from chatdev.config.phases import Phase, PhaseLimits
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.context import RunContext
-from chatdev.engine.delivery import Deliveries, Received
+from chatdev.engine.delivery import Deliveries, ResponseOutcome
 from chatdev.engine.memory import Utterance
-from chatdev.engine.model_calls import Agent, PhaseBudgetSpent
-from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, Course, Ending
+from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
+from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, DialogueProgress, Ending
 from chatdev.engine.turn import Turns
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
@@ -42,21 +42,21 @@ class Dialogue:
     brief: Brief
     turns: Turns
     deliveries: Deliveries
-    course: Course
+    progress: DialogueProgress
     _guard_report: str = field(default="")
     """As the pair knows it."""
 
     async def run(self) -> Ending:
         """Take turns until a stop rule holds or the phase has spent its budget, which is noted with the reason."""
-        self.course.stuck.see_version(self.deliveries.target.fingerprint)
+        self.progress.loops.see_version(self.deliveries.target.fingerprint)
         self._guard_report = self.deliveries.guard.report if self.deliveries.guard else ""
         try:
             ending = await self._run_rounds()
-        except PhaseBudgetSpent as spent:
+        except PhaseBudgetExhausted as spent:
             self._note(f"the phase ends here: {spent}")
             return "budget"
         if ending == "stuck":
-            self._note(f"stuck: {self.course.stuck.reason}; the phase ends here")
+            self._note(f"stuck: {self.progress.loops.reason}; the phase ends here")
         return ending
 
     async def _run_rounds(self) -> Ending:
@@ -65,24 +65,24 @@ class Dialogue:
         while True:
             if instructor and instructs and (ending := await self._instruct(instructor)):
                 return ending
-            self.course.round, instructs = self.course.round + 1, True
-            if ending := await self._respond() or BEFORE_NEXT_ROUND(self.course):
+            self.progress.round, instructs = self.progress.round + 1, True
+            if ending := await self._respond() or BEFORE_NEXT_ROUND(self.progress):
                 return ending
 
     async def _instruct(self, instructor: Agent) -> Ending | None:
         """The instructor's next instruction; an ending when it accepts what is there instead."""
-        number = self.course.round + 1
+        number = self.progress.round + 1
         place = self.brief.place.at("round", number).at("instructor")
-        utterance = await self.turns.take(instructor, place, repeats=self.course.repeats)
+        utterance = await self.turns.take(instructor, place, repeats=self.progress.repeats)
         marked = read_marker(utterance.text)
         self._say("instruction", instructor, utterance, place, number)
-        self.course.stuck.see_instruction(utterance.text)
-        self.course.event = "other"
+        self.progress.loops.see_instruction(utterance.text)
+        self.progress.event = "other"
         if marked.kind == "solution" and self.brief.may_conclude("instructor"):
-            self.course.event = "agreed"
+            self.progress.event = "agreed"
             if not self.deliveries.made and not self.deliveries.target.keeps_versions:
                 await self.deliveries.receive(marked.body, place)  # an instructor who names the solution at once
-        return AFTER_INSTRUCTION(self.course)
+        return AFTER_INSTRUCTION(self.progress)
 
     async def _respond(self) -> Ending | None:
         """The assistant's response, and what follows from it; None goes on to the next round."""
@@ -97,37 +97,37 @@ class Dialogue:
             if concludes and self._only_agrees(marked.body):
                 return self._agree(utterance.text)
             received = await self._receive(marked.kind, marked.body if marked.kind else utterance.text, place)
-            self.course.count_answer(utterance.text, unchanged=received.unchanged)
+            self.progress.count_answer(utterance.text, unchanged=received.unchanged)
             if received.outcome == "kept":
                 return self._deliver(utterance.text, received, concludes)
             self._return_to_assistant(received)
-        self.course.stuck.see_response(utterance.text, delivered=False)
-        self.course.event = "other"
+        self.progress.loops.see_response(utterance.text, delivered=False)
+        self.progress.event = "other"
         if received.outcome == "refused":
-            self.course.event, self.course.same = "refused", self.course.same + 1
-        return AFTER_RESPONSE(self.course)
+            self.progress.event, self.progress.same = "refused", self.progress.same + 1
+        return AFTER_RESPONSE(self.progress)
 
     def _agree(self, text: str) -> Ending | None:
         """The assistant states the consensus without a delivery of its own. Where failing feedback contradicts it, that
         is an answer that changes nothing."""
-        course = self.course
-        course.event, course.passed = "agreed", self.deliveries.passed
-        if course.is_contradicted:
-            course.count_answer(text, unchanged=True)
-            course.same += 1
-        ending = AFTER_RESPONSE(course)
+        progress = self.progress
+        progress.event, progress.passed = "agreed", self.deliveries.passed
+        if progress.is_contradicted:
+            progress.count_answer(text, unchanged=True)
+            progress.same += 1
+        ending = AFTER_RESPONSE(progress)
         if not ending:
             self._report(unchanged=True)
         return ending
 
-    def _deliver(self, text: str, received: Received, concludes: bool) -> Ending | None:
+    def _deliver(self, text: str, received: ResponseOutcome, concludes: bool) -> Ending | None:
         """What follows from a delivery."""
-        course = self.course
-        course.stuck.see_version(self.deliveries.target.fingerprint)
-        course.stuck.see_response(text, delivered=True)
-        course.event, course.concludes, course.passed = "delivered", concludes, self.deliveries.passed
-        course.same = course.same + 1 if received.unchanged else 0
-        ending = AFTER_RESPONSE(course)
+        progress = self.progress
+        progress.loops.see_version(self.deliveries.target.fingerprint)
+        progress.loops.see_response(text, delivered=True)
+        progress.event, progress.concludes, progress.passed = "delivered", concludes, self.deliveries.passed
+        progress.same = progress.same + 1 if received.unchanged else 0
+        ending = AFTER_RESPONSE(progress)
         if not ending:
             self._report(received.unchanged)
         return ending
@@ -140,9 +140,9 @@ class Dialogue:
         may_keep = not self.brief.instructor and self.brief.phase.on_no_solution == "keep"
         return not has_own and (bool(self.deliveries.made) or may_keep)
 
-    async def _receive(self, kind: str | None, body: str, place: Place) -> Received:
+    async def _receive(self, kind: str | None, body: str, place: Place) -> ResponseOutcome:
         if kind == "question":
-            return Received("unreadable", self.context.say_problem("question"))
+            return ResponseOutcome("unreadable", self.context.say_problem("question"))
         return await self.deliveries.receive(body, place)
 
     async def _formal_response(self, place: Place) -> Utterance:
@@ -150,7 +150,7 @@ class Dialogue:
         brief = self.brief
         if brief.instructor and brief.limits.questions:
             for n in range(1, brief.limits.questions + 1):
-                asked = await self.turns.take(brief.assistant, place.at("ask", n), repeats=self.course.repeats)
+                asked = await self.turns.take(brief.assistant, place.at("ask", n), repeats=self.progress.repeats)
                 if read_marker(asked.text).kind != "question":
                     self._say("response", brief.assistant, asked, place)
                     return asked
@@ -174,9 +174,9 @@ class Dialogue:
         if unchanged:
             failing = next((one for one in (verdict, guard) if one and not one.passed), None)
             self._report_to("instructor" if self.brief.instructor else "assistant", self.context.say(
-                "same_again", times=self.course.same, report=failing.report if failing else "", passed=not failing))
+                "same_again", times=self.progress.same, report=failing.report if failing else "", passed=not failing))
 
-    def _return_to_assistant(self, received: Received) -> None:
+    def _return_to_assistant(self, received: ResponseOutcome) -> None:
         form_text = self.brief.form_text
         if received.outcome == "refused":
             self._report_to("assistant", self.context.say("refused", reason=received.problem, form_text=form_text))
@@ -185,7 +185,7 @@ class Dialogue:
 
     async def _speak(self, agent: Agent, kind: UtteranceKind, place: Place,
                      constraint: Constraint | None = None) -> Utterance:
-        utterance = await self.turns.take(agent, place, constraint, repeats=self.course.repeats)
+        utterance = await self.turns.take(agent, place, constraint, repeats=self.progress.repeats)
         self._say(kind, agent, utterance, place)
         return utterance
 
@@ -193,19 +193,19 @@ class Dialogue:
              number: int | None = None) -> None:
         self.turns.memory.add(utterance)
         self.context.emit(Uttered(place, kind, agent.speaker, agent.title, utterance.text,
-                                  number or self.course.round))
+                                  number or self.progress.round))
 
     def _report_to(self, listener: Speaker | None, text: str) -> None:
         """Add what no agent said; without a listener it is for the pair."""
         self.turns.memory.add(Utterance(None, text, to=listener))
-        self.context.emit(Uttered(self._round_place, "report", None, listener or "pair", text, self.course.round))
+        self.context.emit(Uttered(self._round_place, "report", None, listener or "pair", text, self.progress.round))
 
     def _note(self, text: str) -> None:
         self.context.emit(Noted(self.brief.place, text, "warning"))
 
     @property
     def _round_place(self) -> Place:
-        return self.brief.place.at("round", self.course.round)
+        return self.brief.place.at("round", self.progress.round)
 
     def _constraint(self) -> Constraint | None:
         """For a second attempt and for bounds: it fixes the form, but a constrained small model judges worse."""

@@ -39,7 +39,7 @@ class Prompt:
     constraint: Constraint | None = None
 
 
-class PhaseBudgetSpent(Exception):
+class PhaseBudgetExhausted(Exception):
     """The budget of the phase leaves no room for the next call."""
 
 
@@ -63,7 +63,7 @@ class ModelCalls:
             case ContextOverflowed(problem):
                 raise ContextOverflow(problem).at(place)
             case PhaseBudgetReached(problem):
-                raise PhaseBudgetSpent(problem)
+                raise PhaseBudgetExhausted(problem)
             case Replied(reply, seconds):
                 if performed.replayed:
                     self.budget.count(replace(_spending(reply.usage, agent.role_model), seconds=seconds))

@@ -100,7 +100,7 @@ async def join_branches(state: State, branches: Sequence[BranchRun]) -> None:
         state.values.update(branch.changed_values(state))
         previous = branch.history.base
         for version, message in branch.history.versions:
-            await state.deliver(apply_changes(state.software, changes(previous, version)), message)
+            await state.set_software(apply_changes(state.software, changes(previous, version)), message)
             previous = version
 
 

@@ -16,8 +16,8 @@ from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.model_calls import Agent, ModelCalls
-from chatdev.engine.stop import SAME_AGAIN, Course, Stuck
-from chatdev.engine.tool_use import ToolUse
+from chatdev.engine.stop import SAME_AGAIN, DialogueProgress, LoopDetector
+from chatdev.engine.tool_use import AgentTools
 from chatdev.engine.turn import Turns
 from chatdev.errors import PhaseFailed
 from chatdev.events import PhaseFinished, PhaseStarted, Speaker, Uttered
@@ -55,7 +55,7 @@ class PhaseRun:
         if self.deliveries.is_owed and not (ending == "consensus" and self.deliveries.target.is_present):
             ending = await self._conclude(dialogue)
         await self.deliveries.close(ending)
-        self._emit_finished(ending, dialogue.course.round, self.calls.made)
+        self._emit_finished(ending, dialogue.progress.round, self.calls.made)
 
     def _open_dialogue(self) -> Dialogue:
         phase, context = self.phase, self.context
@@ -64,10 +64,10 @@ class PhaseRun:
         images = tuple(image for key, image in context.inputs.images.items() if key in names_read(phase.reads))
         brief = self._brief(values)
         context.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
-        course = self._course(brief)
-        tool_use = ToolUse(context, self.state, phase.tool_calls, course.stuck)
-        turns = Turns(context, ShortTermMemory(opening, images), self.calls, tool_use, window=brief.limits.window)
-        return Dialogue(context, brief, turns, deliveries=self.deliveries, course=course)
+        progress = self._course(brief)
+        agent_tools = AgentTools(context, self.state, phase.tool_calls, progress.loops)
+        turns = Turns(context, ShortTermMemory(opening, images), self.calls, agent_tools, window=brief.limits.window)
+        return Dialogue(context, brief, turns, deliveries=self.deliveries, progress=progress)
 
     def _visible_values(self) -> Mapping[str, Any]:
         """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""
@@ -92,10 +92,10 @@ class PhaseRun:
         limits = phase_limits(phase, assistant.role_model.profile)
         return Brief(phase, self.place, assistant, instructor, form_text=form, limits=limits)
 
-    def _course(self, brief: Brief) -> Course:
+    def _course(self, brief: Brief) -> DialogueProgress:
         phase = self.phase
         same_again = 1 if phase.solution.form == "choice" else SAME_AGAIN  # of a choice there is nothing more to ask
-        return Course(brief.limits.rounds, Stuck(phase.stuck), is_judged=phase.feedback is not None,
+        return DialogueProgress(brief.limits.rounds, LoopDetector(phase.stuck), is_judged=phase.feedback is not None,
                       is_alone=brief.instructor is None, same_again=same_again)
 
     def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
@@ -112,20 +112,20 @@ class PhaseRun:
     async def _conclude(self, dialogue: Dialogue) -> str:
         """The ending of a phase that still owes its solution."""
         if self.phase.on_no_solution == "observed":
-            self.deliveries.substitute("\n\n".join(dict.fromkeys(dialogue.turns.tool_use.observed)))
+            self.deliveries.substitute("\n\n".join(dict.fromkeys(dialogue.turns.agent_tools.observed)))
             return "observed"
         return await self._reflect(dialogue)
 
     async def _reflect(self, dialogue: Dialogue) -> str:
         """Draw the conclusion from the dialogue, else do as `on_no_solution` says. Returns the phase's ending."""
-        brief, course = dialogue.brief, dialogue.course
+        brief, progress = dialogue.brief, dialogue.progress
         agent, turns = brief.assistant, self._reflecting_turns(dialogue)
         constraint = constraint_for(self.phase.solution, agent.role_model.profile, concludes=False,
                                     paths=self.state.software)
         for n in range(1, brief.limits.reflections + 1):
             place = self.place.at("reflection", n)
-            utterance = await turns.take(agent, place, constraint, repeats=course.repeats)
-            self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, course.round))
+            utterance = await turns.take(agent, place, constraint, repeats=progress.repeats)
+            self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, progress.round))
             marked = read_marker(utterance.text)
             received = await self.deliveries.receive(marked.body if marked.kind else utterance.text, place)
             if received.outcome == "kept":

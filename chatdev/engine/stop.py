@@ -1,5 +1,5 @@
-"""When a phase ends (design §3): small rules over the course of its dialogue, joined with `|`; the first that holds
-gives the ending. One of them, `goes_in_circles`, rests on what `Stuck` has seen."""
+"""When a phase ends (design §3): small rules over the progress of its dialogue, joined with `|`; the first that holds
+gives the ending. One of them, `goes_in_circles`, rests on what `LoopDetector` has seen."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SAME_AGAIN = 2  # consecutive deliveries that change nothing end a phase (ChatDe
 
 
 @dataclass(slots=True)
-class Course:
-    """The course of one dialogue so far: what its endings depend on.
+class DialogueProgress:
+    """The progress of one dialogue so far: what its endings depend on.
 
     `same` counts deliveries in a row that changed nothing; `repeats` counts answers in a row that changed nothing or
     were, word for word, the one before. The others tell of the newest utterance.
@@ -28,7 +28,7 @@ class Course:
 
     rounds: int
     """How many there are at most."""
-    stuck: Stuck
+    loops: LoopDetector
     is_judged: bool
     """Whether feedback is asked for."""
     is_alone: bool
@@ -60,57 +60,57 @@ class Course:
 class StopRule:
     """Says how the phase ends after the newest utterance, or None: it goes on."""
 
-    ending: Callable[[Course], Ending | None]
+    ending: Callable[[DialogueProgress], Ending | None]
 
-    def __call__(self, course: Course) -> Ending | None:
+    def __call__(self, progress: DialogueProgress) -> Ending | None:
         """The ending by this rule."""
-        return self.ending(course)
+        return self.ending(progress)
 
     def __or__(self, other: StopRule) -> StopRule:
         """The first ending of the two."""
-        return StopRule(lambda course: self(course) or other(course))
+        return StopRule(lambda progress: self(progress) or other(progress))
 
 
 @StopRule
-def feedback_passes(course: Course) -> Ending | None:
+def feedback_passes(progress: DialogueProgress) -> Ending | None:
     """A delivery passes the feedback."""
-    return "feedback" if course.event == "delivered" and course.passed else None
+    return "feedback" if progress.event == "delivered" and progress.passed else None
 
 
 @StopRule
-def consensus(course: Course) -> Ending | None:
+def consensus(progress: DialogueProgress) -> Ending | None:
     """A side that may conclude does so. Failing feedback outranks an assistant alone, unless it insists."""
-    if course.event == "agreed":
-        return "consensus" if not course.is_contradicted or course.same >= SAME_AGAIN else None
-    agreed = course.event == "delivered" and course.concludes and not course.is_contradicted
+    if progress.event == "agreed":
+        return "consensus" if not progress.is_contradicted or progress.same >= SAME_AGAIN else None
+    agreed = progress.event == "delivered" and progress.concludes and not progress.is_contradicted
     return "consensus" if agreed else None
 
 
 @StopRule
-def nothing_changes(course: Course) -> Ending | None:
+def nothing_changes(progress: DialogueProgress) -> Ending | None:
     """Deliveries in a row left the software as it was, or were refused; of a choice one is enough."""
-    if course.event == "delivered":
-        return "unchanged" if course.same >= course.same_again else None
-    return "unchanged" if course.event == "refused" and course.same >= SAME_AGAIN else None
+    if progress.event == "delivered":
+        return "unchanged" if progress.same >= progress.same_again else None
+    return "unchanged" if progress.event == "refused" and progress.same >= SAME_AGAIN else None
 
 
 @StopRule
-def nobody_answers(course: Course) -> Ending | None:
+def nobody_answers(progress: DialogueProgress) -> Ending | None:
     """There is a delivery, and neither an instructor nor feedback that would say anything more."""
-    done = course.event == "delivered" and course.is_alone and not course.is_judged
+    done = progress.event == "delivered" and progress.is_alone and not progress.is_judged
     return "delivered" if done else None
 
 
 @StopRule
-def goes_in_circles(course: Course) -> Ending | None:
-    """One of the rules of `Stuck` holds."""
-    return "stuck" if course.stuck.reason else None
+def goes_in_circles(progress: DialogueProgress) -> Ending | None:
+    """One of the rules of `LoopDetector` holds."""
+    return "stuck" if progress.loops.reason else None
 
 
 @StopRule
-def last_round(course: Course) -> Ending | None:
+def last_round(progress: DialogueProgress) -> Ending | None:
     """The rounds are used up."""
-    return "rounds" if course.round >= course.rounds else None
+    return "rounds" if progress.round >= progress.rounds else None
 
 
 AFTER_INSTRUCTION = consensus | goes_in_circles
@@ -128,7 +128,7 @@ class Exchange:
 
 
 @dataclass(slots=True)
-class Stuck:
+class LoopDetector:
     """Whether a phase goes in circles, by three rules; none of them looks at what a model means. `reason` names the
     rule that holds, and is empty while none does.
 

@@ -157,7 +157,7 @@ class SoftwareTarget:
         """Write the files and keep the version."""
         if not delivery.is_unchanged:
             files = ", ".join([*delivery.written, *(f"-{path}" for path in delivery.deleted)])
-            await self.state.deliver(delivery.software, f"{place}: {files[:200]}")
+            await self.state.set_software(delivery.software, f"{place}: {files[:200]}")
         return Acceptance(delivery.written, delivery.deleted, delivery.is_unchanged)
 
     def substitute(self, value: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from chatdev.engine.activity import ActivityResult, ToolFailed, ToolReturned, digest
 from chatdev.engine.context import RunContext, State
-from chatdev.engine.stop import SAME_CALLS, Stuck
+from chatdev.engine.stop import SAME_CALLS, LoopDetector
 from chatdev.errors import JournalError, MissingProgram, ToolError
 from chatdev.events import ToolCalled
 from chatdev.llm.base import Message, ToolCall, ToolSpec
@@ -19,19 +19,19 @@ from chatdev.replies.values import load_json
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUse:
+class AgentTools:
     """Calls tools for the agents of one phase."""
 
     context: RunContext
     state: State
     limit: int
     """Most calls in one turn."""
-    stuck: Stuck
+    loops: LoopDetector
     observed: list[str] = field(default_factory=list)
     """What the tools said in this phase."""
 
-    async def observe(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: Place, *,
-                      native: bool, left: int) -> list[Message]:
+    async def call_all(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: Place, *,
+                       native: bool, left: int) -> list[Message]:
         """The messages that follow a reply with tool calls: the calls themselves and what came back."""
         messages = [Message("assistant", text, tool_calls=calls if native else ())]
         for n, call in enumerate(calls):
@@ -46,7 +46,7 @@ class ToolUse:
 
     async def _result(self, tools: tuple[ToolSpec, ...], call: ToolCall, place: Place) -> str:
         """What the agent reads of one call."""
-        if self.stuck.see_call(call):
+        if self.loops.see_call(call):
             return self.context.say("same_call", tool=call.name, times=SAME_CALLS)
         allowed = [tool.name for tool in tools]
         if call.name not in allowed:
@@ -63,10 +63,10 @@ class ToolUse:
             return self.context.say_problem("tool_failed", why=str(error))
         said = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1)
         self.observed.append(said)
-        times = self.stuck.see_result(call.name, said)
+        times = self.loops.see_result(call.name, said)
         if times == 1:
             return said
-        return self.context.say("same_result", tool=call.name, times=times, left=not self.stuck.looping)
+        return self.context.say("same_result", tool=call.name, times=times, left=not self.loops.looping)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.model_calls import Agent, ModelCalls, Prompt
-from chatdev.engine.tool_use import ToolUse
+from chatdev.engine.tool_use import AgentTools
 from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
 from chatdev.place import Place
@@ -29,7 +29,7 @@ class Turns:
     context: RunContext
     memory: ShortTermMemory
     calls: ModelCalls
-    tool_use: ToolUse
+    agent_tools: AgentTools
     window: int | None = None
     """Exchanges that a request holds beside the opening; None: all."""
 
@@ -57,10 +57,10 @@ class Turn:
 
     async def take(self) -> Utterance:
         """The utterance at the end of the turn."""
-        tool_use, used = self.shared.tool_use, 0
-        tool_use.stuck.begin_turn()
+        agent_tools, used = self.shared.agent_tools, 0
+        agent_tools.loops.begin_turn()
         while True:
-            offered = self.agent.tools if used < tool_use.limit and not tool_use.stuck.looping else ()
+            offered = self.agent.tools if used < agent_tools.limit and not agent_tools.loops.looping else ()
             at = self.place.at("act", used) if used else self.place
             reply = await self._reply(self.agent, at, offered, self.constraint)
             text = strip_thoughts(reply.text)
@@ -68,8 +68,8 @@ class Turn:
             if not calls:
                 return Utterance(self.agent.speaker, await self._answer(at, text), steps=tuple(self.steps))
             used += len(calls)
-            self.steps += await tool_use.observe(self.agent.tools, calls, text, self.place.at("call", used),
-                                                 native=bool(reply.tool_calls), left=tool_use.limit - used)
+            self.steps += await agent_tools.call_all(self.agent.tools, calls, text, self.place.at("call", used),
+                                                     native=bool(reply.tool_calls), left=agent_tools.limit - used)
 
     async def _answer(self, place: Place, text: str) -> str:
         """The text of an answer. One that ends with a call of a tool, though there are no calls left, is none: it is

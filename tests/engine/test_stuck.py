@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.engine.stop import Stuck
+from chatdev.engine.stop import LoopDetector
 from chatdev.events import Noted
 from tests.engine.studio import CHANGE, ROLES, TALK, WRITE, Studio, action, program, with_tools
 from tests.support.chat_server import Scripted
@@ -190,7 +190,7 @@ def test_a_company_can_switch_the_rules_off(studio: Studio) -> None:
 def test_arguments_are_compared_by_what_they_say(off: bool) -> None:
     from chatdev.llm.base import ToolCall
 
-    stuck = Stuck(on=not off)
+    stuck = LoopDetector(on=not off)
     spellings = ('{"a": 1, "b": 2}', '{"b":2,"a":1}', '{ "b" : 2, "a": 1 }')
     loops = [stuck.see_call(ToolCall(str(n), "look", spelling)) for n, spelling in enumerate(spellings)]
     stuck.see_response("", delivered=False)
@@ -200,7 +200,7 @@ def test_arguments_are_compared_by_what_they_say(off: bool) -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3), st.booleans()), max_size=12))
 def test_a_pair_that_never_repeats_a_round_is_never_stuck(rounds: list[tuple[str, str, bool]]) -> None:
-    stuck = Stuck(on=True)
+    stuck = LoopDetector(on=True)
     for number, (instruction, response, delivered) in enumerate(rounds):
         stuck.see_instruction(f"{number} {instruction}")
         stuck.see_response(f"{number} {response}", delivered=delivered)
@@ -210,7 +210,7 @@ def test_a_pair_that_never_repeats_a_round_is_never_stuck(rounds: list[tuple[str
 
 @given(st.text(alphabet=" \t\nab", max_size=8), st.text(alphabet=" \t\nab", max_size=8))
 def test_a_round_that_is_repeated_is_always_found(instruction: str, response: str) -> None:
-    stuck = Stuck(on=True)
+    stuck = LoopDetector(on=True)
     for blank in (" ", "\n"):
         stuck.see_instruction(instruction + blank)
         stuck.see_response(blank + response, delivered=False)
