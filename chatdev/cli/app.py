@@ -16,15 +16,15 @@ from chatdev.version import __version__
 EXIT_CODES = """\b
 Exit codes:
   0    success
-  1    the run is finished, but its success expression does not hold, or a phase ended without its solution
+  1    the run ended without success: its final test did not pass, or a phase ended without its solution
   2    wrong input: company, setting, task, or no model configured
-  3    a model call failed for good; what was made is kept
-  4    a tool or the sandbox is missing or failed, or what judging the software takes
+  3    a model call failed, also when repeated; the files written so far are kept
+  4    a tool or the sandbox is missing or failed, or a program that is needed to judge the software
   5    the disk or the journal failed
-  6    a budget (--max-…) is used up; `chatdev resume` goes on
+  6    a budget (--max-…) is used up; `chatdev resume` continues
   70   an error in chatdev itself
-  130  stopped with Ctrl-C; what was made is kept
-`chatdev play` exits as the program does.
+  130  stopped with Ctrl-C; the files written so far are kept
+`chatdev play` exits with the exit code of the program.
 """
 
 

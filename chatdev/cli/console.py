@@ -110,11 +110,11 @@ class Console:
     @_show.register
     def _(self, _: RunFinished) -> None:
         if self._passed_over:
-            self._say(click.style("everything was on record; nothing was left to do", fg="blue"))
+            self._say(click.style("everything is recorded; nothing is left to do", fg="blue"))
 
     @_show.register
     def _(self, event: RunResumed) -> None:
-        text = f"goes on after {count_noun(event.calls, 'call')} on record"
+        text = f"resumed after {count_noun(event.calls, 'recorded call')}"
         self._say(click.style(text, fg="blue"))
 
     @_show.register
@@ -148,7 +148,7 @@ class Console:
             if event.again:
                 self._say(click.style("  (the connection broke; asking again)", fg="yellow"))
             elif place.is_second_attempt and place != self._request:
-                self._say(click.style("  (that is not used; asking again)", fg="yellow"))
+                self._say(click.style("  (this reply is not used; asking again)", fg="yellow"))
         if event.again:
             return
         if self._floor is None:

@@ -29,8 +29,8 @@ _LOOKS = {"works": ("✓", "+", "green"), "absent": ("–", "-", "yellow"), "bro
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @report_outcome
 def command(as_json: bool) -> int:
-    """Say what this machine can do for a run, and how to get the rest. Nothing is changed, no model is called. Exits
-    with 0 when a run is possible (it takes a sandbox, a model and a warehouse), else with 1."""
+    """Show what works on this machine, and how to install the rest. Nothing is changed, no model is called. Exits with
+    0 if a run is possible (it needs a sandbox, a model and a warehouse), else with 1."""
     from chatdev.doctor.checks import all_probes
     from chatdev.doctor.diagnosis import diagnose
 

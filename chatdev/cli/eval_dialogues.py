@@ -28,13 +28,13 @@ _SHOWN = 12  # transitions; --json has all
 @click.option("--test", "tests", multiple=True, metavar="PHASE", default=("system_test",), show_default=True,
               help="Phases whose tool shows errors.")
 @click.option("--plots", "plots_folder", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-              help="Draw the tables there, too, as SVG.")
+              help="Also draw the tables into this folder, as SVG.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
 @report_outcome
 def command(folders: tuple[Path, ...], reviews: tuple[str, ...], tests: tuple[str, ...], plots_folder: Path | None,
             as_json: bool) -> int:
-    """Show what the dialogues of runs consist of: natural language and code by phase, what reviewers named and what
-    tests showed, and what followed what.
+    """Show what the dialogues of runs consist of: natural language and code by phase, what reviewers named, what
+    tests showed, and what came next.
 
     A RUN_FOLDER is a run, its journal, or a folder of runs, such as a warehouse.
     """

@@ -34,16 +34,17 @@ _LISTED = 10  # runs that have no part in a pair
               help="Who judges: a model, or you at this terminal. [default: the default model]")
 @click.option("--base-url", help="The judge's endpoint.")
 @click.option("--record", type=click.Path(path_type=Path), metavar="FILE", default="judgements.jsonl",
-              show_default=True, help="Where judgements are kept; what is in it is not asked again.")
+              show_default=True, help="File of the judgements; a question that is in it is not asked again.")
 @click.option("--characters", type=click.IntRange(min=1), metavar="N",
-              help="How much of each software a model is shown. [default: 40000]")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="So many pairs, the first ones found.")
+              help="How many characters of each program a model is shown. [default: 40000]")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N pairs.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Order and sides in which a person sees pairs.")
-@click.option("--parallel", type=click.IntRange(min=1), default=8, show_default=True, help="Questions under way.")
+@click.option("--parallel", type=click.IntRange(min=1), default=8, show_default=True,
+              help="How many questions at a time.")
 @click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
-              help="Ask nothing more once this model's judgements in the record cost this.")
+              help="Ask no more when this model's judgements in the record have cost this much.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
-              help="Ask nothing more once they took so many tokens.")
+              help="Ask no more when they have used this many tokens.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparisons as JSON.")
 @report_outcome
 def command(folders: tuple[Path, ...], **given: Any) -> int:

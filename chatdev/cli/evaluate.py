@@ -30,7 +30,7 @@ def command() -> None:
 @click.command("srdd")
 @click.option("--companies", callback=split_names, default="single,pipeline,chatdev", show_default=True,
               metavar="A,B,C", help="Names or paths of companies.")
-@click.option("--ablations", is_flag=True, help="The paper's ablations of each company whose agents talk, too.")
+@click.option("--ablations", is_flag=True, help="Also the paper's ablations of each company whose agents talk.")
 @click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="CSV_OR_FOLDER",
               help="Tasks of your own: YAML files as in srdd/tasks, or a CSV file as the published SRDD. "
                    "[default: the bundled tasks]")
@@ -38,7 +38,7 @@ def command() -> None:
 @click.option("--categories", callback=split_names, metavar="A,B", help="Only tasks of these categories.")
 @click.option("--only-with-acceptance", is_flag=True, help="Only tasks that have a hidden acceptance test.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N",
-              help="So many tasks, spread evenly over areas and categories; a greater limit takes the same and more.")
+              help="This many tasks, spread evenly over areas and categories; a greater limit adds more.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which tasks a limit takes.")
 @click.option("--embedder", default="lexical", show_default=True, metavar="lexical|minilm|endpoint:MODEL",
               help="What consistency is measured with.")
@@ -51,8 +51,8 @@ def command() -> None:
 def srdd(options: StudyOptions, **given: Any) -> int:
     """Run companies on software requirements and measure what they make.
 
-    Give the same command again to go on after any interruption; finished runs are kept. `chatdev eval report` shows
-    the results.
+    After an interruption, give the same command again to continue; finished runs are kept. `chatdev eval report`
+    shows the results.
     """
     return run_study(options, lambda: _plan_srdd(options, given))
 
@@ -80,11 +80,11 @@ def _plan_srdd(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
 @click.option("--companies", callback=split_names, default="single_verilog,planner1,verilogcoder", show_default=True,
               metavar="A,B,C", help="Names or paths of companies.")
 @click.option("--ablations", is_flag=True,
-              help="Each company with waveform tracing that may do without it, and the other way round, too.")
+              help="Also each company without waveform tracing or, if it has none, with it.")
 @click.option("--problems", callback=split_names, metavar="A,B", help="Only these, e.g. Prob001_zero,Prob050_kmap1.")
 @click.option("--kinds", callback=split_names, metavar="A,B", help="Only problems of these kinds, e.g. fsm.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N",
-              help="So many problems, spread evenly over the kinds; a greater limit takes the same and more.")
+              help="This many problems, spread evenly over the kinds; a greater limit adds more.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which problems a limit takes.")
 @click.option("--errata/--as-published", default=True, show_default=True,
               help="Take the corrected files of three problems that nobody can solve as published.")
@@ -93,8 +93,8 @@ def _plan_srdd(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
 def verilogeval(options: StudyOptions, **given: Any) -> int:
     """Run companies on the problems of VerilogEval v2 and judge their modules, by our rule and by its script's.
 
-    Agents get the hidden bench's verdict while they work, as in VerilogCoder. Give the same command again to go on
-    after any interruption; `chatdev eval report --study verilogeval` shows the results.
+    Agents get the hidden bench's verdict while they work, as in VerilogCoder. After an interruption, give the same
+    command again to continue; `chatdev eval report --study verilogeval` shows the results.
     """
     return run_study(options, lambda: _plan_verilogeval(options, given))
 
@@ -119,10 +119,10 @@ def _plan_verilogeval(options: StudyOptions, given: dict[str, Any]) -> StudyPlan
 @click.command("report")
 @study_options
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json", "html"]), default="table",
-              show_default=True, help="For a terminal; one row a run; everything; a page with plots.")
+              show_default=True, help="A table for a terminal, a CSV row per run, all as JSON, or a page of plots.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Where to write. [default: standard output; html: report.html in the study's folder]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @report_outcome
 def report(study: str, ledger_url: str, folder: Path | None, form: str, output: Path | None, seed: int) -> int:
     """Show what a study found so far: means with confidence intervals, differences between variants on the same

@@ -14,15 +14,15 @@ _HOW_TO_GET_IT = "get it with `chatdev model pull`"
 
 @click.group("model")
 def command() -> None:
-    """Fetch the small local model. It needs no key, and no network once it is here."""
+    """Download the small local model. It needs no key and, once downloaded, no network."""
 
 
 @command.command("pull")
-@click.option("--file", type=click.Path(path_type=Path), help="Use this GGUF file instead of fetching one.")
+@click.option("--file", type=click.Path(path_type=Path), help="Use this GGUF file instead of downloading one.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @report_outcome
 def pull(file: Path | None, quiet: bool) -> int:
-    """Fetch the local model (1.1 GB, once). An interrupted download goes on where it was."""
+    """Download the local model (1.1 GB, once). An interrupted download continues where it stopped."""
     from chatdev.llm.local import weights
 
     if file:
@@ -53,7 +53,7 @@ def status() -> int:
 @command.command("path")
 @report_outcome
 def path() -> int:
-    """Print where the local model is or will be kept; exits with 1 while it is not there."""
+    """Print where the local model is or will be kept; exits with 1 if it is not there."""
     from chatdev.llm.local import weights
 
     click.echo(str(weights.QWEN.path))

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 @install_option
 @report_outcome
 def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Policy | None) -> int:
-    """Start finished software in the sandbox. FOLDER is a run of the warehouse; what stands behind it, options too,
-    goes to the program. It works on a copy: what it writes is gone afterwards. Of a page, its
-    address for a browser is shown."""
+    """Start finished software in the sandbox. FOLDER is the folder of a run; all arguments and options after it
+    are passed to the program. The program works on a copy, so the files that it writes are lost afterwards. For a
+    page, its address for a browser is shown."""
     from chatdev.config.settings import user_settings
     from chatdev.sandbox.kinds import find_sandbox
     from chatdev.tools.software.installing.supply import Supply

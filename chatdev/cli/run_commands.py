@@ -28,7 +28,7 @@ from chatdev.version import __version__
 @click.argument("words", metavar="[TASK]", nargs=-1)
 @click.option("--task", help="What to build; @FILE reads it from a file.")
 @click.option("--name", help="Name of the run's folder; default: the first words of the task.")
-@click.option("--org", help="Organisation, put behind the name.")
+@click.option("--org", help="Organisation, added after the name.")
 @click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
 @click.option("--model", help="Model of every role that has none of its own: a name, `local`, or `local:FILE.gguf`.")
 @click.option("--base-url", help="An OpenAI-compatible endpoint.")
@@ -36,15 +36,15 @@ from chatdev.version import __version__
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where runs are written. [default: warehouse]")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of the company's YAML.")
-@click.option("--without", multiple=True, metavar="PHASE", help="Leave a phase out.")
-@click.option("--without-roles", is_flag=True, help="Leave the role prompts out.")
+@click.option("--without", multiple=True, metavar="PHASE", help="Leave out a phase.")
+@click.option("--without-roles", is_flag=True, help="Leave out the role prompts.")
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
 @click.option("--language", default="English", show_default=True, help="Language that documents are written in.")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
 @show_options
-@click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call nothing, make nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call no model, write nothing.")
 @click.version_option(__version__, prog_name="chatdev", hidden=True)  # `run.py --version`
 @report_outcome
 def run(words: tuple[str, ...], **given: Any) -> int:
@@ -78,10 +78,10 @@ def _input(given: str) -> tuple[str, str | Path]:
 @click.command("resume")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--task", metavar="TEXT",
-              help="A further request to a finished run, or @FILE; a new run starts from its software.")
-@click.option("--from", "since", metavar="ACTIVITY", help="In a copy of the run, go on live from this activity.")
-@click.option("--from-here", is_flag=True, help="Where the company has changed, go on live with what it is now.")
-@click.option("--as-it-was", is_flag=True, help="Go on with the company as it was when the run began.")
+              help="A further request (or @FILE) to a finished run; starts a new run from its software.")
+@click.option("--from", "since", metavar="ACTIVITY", help="Continue from this activity, in a copy of the run.")
+@click.option("--from-here", is_flag=True, help="Continue with the changed company, from the first call that differs.")
+@click.option("--as-it-was", is_flag=True, help="Continue with the company as it was when the run began.")
 @click.option("--name", help="Name of the new run's folder, with --task and --from.")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where a new run is written. [default: beside DIR]")
 @click.option("--model", help="Another model from here on.")
@@ -94,7 +94,7 @@ def _input(given: str) -> tuple[str, str | Path]:
 @show_options
 @report_outcome
 def resume(folder: Path, **given: Any) -> int:
-    """Go on with the run in DIR where it stopped; nothing that is paid for is paid again.
+    """Resume the run in DIR where it stopped; calls that are finished are not paid for again.
 
     An ACTIVITY is a place of the run's journal and report, such as code_review#1 or
     code_review#1/round-2/assistant.
@@ -108,12 +108,12 @@ def resume(folder: Path, **given: Any) -> int:
 @click.command("replay")
 @click.argument("path", metavar="DIR|FILE", type=click.Path(path_type=Path))
 @click.option("--speed", type=click.FloatRange(min=0, min_open=True), metavar="N",
-              help="So many times as fast as it was. [default: at once]")
+              help="How many times as fast as the run was. [default: without waiting]")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where to keep what it makes. [default: nowhere]")
 @show_options
 @report_outcome
 def replay(path: Path, **given: Any) -> int:
-    """Play a run again from its folder or journal: no model, no network, no program is run."""
+    """Play a run again from its folder or journal, without any model, network or program."""
     show = pop_show(given, kept=given["warehouse"] is not None, replayed=path)
     return show.follow(lambda **seen: api.replay(path, **seen, **given))
 

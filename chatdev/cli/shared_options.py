@@ -14,12 +14,12 @@ from chatdev.errors import ConfigError
 
 _BUDGET_OPTIONS = (
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
-                 help="Stop before the run has cost more than so many US dollars."),
+                 help="Stop before the run costs more than this many US dollars."),
     click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
-                 help="Stop before it has read and written more tokens."),
-    click.option("--max-calls", type=click.IntRange(min=1), metavar="N", help="Stop after so many model calls."),
+                 help="Stop before it reads and writes more tokens than this."),
+    click.option("--max-calls", type=click.IntRange(min=1), metavar="N", help="Stop after this many model calls."),
     click.option("--max-minutes", type=click.FloatRange(min=0, min_open=True), metavar="N",
-                 help="Stop after so many minutes, in the middle of a call if need be."),
+                 help="Stop after this many minutes, even during a call."),
 )
 
 

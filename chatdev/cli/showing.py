@@ -116,7 +116,7 @@ def _show_folder(run: Run, size: str) -> None:
         click.echo(f"  start it  {_own_command()} play {folder}")
     click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
     if run.status in ("error", "interrupted", "stopped"):
-        click.echo(f"  go on     {_own_command()} resume {folder}")
+        click.echo(f"  resume    {_own_command()} resume {folder}")
 
 
 def _own_command() -> str:

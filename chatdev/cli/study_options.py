@@ -22,36 +22,39 @@ _AT_ONCE = 4  # runs, of each worker
 _STUDY_OPTIONS = (
     click.option("--ledger", "ledger_url", metavar="PATH_OR_URL", default=str(STUDIES / "ledger.sqlite"),
                  show_default=True, help="A SQLite file, or the address of a database, e.g. postgresql://host/name."),
-    click.option("--folder", type=click.Path(path_type=Path), help="Where its runs are. [default: studies/NAME]"),
+    click.option("--folder", type=click.Path(path_type=Path),
+                 help="Folder of the study's runs. [default: studies/NAME]"),
 )
 _VARIANT_OPTIONS = (
     click.option("--only", multiple=True, metavar="PATTERN",
-                 help="Take only variants of such a name, e.g. 'chatdev without*'."),
+                 help="Only variants whose name matches, e.g. 'chatdev without*'."),
     click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of every company's YAML."),
-    click.option("--model", "models", multiple=True, help="Model of all companies; several are compared."),
+    click.option("--model", "models", multiple=True,
+                 help="Model of all companies; give it several times to compare models."),
     click.option("--base-url", help="An OpenAI-compatible endpoint."),
     click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]"),
 )
 _LIMIT_OPTIONS = (
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
-                 help="Begin no run once the study cost this."),
+                 help="Begin no further run when the study has cost this much."),
     click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
-                 help="Begin no run once it took so many tokens."),
+                 help="Begin no further run when the study has used this many tokens."),
     click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N",
                  help="The provider's limit, kept by all runs together."),
-    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Likewise."),
-    click.option("--retry-failed", is_flag=True, help="Try the jobs again that failed for good."),
+    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N",
+                 help="The same for tokens."),
+    click.option("--retry-failed", is_flag=True, help="Try failed jobs again."),
     click.option("--quiet", is_flag=True, help="No progress bar."),
 )
 _ENGINE_OPTIONS = (
     click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
                  help="Work in this process, or by workers on the machines of a Ray cluster."),
     click.option("--ray-workers", type=click.IntRange(min=1), metavar="N",
-                 help="Worker processes. [default: one a machine, at least two where there are CPUs]"),
+                 help="How many worker processes. [default: one per machine, at least two if there are CPUs]"),
     click.option("--ray-address", metavar="HOST:PORT",
-                 help="The cluster's head. [default: RAY_ADDRESS, else a cluster of this machine alone]"),
+                 help="Address of the cluster's head. [default: RAY_ADDRESS, else a cluster of this machine alone]"),
     click.option("--at-once", type=click.IntRange(min=1), metavar="N",
-                 help="Runs at a time, of all workers together. [default: 4 a worker; 1 with the local model]"),
+                 help="Runs at a time, for all workers together. [default: 4 per worker; 1 with the local model]"),
 )
 
 

@@ -81,12 +81,12 @@ def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions) -> int:
         ended = work(ledger, plan, options, on_change=show, allowance=Allowance(options.max_cost, options.max_tokens))
     click.echo(f"\n{sanitize(as_text(Results.read(ledger)))}")
     if ended.problem:
-        show_error(f"stopped, for attempt after attempt failed, at last: {ended.problem}\nfix that, and give the "
-                   "same command again with --retry-failed; what is finished is kept")
+        show_error(f"stopped, because attempt after attempt failed; the last one: {ended.problem}\nfix that, and give "
+                   "the same command again with --retry-failed; finished runs are kept")
         return 1
     if ended.status == "stopped":
-        raise BudgetExhausted(f"{ended.reason}; what is finished is kept, and the same command with a greater budget "
-                              "goes on")
+        raise BudgetExhausted(f"{ended.reason}; finished runs are kept, and the same command with a greater budget "
+                              "continues")
     return 1 if ended.counts["failed"] else 0
 
 

@@ -100,7 +100,7 @@ def parse(text: str, name: str) -> Node:
     except yaml.YAMLError as error:
         raise ConfigError(f"{name}: not YAML: {' '.join(str(error).split())}; remove the character") from error
     except UnicodeEncodeError as error:
-        raise ConfigError(f"{name}: holds half a character (byte {error.start}); write it in UTF-8") from error
+        raise ConfigError(f"{name}: has half a character (byte {error.start}); write it in UTF-8") from error
     except RecursionError as error:
         raise ConfigError(f"{name}: an alias contains itself; write its value out") from error
 

@@ -74,7 +74,7 @@ def _check_git() -> ProbeResult:
     """For people: the history of the software is a git repository, which runs write by themselves."""
     path = shutil.which("git")
     if path is None:
-        return absence("not installed: it shows the history of the software", packages=["git"])
+        return absence("not installed; only needed to look at the history of the software", packages=["git"])
     try:
         return success(f"{_version_of('git', '--version')}, {path}")
     except (OSError, subprocess.SubprocessError) as error:
@@ -100,7 +100,7 @@ def _check_warehouse() -> ProbeResult:
         return fault(f"cannot write {there}: {error.strerror}", _ELSEWHERE)
     if free < _LEAST_FREE:
         return fault(f"only {free >> 20} MB free for {folder}", _ELSEWHERE)
-    return success(f"{folder}{'' if there == folder else ' (will be made)'}, {free / 1e9:.0f} GB free")
+    return success(f"{folder}{'' if there == folder else ' (a run will make it)'}, {free / 1e9:.0f} GB free")
 
 
 def _check_terminal(encoding: str | None) -> ProbeResult:
@@ -109,18 +109,18 @@ def _check_terminal(encoding: str | None) -> ProbeResult:
     try:
         _SIGNS.encode(name)
     except (UnicodeEncodeError, LookupError):
-        return absence(f"{name}: signs that it does not know are shown as ?", "export PYTHONUTF8=1 LANG=C.UTF-8")
+        return absence(f"{name}: characters that it lacks are shown as ?", "export PYTHONUTF8=1 LANG=C.UTF-8")
     return success(name)
 
 
 def _check_bubblewrap() -> ProbeResult:
     """Whether it works here, found by running it; and as whom programs run in it."""
     if missing := [name for name in bubblewrap.NEEDED if not shutil.which(name)]:
-        return absence(f"{' and '.join(missing)} not found: no program runs without it but by --sandbox none",
+        return absence(f"{' and '.join(missing)} not found: no program runs without it, except with --sandbox none",
                       packages=sorted({bubblewrap.NEEDED[name] for name in missing}))
     if reason := bubblewrap.why_not():
         return fault(reason)
-    user = "as an unused user, by root's right" if bubblewrap.is_root() else "in a user namespace"
+    user = "as an unused user, with root's help" if bubblewrap.is_root() else "in a user namespace"
     return success(f"{_version_of('bwrap', '--version')}, programs run {user}")
 
 
@@ -136,15 +136,15 @@ def _check_docker() -> ProbeResult:
 def _check_memory_limit() -> ProbeResult:
     """Who holds the memory limit of a whole process tree."""
     if cgroup.parent():
-        return success("held by the kernel for a program and all it starts (cgroup v2)")
-    return absence("watched from outside, 20 times a second: no control group (cgroup v2) is handed down to us")
+        return success("the kernel enforces the limit for a program and all that it starts (cgroup v2)")
+    return absence("checked from outside, 20 times a second, because we may not make a control group (cgroup v2)")
 
 
 def _check_system_calls() -> ProbeResult:
     """Whether the kernel's rare calls are refused."""
     if system_call_filter():
-        return success("the rare ones are refused (seccomp)")
-    return absence("not filtered: the numbers of this kind of processor are not known")
+        return success("rare ones are refused (seccomp)")
+    return absence("not filtered: their numbers are not known for this kind of processor")
 
 
 def _check_key() -> ProbeResult:
@@ -153,7 +153,7 @@ def _check_key() -> ProbeResult:
     for name in _KEYS:
         if place := next((place for place, variables in places.items() if variables.get(name)), None):
             return success(f"{name} is set in {place}")
-    return absence("OPENAI_API_KEY is not set; a server of your own may want none", "export OPENAI_API_KEY=…")
+    return absence("OPENAI_API_KEY is not set; a server of your own may need none", "export OPENAI_API_KEY=…")
 
 
 def _check_endpoint() -> ProbeResult:
@@ -173,20 +173,20 @@ def _check_local_model() -> ProbeResult:
     """Whether the local model can be started: its file, whole and as pinned, and llama.cpp."""
     path = weights.installed_file()
     if path is None:
-        return absence(f"not fetched ({weights.QWEN.size / 1e9:.1f} GB, needs no key)", "chatdev model pull")
+        return absence(f"not downloaded ({weights.QWEN.size / 1e9:.1f} GB, needs no key)", "chatdev model pull")
     if importlib.util.find_spec("xllamacpp") is None:
-        return absence("its file is here, llama.cpp is not installed", 'pip install "chatdev-chain[local]"')
+        return absence("its file is here, but llama.cpp is not installed", 'pip install "chatdev-chain[local]"')
     if not weights.is_pinned(path):
         return fault(f"{path} is not the pinned file (its SHA-256 differs)", f"rm {path}; chatdev model pull")
     version = importlib.metadata.version("xllamacpp")
-    return success(f"{path.name} is whole (SHA-256), llama.cpp by xllamacpp {version}{_how_to_choose_it()}")
+    return success(f"{path.name} is complete (SHA-256), llama.cpp by xllamacpp {version}{_how_to_choose_it()}")
 
 
 def _how_to_choose_it() -> str:
     """What must be said for a run with the local model, where that is not what a run takes anyway."""
     default = default_model(user=user_settings())
     name = default.name or Models(environ()).default_name(default.base_url)
-    return "" if name == LOCAL else "; it is taken with --model local"
+    return "" if name == LOCAL else "; use it with --model local"
 
 
 def _check_python_of_programs() -> ProbeResult:
@@ -217,7 +217,7 @@ def _check_graphviz() -> ProbeResult:
     """Whether a chain can be drawn."""
     if path := shutil.which("dot"):
         return success(path)
-    return absence("not installed: `chatdev check --picture` draws nothing", packages=["graphviz"])
+    return absence("not installed: `chatdev check --picture` cannot draw", packages=["graphviz"])
 
 
 def _check_package_index() -> ProbeResult:
@@ -225,9 +225,9 @@ def _check_package_index() -> ProbeResult:
     with contextlib.closing(Fetcher(found := sources())) as fetcher:
         index = Index(found, fetcher)
         if index.wheels(_SMALL_PACKAGE):
-            return success("the index that pip is set to answers")
-    reason = index.problems[0] if index.problems else f"pip is set to no index that has {_SMALL_PACKAGE}"
-    return absence(f"{reason}: software that needs a package is told to do without", "pip config debug")
+            return success("the index that pip is configured for answers")
+    reason = index.problems[0] if index.problems else f"pip is configured for no index that has {_SMALL_PACKAGE}"
+    return absence(f"{reason}: software must do without further packages", "pip config debug")
 
 
 def _version_of(*command: str) -> str:

@@ -127,10 +127,10 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
                    **options: Unpack[Options]) -> Session:
     """The session that `resume` runs; `events` of it yields what happens. Raises ConfigError."""
     if task is not None and since is not None:
-        raise ConfigError("a further task goes on from the end of the run, and --from from an activity; give one")
+        raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
     if task is None and since is None and (options.get("name") or options.get("warehouse")):
-        raise ConfigError("the run goes on in its own folder; a name and a warehouse are for a new one (with --task or "
-                          "--from)")
+        raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
+                          "--task or --from")
     path, choices = Path(folder), ResumeChoices(from_here, as_it_was)
 
     def plan(resources: Resources) -> RunPlan:

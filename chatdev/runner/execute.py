@@ -62,7 +62,7 @@ async def final_values(journal: Path, resources: Resources) -> Mapping[str, Any]
         run = await execute(plan_replay(journal, None, own), own)
     before = RecordedRun.read(journal).status
     if run.status != before:
-        raise JournalError(f"{journal}: played again the run ends differently ({run.status}: {run.reason}); it was "
+        raise JournalError(f"{journal}: replayed, the run ends differently ({run.status}: {run.reason}); it was "
                            "made by another version of chatdev, or its journal is damaged")
     return run.values
 
@@ -172,13 +172,13 @@ class RunExecution:
 
     def _stop(self, stop: BudgetExhausted) -> None:
         command = f"chatdev resume {shlex.quote(str(self.folder.path))} --max-{stop.limit} N"
-        text = f"{stop}; to go on with a greater one: {command}"
+        text = f"{stop}; to continue with a greater one: {command}"
         self.log.end("stopped", text, BudgetExhausted(text, stop.limit))
 
     def _finish(self) -> None:
         if commit := self.history.foreign_commit:
-            text = ("the software was not as the run had left it (changed from outside, or a crash cut a write short); "
-                    f"that is kept in its git history, commit {commit}")
+            text = ("the files of the software were not as the run had left them (they were changed from outside, or a "
+                    f"crash interrupted a write); they are kept in its git history, commit {commit}")
             self.log.emit(Noted("", text, "warning"))
         self.log.finish(self.state.values, self.state.software, self.context.budget.spent)
 

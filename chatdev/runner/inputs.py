@@ -67,7 +67,7 @@ def _new_defaults(company: CompanyConfig, known: Mapping[str, Any]) -> dict[str,
     added = {name: spec for name, spec in company.inputs.items() if name not in known}
     for name, spec in added.items():
         if spec.required and spec.default is None:
-            raise ConfigError(f"the company takes an input {name!r} now, which the run was not given; `--as-it-was` "
+            raise ConfigError(f"the company now needs an input {name!r}, which the run does not have; `--as-it-was` "
                               "takes the company as it was when the run began")
     return {name: spec.default for name, spec in added.items()}
 

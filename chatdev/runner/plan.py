@@ -104,7 +104,7 @@ def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> Run
     """Go on with the run in the folder `path` where it stopped. Raises JournalError, ConfigError and the like."""
     folder = RunFolder.open(path)
     if not (folder.run / JOURNAL).is_file():
-        raise JournalError(f"{path} has no journal: the run was stopped before it began; start it anew")
+        raise JournalError(f"{path} has no journal: the run was stopped before it began; start a new run")
     resources.journal(folder, held=True)  # locked before it is read
     recorded = RecordedRun.read(folder.path)
     plan = _plan_after(Past(recorded, recorded.reusable_activities), folder, choices, resources)
@@ -123,7 +123,7 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
     """A new run for a further request to a finished one: its software is the software to start from, its solutions are
     the long-term memory. Raises ConfigError when the run is not over or the request is empty."""
     if not request.strip():
-        raise ConfigError("the further task is empty: say what to add")
+        raise ConfigError("--task is empty; say what to add")
     folder = RunFolder.open(path)
     recorded = RecordedRun.read(folder.path)
     if not recorded.is_over:

@@ -48,7 +48,7 @@ def test_here_a_run_is_possible_with_an_endpoint_that_answers(shop: Shop, here: 
     assert "✓ bubblewrap" in outcome.out
     assert f"✓ endpoint      {shop.server.url} answers; model gpt-4o-mini" in outcome.out
     assert "✓ key           OPENAI_API_KEY is set in the environment" in outcome.out
-    assert f"{here / 'warehouse'} (will be made)" in outcome.out.replace("\n" + " " * 18, " ")
+    assert f"{here / 'warehouse'} (a run will make it)" in outcome.out.replace("\n" + " " * 18, " ")
     assert "A run is possible." in outcome.out
     assert not (here / "warehouse").exists()
     assert [request.method for request in shop.server.requests] == ["GET"]
@@ -59,7 +59,7 @@ def test_a_machine_that_has_nothing_is_told_how_to_get_everything(poor: Shop) ->
     assert (outcome.status, outcome.err) == (1, "")
     assert "✗ bubblewrap" in outcome.out
     assert "– git           not installed" in outcome.out
-    assert "✗ local model   not fetched (1.1 GB, needs no key)  → chatdev model pull" in outcome.out
+    assert "✗ local model   not downloaded (1.1 GB, needs no key)  → chatdev model pull" in outcome.out
     assert "– Go            go not installed: not judged  → apt-get install golang-go" in outcome.out
     assert "No run is possible yet, for want of: sandbox, model." in outcome.out
     last = outcome.out.splitlines()[-1]
@@ -129,7 +129,7 @@ def test_an_output_that_knows_few_signs_gets_plain_ones(poor: Shop) -> None:
     poor.environment["PYTHONIOENCODING"] = "latin-1"
     outcome = doctor(poor)
     assert "  - git           not installed" in outcome.out
-    assert re.search(r"  - terminal      \S+: signs that it does not know are shown as \?", outcome.out)
+    assert re.search(r"  - terminal      \S+: characters that it lacks are shown as \?", outcome.out)
     assert "?  git" not in outcome.out
 
 

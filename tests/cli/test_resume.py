@@ -17,7 +17,7 @@ def test_only_the_phase_that_goes_on_and_what_follows_is_shown(workshop: Shop) -
     resumed = resume(workshop, stopped.folder)
     assert resumed.status == 0
     assert f"stage works in {stopped.folder}" in resumed.out
-    assert "goes on after 7 calls on record" in resumed.out
+    assert "resumed after 7 recorded calls" in resumed.out
     shown = [line.split()[1] for line in resumed.out.splitlines() if line.startswith("━━")]
     assert shown == ["parallel#1/branch-2/guide#1", "page#1", "software.complete#1"]
     assert "success: the final test passed" in resumed.out
@@ -29,7 +29,7 @@ def test_what_a_finished_run_shows_is_short(workshop: Shop) -> None:
     whole = uninterrupted(workshop)
     resumed = resume(workshop, whole.folder)
     assert [line for line in resumed.out.splitlines() if line][:3] == [
-        f"stage works in {whole.folder}", "everything was on record; nothing was left to do",
+        f"stage works in {whole.folder}", "everything is recorded; nothing is left to do",
         "success: the final test passed"]
 
 
@@ -57,7 +57,7 @@ def test_streaming_goes_on_where_the_run_goes_on(workshop: Shop) -> None:
 
 def test_the_command_that_a_stopped_run_tells_is_the_one_that_goes_on(workshop: Shop) -> None:
     stopped = stopped_at(workshop, PASS_2)
-    (line,) = [line for line in stopped.out.splitlines() if line.startswith("  go on")]
+    (line,) = [line for line in stopped.out.splitlines() if line.startswith("  resume")]
     resumed = workshop.command("resume", line.split(" resume ")[1])
     assert resumed.status == 0
 

@@ -11,7 +11,7 @@ from tests.support.shop import BETTER, FIRST, SECOND, Shop
 CIRCLES = Scripted("<SOLUTION>\n" + program() + "- This line of the manual is said once more, word for word.\n" * 9,
                    finish_reason="length")
 ACTION = '```json\n{"tool": "software.complete", "arguments": {}}\n```'
-AFRESH = "\n  (that is not used; asking again)\n"
+AFRESH = "\n  (this reply is not used; asking again)\n"
 
 
 def test_streamed_text_is_printed_once(shop: Shop) -> None:

@@ -224,7 +224,7 @@ def test_a_new_input_has_its_default_and_a_required_one_is_told(workshop: Shop) 
     for more in ([], ["--from", PAGE], ["--task", "and a picture"]):
         refused = resume(workshop, stopped.folder, *more)
         assert refused.status == 2
-        assert "takes an input 'colour' now, which the run was not given; `--as-it-was`" in refused.err
+        assert "now needs an input 'colour', which the run does not have; `--as-it-was`" in refused.err
         assert sorted(workshop.warehouse.iterdir()) == folders
 
 

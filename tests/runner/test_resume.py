@@ -133,7 +133,7 @@ def test_a_finished_run_has_nothing_left_to_do(workshop: Shop) -> None:
     before = versions(whole.folder)
     resumed = resume(workshop, whole.folder)
     assert_same(resumed, whole)
-    assert "everything was on record; nothing was left to do" in resumed.out
+    assert "everything is recorded; nothing is left to do" in resumed.out
     assert workshop.server.requests == []
     assert versions(resumed.folder) == before
 

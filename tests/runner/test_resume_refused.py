@@ -64,7 +64,7 @@ def incomplete(folder: Path) -> Path:
 UNUSABLE: dict[Callable[[Path], Path], tuple[str, ...]] = {
     no_folder: ("is no run folder", "give a folder of the warehouse"),
     no_run_folder: ("is no run folder",),
-    no_journal: ("has no journal", "start it anew"),
+    no_journal: ("has no journal", "start a new run"),
     no_order: ("does not say what the run was to do", "start the run anew"),
     other_version: ("version 9", "reads version 1"),
     damaged: ("line 4: not a JSON record",),
@@ -87,10 +87,10 @@ def test_what_is_no_run_is_refused_with_what_is_wrong(workshop: Shop, damage: Ca
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    (("--name", "other"), "the run goes on in its own folder"),
-    (("--warehouse", "elsewhere"), "the run goes on in its own folder"),
+    (("--name", "other"), "a run is resumed in its own folder"),
+    (("--warehouse", "elsewhere"), "a run is resumed in its own folder"),
     (("--from-here", "--as-it-was"), "leave one out"),
-    (("--task", "more", "--from", "page#1"), "give one"),
+    (("--task", "more", "--from", "page#1"), "give only one of them"),
     (("--max-calls", "0"), "calls"),
     (("--sandbox", "cardboard"), "cardboard"),
 ])

@@ -41,7 +41,7 @@ class LocalModel:
         """Raises MissingProgram or MissingModel when llama.cpp or the model file is not there."""
         found = adopt(path) if path else installed_file()
         if found is None:
-            raise MissingModel("the local model is not here yet; fetch it with `chatdev model pull`")
+            raise MissingModel("the local model is not downloaded yet; get it with `chatdev model pull`")
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingProgram("the local model needs llama.cpp: pip install \"chatdev-chain[local]\"")
         self._file = found.name
