@@ -33,7 +33,7 @@ def safe_target(name: str, block: Block, files: Collection[str]) -> str:
     """The path of the software that `name` means for a block: changes are for a file that is there, so they find it in
     its folder when no other has its name. Raises UnsafePath."""
     path = safe_path(name)
-    if block.kind != "changes" or path in files:
+    if block.changes is None or path in files:
         return path
     namesakes = [other for other in files if PurePosixPath(other).name == PurePosixPath(path).name]
     return namesakes[0] if len(namesakes) == 1 else path

@@ -32,13 +32,13 @@ class Block:
     whole: bool = False
     """Whether the reply says that the text is all of the file."""
     changes: SearchReplace | None = None
-    """Of a block of this kind."""
+    """Of a text that consists of search/replace blocks; in a deletion, which must be empty, they are refused."""
 
 
 def block_of(text: str, path: str | None = None, info: Info | None = None) -> Block:
     """The block with this content, which names the file `path`; `info` are the words behind its fence."""
     info = info or Info()
-    changes = None if info.delete else read_changes(text)
+    changes = read_changes(text)
     kind: Literal["text", "changes", "deletion"] = "deletion" if info.delete else "changes" if changes else "text"
     return Block(path, kind, text, info.word, info.language, info.whole, changes)
 

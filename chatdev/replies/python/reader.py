@@ -17,6 +17,7 @@ from chatdev.workspace.python_source import parse
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # what Python itself takes for a line
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_WITH_BODIES = ast.mod, ast.stmt, ast.ExceptHandler, ast.match_case
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -69,21 +70,14 @@ def fault(text: str) -> str | None:
 
 def definitions(text: str) -> set[str]:
     """Functions and classes of a module; empty when it does not parse."""
-    try:
-        body = _body(text)
-    except NotPython:
-        return set()
-    return {node.name for node in body if isinstance(node, _Function | ast.ClassDef)}
+    return {node.name for node in _body_if_any(text) if isinstance(node, _Function | ast.ClassDef)}
 
 
 def functions(text: str) -> list[str]:
     """The source of each function of a module that has no decorators; empty when it does not parse."""
-    try:
-        body = _body(text)
-    except NotPython:
-        return []
     lines = list(StringIO(text, newline=""))  # as Python counts them
-    return [_source(lines, node) for node in body if isinstance(node, ast.FunctionDef) and not node.decorator_list]
+    return [_source(lines, node) for node in _body_if_any(text)
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list]
 
 
 def _source(lines: list[str], node: ast.FunctionDef) -> str:
@@ -97,6 +91,13 @@ def _body(text: str) -> list[ast.stmt]:
         return parse(text).body
     except SyntaxError as error:
         raise NotPython(error) from None
+
+
+def _body_if_any(text: str) -> list[ast.stmt]:
+    try:
+        return _body(text)
+    except NotPython:
+        return []
 
 
 def _unwrap_frame(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -153,7 +154,8 @@ def _nameless_kind(node: ast.stmt, *, first: bool) -> Kind:
         case ast.Import() | ast.ImportFrom():
             return "import"
         case ast.If(test=ast.Compare(left=left, comparators=right)):
-            return "guard" if any(map(_is_name_of_module, (left, *right))) else "other"
+            names = {getattr(side, "id", "") for side in (left, *right)}
+            return "guard" if "__name__" in names else "other"
         case ast.Expr(value=ast.Call()):
             return "call"
         case ast.Pass():
@@ -161,10 +163,6 @@ def _nameless_kind(node: ast.stmt, *, first: bool) -> Kind:
     if _is_ellipsis(node):
         return "ellipsis"
     return "doc" if first and _is_text(node) else "other"
-
-
-def _is_name_of_module(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "__name__"
 
 
 def _function_name(node: _Function) -> str:
@@ -265,8 +263,10 @@ def _elided_lines(lines: list[str], tree: ast.Module, nodes: Sequence[ast.AST]) 
 
 
 def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    bodies = (getattr(node, field, None) for field in ("body", "orelse", "finalbody"))
-    return (body for body in bodies if isinstance(body, list) and body)
+    if isinstance(node, _WITH_BODIES):
+        for field in ("body", "orelse", "finalbody"):
+            if body := getattr(node, field, None):
+                yield body
 
 
 def _needs(nodes: Sequence[ast.AST]) -> frozenset[str]:
@@ -277,6 +277,8 @@ def _needs(nodes: Sequence[ast.AST]) -> frozenset[str]:
         match node:
             case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
                 (used if isinstance(node.ctx, ast.Load) else defined).add(name)
+            case ast.expr() | ast.expr_context():
+                pass
             case _:
                 if binding := _binding(node):
                     defined.add(binding)
