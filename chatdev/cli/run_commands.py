@@ -18,7 +18,7 @@ from chatdev.engine.budget import money
 from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company
-from chatdev.runner.inputs import gather_inputs
+from chatdev.runner.options import gather_inputs
 from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.version import __version__

@@ -25,9 +25,9 @@ from chatdev.runner.options import RunOptions
 from chatdev.runner.plan import RunPlan, plan_replay
 from chatdev.runner.playback import FolderHistory, Playback
 from chatdev.runner.recorded import RecordedRun
+from chatdev.runner.report import RunLog
 from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.result import Run
-from chatdev.runner.run_log import RunLog
 from chatdev.runner.toolbox import KnownTools, RunToolbox, prepare_runtime
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.run_folder import RunFolder, SoftwareFolder

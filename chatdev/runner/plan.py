@@ -20,8 +20,7 @@ from chatdev.config.templates import render
 from chatdev.engine.activity import Differing, Finished, Record
 from chatdev.engine.budget import Spending
 from chatdev.errors import ConfigError, JournalError
-from chatdev.runner.inputs import InputValues, gather_inputs, split_inputs
-from chatdev.runner.options import ResumeChoices, RunOptions
+from chatdev.runner.options import InputValues, ResumeChoices, RunOptions, gather_inputs, split_inputs
 from chatdev.runner.recorded import (
     JOURNAL,
     Order,
