@@ -58,7 +58,7 @@ def test_streaming_goes_on_where_the_run_goes_on(workshop: Shop) -> None:
 def test_the_command_that_a_stopped_run_tells_is_the_one_that_goes_on(workshop: Shop) -> None:
     stopped = stopped_at(workshop, PASS_2)
     (line,) = [line for line in stopped.out.splitlines() if line.startswith("  resume")]
-    resumed = workshop.command("resume", line.split(" resume ")[1])
+    resumed = workshop.command("resume", line.split(" resume ")[-1])
     assert resumed.status == 0
 
 
