@@ -35,8 +35,11 @@ from chatdev.replies.python.reader import fault, read, read_part
     ("if __name__ == '__main__':\n    print(1)\n", "def g():\n    return 2\n",
      "def g():\n    return 2\n\n\nif __name__ == '__main__':\n    print(1)\n"),
     ("import a, b\n", "import a, c as d; import b\n", "import a, b\nimport c as d\n"),
+    ("class A:\n    # about x\n    x = 1\n    y = 2\n", "class A(B):\n    x = 3\n",
+     "class A(B):\n    # about x\n    x = 3\n    y = 2\n"),
+    ("def f():\n    return 1\n\n\nx = 1", "x = 2\n", "def f():\n    return 1\n\n\nx = 2"),
 ])
-def test_what_is_new_goes_where_it_belongs(old: str, part: str, new: str) -> None:
+def test_a_part_goes_where_it_belongs(old: str, part: str, new: str) -> None:
     assert merge("a.py", read(old), read_part(part)) == new
 
 
