@@ -108,7 +108,7 @@ def test_the_library_goes_on_too(shop: Shop, monkeypatch: pytest.MonkeyPatch) ->
     run = chatdev.resume(stopped.folder, max_calls=2)
     assert run.success
     assert (run.spent.calls, run.usage.calls) == (2, 2)
-    with pytest.raises(chatdev.ConfigError, match="give one"):
+    with pytest.raises(chatdev.ConfigError, match="give only one"):
         chatdev.resume(stopped.folder, task="more", since=SECOND)
 
 
