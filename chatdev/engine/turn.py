@@ -12,8 +12,14 @@ from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
 from chatdev.place import Place
 from chatdev.replies import strip_thoughts
-from chatdev.replies.continuation import counts_on, cut_circles, goes_in_circles, join_continuation
-from chatdev.replies.tool_calls import ends_with_tool_call, read_tool_call
+from chatdev.replies.utterance import (
+    counts_on,
+    cut_circles,
+    ends_with_tool_call,
+    goes_in_circles,
+    join_continuation,
+    read_tool_call,
+)
 
 WARMER = 0.4  # added to the temperature for each time that the same came again
 WARMEST = 1.0

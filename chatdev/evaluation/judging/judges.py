@@ -20,8 +20,8 @@ from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFil
 from chatdev.evaluation.judging.pairs import Match, Pair
 from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage, model_name
 from chatdev.llm.registry import Models
-from chatdev.replies.markers import strip_thoughts
 from chatdev.replies.problem import Unreadable
+from chatdev.replies.utterance import strip_thoughts
 from chatdev.replies.values import read_json
 
 OnJudged = Callable[[Judgement], object]

@@ -1,12 +1,18 @@
-"""The markers a speaker begins with, and the thoughts a reasoning model puts before its answer."""
+"""What an utterance says beside its solution: the marker it begins with, thoughts, tool calls, and how a cut one is
+joined to its continuation."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from chatdev.llm.base import ToolCall
 from chatdev.replies.fences import Fence, closes, fence_of, lines_of, scan
+from chatdev.replies.file_names import name_on
+from chatdev.replies.values import load_json
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
 _LONGEST = 300  # a marker and its decoration stand within so many characters
@@ -122,3 +128,82 @@ def _answer_of_line(line: str, thinking: bool) -> tuple[bool, str, bool]:
             return thinking, line, unopened
         unopened = unopened or not thinking
         thinking, line = False, line[end.end():]
+
+
+_BLOCK_OPENS = re.compile(r"```(?:json|tool)?[ \t]*\n(?=\{)")
+_BLOCK_CLOSES = re.compile(r"(?<=\})\s*```")
+
+
+def read_tool_call(text: str) -> ToolCall | None:
+    """The first tool call in a text: one action, then its observation. Some models write `name` for `tool`."""
+    blocks = list(_json_blocks(text)) or ([text] if text.lstrip().startswith("{") else [])
+    return next((call for block in blocks if (call := _read_call(block))), None)
+
+
+def ends_with_tool_call(text: str, names: Collection[str]) -> bool:
+    """Whether a text ends with a call of one of the tools `names`."""
+    *_, last = [text, *_json_blocks(text)]
+    call = _read_call(last) if text.rstrip("` \t\n").endswith(last.rstrip("` \t\n")) else None
+    return call is not None and call.name in names
+
+
+def _json_blocks(text: str) -> Iterator[str]:
+    """Fenced JSON objects that are no files of a delivery, in a time that grows with the text only (one pattern for all
+    of it would not do)."""
+    start = _BLOCK_OPENS.search(text)
+    while start and (end := _BLOCK_CLOSES.search(text, start.end())):
+        above = text[text.rfind("\n", 0, max(0, start.start() - 1)) + 1:start.start()]
+        if not name_on(above):
+            yield text[start.end():end.start()]
+        start = _BLOCK_OPENS.search(text, end.end())
+
+
+def _read_call(block: str) -> ToolCall | None:
+    try:
+        value = load_json(block)
+    except ValueError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    name, arguments = value.get("tool"), value.get("arguments", {})
+    if name is None and "arguments" in value:  # much else has a name
+        name = value.get("name")
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        return None
+    return ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
+
+
+_OVERLAP = 400  # characters a model repeats at most when it goes on
+_END, _AGAIN = 60, 4  # characters at the end of a reply that stand in it so often: it goes in circles
+_NUMBER = re.compile(r"\d+")
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n?", re.MULTILINE)
+_REOPENED = re.compile(r"\A\s*(```+|~~~+)[^\n`]*\n")
+
+
+def join_continuation(start: str, rest: str) -> str:
+    """`start` + `rest`, without the fence a model opens again and without what it repeats of the cut end."""
+    if _inside_fence(start):
+        rest = _REOPENED.sub("", rest, count=1)
+    for size in range(min(len(start), len(rest), _OVERLAP), 7, -1):
+        if start.endswith(rest[:size]):
+            return start + rest[size:]
+    return start + rest
+
+
+def goes_in_circles(text: str) -> bool:
+    """Whether a cut reply says the same again and again, so that going on would bring more of it."""
+    return len(text) > _END and text.count(text[-_END:]) >= _AGAIN
+
+
+def counts_on(text: str) -> bool:
+    """Whether a cut reply says the same again and again but for its numbers: a list without an end, or a table."""
+    return goes_in_circles(_NUMBER.sub("0", text))
+
+
+def cut_circles(text: str) -> str:
+    """The beginning of such a reply, up to where it came round for the first time."""
+    return text[:text.find(text[-_END:]) + _END]
+
+
+def _inside_fence(text: str) -> bool:
+    return len(_FENCE.findall(text)) % 2 == 1
