@@ -43,11 +43,26 @@ def test_the_library_example_runs(chat_server: ChatServer, here: Path, monkeypat
     assert "nothing to do" in printed
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/durable-runs.md"])
+PAGES = [page.relative_to(ROOT).as_posix() for pattern in ("*.md", "docs/*.md", "srdd/*.md", "company_config/**/*.md",
+                                                           "chatdev/**/*.md") for page in sorted(ROOT.glob(pattern))]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text):
-        assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+    for path, heading in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", _without_code(ROOT / page)):
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), f"{page} links to {path}"
+        assert not heading or heading in _anchors(target), f"{page} links to the heading {heading} of {path or page}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them."""
+    headings = re.findall(r"^#+ (.*)$", _without_code(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def _without_code(page: Path) -> str:
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def test_the_exit_codes_are_those_of_the_command() -> None:
