@@ -43,6 +43,8 @@ def variables(template: str) -> frozenset[str]:
 def entries(template: str, name: str) -> frozenset[str]:
     """The entries of the variable `name` that a template asks for: `x` for `inputs.x` and `inputs["x"]`; methods that
     it calls (`inputs.items()`) are none."""
+    if name not in template:
+        return frozenset()
     tree = _parse(template)
     called = {id(call.node) for call in tree.find_all(nodes.Call)}
     dotted = {node.attr for node in tree.find_all(nodes.Getattr)

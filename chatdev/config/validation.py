@@ -62,10 +62,10 @@ def _excerpt(value: Any) -> str:
 
 class StrictModel(BaseModel):
     """Unknown keys are refused, nothing is converted (`"10"` is no number, `yes` no truth value), values never change
-    after loading, docstrings below fields describe them; pydantic's own errors show no values (one may be a key)."""
+    after loading; pydantic's own errors show no values (one may be a key)."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True,
-                              populate_by_name=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True,
+                              hide_input_in_errors=True)
 
 
 def name_hint(given: str, allowed: Iterable[str]) -> str:
