@@ -1,4 +1,4 @@
-"""Inception prompts: what one agent is told at the start of a phase (ChatDev §3.1, equation 2).
+"""Inception prompts: what one agent reads at the start of a phase (ChatDev §3.1, equation 2).
 
 The words are in the company's `protocol`; here is only what they may speak of. Both sides get the same parts,
 mirrored.

@@ -63,7 +63,7 @@ class Toolbox(Protocol):
     """The tools of this run."""
 
     def spec(self, name: str) -> ToolSpec:
-        """What agents are told of the tool."""
+        """What agents read of the tool."""
         ...
 
     def reads(self, name: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The model calls of one phase: journaled, within the budgets of the phase and of the run, and told as events."""
+"""The model calls of one phase: journaled, within the budgets of the phase and of the run, each with its event."""
 
 from __future__ import annotations
 

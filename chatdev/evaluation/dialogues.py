@@ -97,7 +97,7 @@ class Speech:
 
 
 def newest_session(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The events of a journal's newest session; an earlier one of a run that was gone on with is part of it."""
+    """The events of a journal's newest session; what earlier sessions of a resumed run said is part of it."""
     session: list[Mapping[str, Any]] = []
     for record in records:
         if record["kind"] == "RunStarted":

@@ -69,7 +69,7 @@ class FinishedRun:
         record = RecordedRun.read(folder)
         ends = [entry for entry in record.records if entry["kind"] == "RunFinished"]
         if not ends or record.status == "interrupted":
-            raise JournalError(f"the run in {folder} has not come to its end; go on with it: chatdev resume {folder}")
+            raise JournalError(f"the run in {folder} has not come to its end; resume it: chatdev resume {folder}")
         live = [entry for entry in record.records if not entry.get("replayed")]
         calls = _model_calls(live)
         return cls(folder, record.status, str(ends[-1]["reason"]), Software.load(folder / "software"),

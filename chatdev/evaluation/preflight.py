@@ -42,7 +42,7 @@ class PreflightCheck:
 
 @contextmanager
 def preflight(study: Study, tasks: Sequence[Task], variants: Sequence[Variant]) -> Iterator[PreflightCheck]:
-    """The check for the workers of a study that this process begins or goes on with. Raises WorkspaceError when the
+    """The check for the workers of a study that this process begins or resumes. Raises WorkspaceError when the
     study's folder cannot be written."""
     mark = study.folder / ATTEMPTS / f"seen-{secrets.token_hex(4)}"
     with explain_os_errors("write into the study's folder", mark):

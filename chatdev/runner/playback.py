@@ -1,6 +1,6 @@
 """From the record to live: a resumed run first repeats what is on record.
 
-`Playback` alone knows whether the run is live. The history of the software asks it, and the journal is told once.
+`Playback` alone knows whether the run is live. The history of the software asks it, and it releases the journal once.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class RunToolbox:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def spec(self, name: str) -> ToolSpec:
-        """What agents are told of the tool."""
+        """What agents read of the tool."""
         found = self.tools.tool(name)
         return ToolSpec(found.name, found.about, found.parameters)
 
