@@ -146,7 +146,7 @@ def test_a_run_that_has_not_ended_has_no_row(run: Callable[..., Path], bench: Be
     journal = folder / "run" / "journal.jsonl"
     journal.write_bytes(b"".join(line for line in journal.read_bytes().splitlines(keepends=True)
                                  if b'"RunFinished"' not in line))
-    with pytest.raises(JournalError, match="has not come to its end; go on with it: chatdev resume"):
+    with pytest.raises(JournalError, match="has not come to its end; resume it: chatdev resume"):
         measure(folder, TASK, bench)
 
 
