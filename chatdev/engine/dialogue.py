@@ -65,7 +65,8 @@ class Dialogue:
         while True:
             if instructor and instructs and (ending := await self._instruct(instructor)):
                 return ending
-            self.progress.round, instructs = self.progress.round + 1, True
+            instructs = True
+            self.progress.begin_round()
             if ending := await self._respond() or BEFORE_NEXT_ROUND(self.progress):
                 return ending
 
@@ -76,12 +77,10 @@ class Dialogue:
         utterance = await self.turns.take(instructor, place, repeats=self.progress.repeats)
         marked = read_marker(utterance.text)
         self._say("instruction", instructor, utterance, place, number)
-        self.progress.loops.see_instruction(utterance.text)
-        self.progress.event = "other"
-        if marked.kind == "solution" and self.brief.may_conclude("instructor"):
-            self.progress.event = "agreed"
-            if not self.deliveries.made and not self.deliveries.target.keeps_versions:
-                await self.deliveries.receive(marked.body, place)  # an instructor who names the solution at once
+        agrees = marked.kind == "solution" and self.brief.may_conclude("instructor")
+        self.progress.see_instruction(utterance.text, agrees=agrees)
+        if agrees and not self.deliveries.made and not self.deliveries.target.keeps_versions:
+            await self.deliveries.receive(marked.body, place)  # an instructor who names the solution at once
         return AFTER_INSTRUCTION(self.progress)
 
     async def _respond(self) -> Ending | None:
@@ -97,37 +96,27 @@ class Dialogue:
             if concludes and self._only_agrees(marked.body):
                 return self._agree(utterance.text)
             received = await self._receive(marked.kind, marked.body if marked.kind else utterance.text, place)
-            self.progress.count_answer(utterance.text, unchanged=received.unchanged)
+            self.progress.see_answer(utterance.text, unchanged=received.unchanged)
             if received.outcome == "kept":
                 return self._deliver(utterance.text, received, concludes)
             self._return_to_assistant(received)
-        self.progress.loops.see_response(utterance.text, delivered=False)
-        self.progress.event = "other"
-        if received.outcome == "refused":
-            self.progress.event, self.progress.same = "refused", self.progress.same + 1
+        self.progress.see_failed_round(utterance.text, refused=received.outcome == "refused")
         return AFTER_RESPONSE(self.progress)
 
     def _agree(self, text: str) -> Ending | None:
-        """The assistant states the consensus without a delivery of its own. Where failing feedback contradicts it, that
-        is an answer that changes nothing."""
-        progress = self.progress
-        progress.event, progress.passed = "agreed", self.deliveries.passed
-        if progress.is_contradicted:
-            progress.count_answer(text, unchanged=True)
-            progress.same += 1
-        ending = AFTER_RESPONSE(progress)
+        """The assistant states the consensus without a delivery of its own."""
+        self.progress.see_agreement(text, passed=self.deliveries.passed)
+        ending = AFTER_RESPONSE(self.progress)
         if not ending:
             self._report(unchanged=True)
         return ending
 
     def _deliver(self, text: str, received: ResponseOutcome, concludes: bool) -> Ending | None:
         """What follows from a delivery."""
-        progress = self.progress
-        progress.loops.see_version(self.deliveries.target.fingerprint)
-        progress.loops.see_response(text, delivered=True)
-        progress.event, progress.concludes, progress.passed = "delivered", concludes, self.deliveries.passed
-        progress.same = progress.same + 1 if received.unchanged else 0
-        ending = AFTER_RESPONSE(progress)
+        deliveries = self.deliveries
+        self.progress.see_delivery(text, deliveries.target.fingerprint, unchanged=received.unchanged,
+                                   concludes=concludes, passed=deliveries.passed)
+        ending = AFTER_RESPONSE(self.progress)
         if not ending:
             self._report(received.unchanged)
         return ending

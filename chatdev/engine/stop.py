@@ -50,10 +50,40 @@ class DialogueProgress:
         """Whether an assistant without an instructor says that it is done while the feedback says that it is not."""
         return self.is_alone and self.is_judged and not self.passed
 
-    def count_answer(self, answer: str, *, unchanged: bool) -> None:
-        """What came again is asked for differently next time: at a higher temperature."""
-        self.repeats = self.repeats + 1 if unchanged or answer == self.answer else 0
-        self.answer = answer
+    def begin_round(self) -> None:
+        """The next round begins with the assistant's response."""
+        self.round += 1
+
+    def see_instruction(self, text: str, *, agrees: bool) -> None:
+        """The instructor has spoken; `agrees`: it accepts what is there."""
+        self.loops.see_instruction(text)
+        self.event = "agreed" if agrees else "other"
+
+    def see_answer(self, text: str, *, unchanged: bool) -> None:
+        """The assistant has answered. What came again is asked for differently next time: at a higher temperature."""
+        self.repeats = self.repeats + 1 if unchanged or text == self.answer else 0
+        self.answer = text
+
+    def see_agreement(self, text: str, *, passed: bool) -> None:
+        """The assistant states the consensus without a delivery of its own. Where failing feedback contradicts it, that
+        is an answer that changes nothing."""
+        self.event, self.passed = "agreed", passed
+        if self.is_contradicted:
+            self.see_answer(text, unchanged=True)
+            self.same += 1
+
+    def see_delivery(self, text: str, version: str, *, unchanged: bool, concludes: bool, passed: bool) -> None:
+        """A delivery is kept; `version` is the fingerprint of what stands now."""
+        self.loops.see_version(version)
+        self.loops.see_response(text, delivered=True)
+        self.event, self.concludes, self.passed = "delivered", concludes, passed
+        self.same = self.same + 1 if unchanged else 0
+
+    def see_failed_round(self, text: str, *, refused: bool) -> None:
+        """No attempt of the round was kept; `refused`: the last one could be read, and was worse than before."""
+        self.loops.see_response(text, delivered=False)
+        self.event = "refused" if refused else "other"
+        self.same += refused
 
 
 @dataclass(frozen=True, slots=True)
