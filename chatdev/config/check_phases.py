@@ -12,7 +12,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.validation import name_hint
 from chatdev.config.yaml_nodes import KeyPath
 from chatdev.errors import UnsafePath
-from chatdev.workspace.safe_paths import safe_path
+from chatdev.workspace.snapshot import safe_path
 
 
 def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Finding]:

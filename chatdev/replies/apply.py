@@ -21,7 +21,7 @@ from chatdev.replies.python.outline import Outline
 from chatdev.replies.python.parts import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
 from chatdev.replies.search_replace import SearchReplace, apply_changes
-from chatdev.workspace.safe_paths import safe_path
+from chatdev.workspace.snapshot import safe_path
 
 _READING = 16  # how often a text can be looked through while Python source of its length is read and merged into
 _FRAGMENT = 0.5  # of the lines before: what a file that does not parse may shrink to without being marked `whole`

@@ -10,7 +10,7 @@ from chatdev.errors import UnsafePath
 from chatdev.replies.apply import Update, effort, guess_path, only_path, safe_target
 from chatdev.replies.blocks import Block, read_blocks
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
-from chatdev.workspace.safe_paths import collisions
+from chatdev.workspace.snapshot import collisions
 
 MAX_FILE = 1 << 20  # bytes
 MAX_FILES = 400

@@ -11,7 +11,7 @@ from chatdev.replies.file_names import name_on, read_info
 from chatdev.replies.files import FilesDelivery, parse_files
 from chatdev.replies.problem import unreadable
 from chatdev.replies.values import read_choice, read_json, read_list
-from chatdev.workspace.safe_paths import safe_path
+from chatdev.workspace.snapshot import safe_path
 
 _MARKDOWN = (".md", ".markdown")
 _AROUND = 3  # lines of introduction and farewell around a document in one enclosing block

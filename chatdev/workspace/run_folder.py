@@ -25,7 +25,7 @@ from chatdev.workspace.file_tree import (
     remove_file,
     write_file,
 )
-from chatdev.workspace.safe_paths import safe_path
+from chatdev.workspace.snapshot import safe_path
 
 if TYPE_CHECKING:  # dulwich is imported when it is needed
     from dulwich.objects import ObjectID

@@ -13,7 +13,7 @@ from chatdev.replies import parse_files
 from chatdev.replies.elision import elided_line
 from chatdev.replies.languages import holds_only_commands
 from chatdev.replies.search_replace import read_changes
-from chatdev.workspace.safe_paths import collisions
+from chatdev.workspace.snapshot import collisions
 
 # extension → the words on its fence and the comment that can name the file
 LANGUAGES = {

@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field
 
 from chatdev.errors import MissingProgram, ToolError
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import Tool, ToolArgumentsError, tool
 from chatdev.tools.registry import Registry, registry

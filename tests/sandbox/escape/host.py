@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.software.run import run
 from tests.sandbox.conftest import processes_with

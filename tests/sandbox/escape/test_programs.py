@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from chatdev.sandbox.base import Sandbox
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined
 from tests.sandbox.escape.host import ESCAPED, KEY, Host, opened
 
 PROGRAMS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import pytest
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import SandboxJob
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.page import PageToolchain
 from chatdev.tools.software.python import PythonToolchain

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
 

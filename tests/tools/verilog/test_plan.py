@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.verilog.plan import Extraction, Plan, Subtask, bare_id, join_loose, parse, repair_plan

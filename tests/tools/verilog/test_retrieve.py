@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import ToolArgumentsError
 from chatdev.tools.registry import registry

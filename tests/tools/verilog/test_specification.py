@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.verilog_localise import DATA
 from chatdev.errors import ToolError
 from chatdev.evaluation.verilogeval import VerilogEval
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.verilog.simulation import reference_as_answer
 from chatdev.tools.verilog.specification import declared_names, identifiers, port_differences, ports

@@ -8,8 +8,7 @@ import pytest
 
 from chatdev.errors import ConfigError, SandboxError
 from chatdev.sandbox.base import Binding, SandboxJob
-from chatdev.sandbox.kinds import find_sandbox
-from chatdev.sandbox.unconfined import Unconfined
+from chatdev.sandbox.kinds import Unconfined, find_sandbox
 from tests.sandbox.conftest import RunPython, processes_with, runner
 
 
