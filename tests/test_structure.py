@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+from collections import Counter
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -26,6 +29,10 @@ PUBLISHED = {  # documented imports: of hidden tests (docs/evaluation.md) and of
 }
 MOST_COMPLEX = 15  # functions above complexity 10
 TEST_NAME = 70  # characters, at which a name is too long
+MANY_FILES = 5  # above which a folder needs a README
+NO_README = {  # patterns of folders that need none, and why
+    "srdd/tasks/*": "the categories of an area, all of one form; srdd/tasks/README.md speaks of them",
+}
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 
@@ -80,3 +87,15 @@ def test_no_test_imports_another_tests_module() -> None:
 
 def test_every_test_has_a_limit_of_time(pytestconfig: pytest.Config) -> None:
     assert 0 < float(pytestconfig.getini("timeout")) <= 300
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout of git: there is no list of tracked files")
+def test_every_folder_with_many_files_says_what_lives_there() -> None:
+    tracked = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT, check=True, text=True,
+                             capture_output=True).stdout
+    paths = [PurePosixPath(name) for name in tracked.split("\0") if name]
+    large = {folder for folder, files in Counter(path.parent for path in paths).items() if files > MANY_FILES}
+    described = {path.parent for path in paths if path.name == "README.md"}
+    assert PurePosixPath("chatdev/engine") in large, "the list of files is wrong"
+    assert sorted(str(folder) for folder in large - described
+                  if not any(folder.match(pattern) for pattern in NO_README)) == []
