@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from collections import Counter
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from benchmarks.structure import COMPLEX, TOO_COMPLEX, Tree
 from benchmarks.structure_names import is_participle
-from tests.support.checkout import ROOT, imported
+from tests.support.checkout import ROOT, imported, named
 
 TREE = Tree(ROOT)
 SMALL_FOR_A_REASON = {
@@ -99,3 +100,20 @@ def test_every_folder_with_many_files_says_what_lives_there() -> None:
     assert PurePosixPath("chatdev/engine") in large, "the list of files is wrong"
     assert sorted(str(folder) for folder in large - described
                   if not any(folder.match(pattern) for pattern in NO_README)) == []
+
+
+@pytest.mark.parametrize("readme", [path for part in ("benchmarks", "chatdev", "tests")
+                                    for path in sorted((ROOT / part).rglob("README.md"))], ids=named)
+def test_every_module_that_a_folders_readme_names_is_there(readme: Path) -> None:
+    text = readme.read_text(encoding="utf-8")
+    names = set(re.findall(r"`([\w/.*-]+\.(?:py|j2))`", text))
+    assert [name for name in sorted(names) if not name.startswith("NAME_") and not _is_there(name, readme.parent)] == []
+
+
+def _is_there(name: str, folder: Path) -> bool:
+    """Whether a README in `folder` can mean a file by this name: from there, below it, or from the checkout's parts."""
+    if (folder / name).exists():
+        return True
+    if name.startswith(".."):
+        return False
+    return any(folder.rglob(name)) or any(any(place.glob(name)) for place in (ROOT, ROOT / "chatdev", ROOT / "tests"))
