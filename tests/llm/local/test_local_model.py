@@ -113,7 +113,7 @@ def test_a_server_that_was_killed_is_started_again() -> None:
 def test_the_server_ends_with_its_parent_even_when_that_is_killed() -> None:
     require_local_model()
     program = ("import time\nfrom chatdev.llm.local.local_model import LocalServer\n"
-               "from chatdev.llm.local.weights import installed\nserver = LocalServer(installed())\n"
+               "from chatdev.llm.local.weights import installed_file\nserver = LocalServer(installed_file())\n"
                "server.start()\nprint(server._child.pid, flush=True)\ntime.sleep(60)\n")
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
