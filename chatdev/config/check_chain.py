@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from chatdev.config.findings import RESERVED, Finding, Tools, is_name, items_of, unknown_tool, write_problem
+from chatdev.config.mistakes import RESERVED, Mistake, Tools, is_name, items_of, unknown_tool, write_problem
 from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.step_kinds import ForeachStep, PhaseStep, ProcessStep, ToolStep
@@ -23,7 +23,7 @@ from chatdev.errors import ExpressionError
 Names = frozenset[str]
 
 
-def check_chain(company: CompanyConfig, tools: Tools) -> list[Finding]:
+def check_chain(company: CompanyConfig, tools: Tools) -> list[Mistake]:
     """Findings in the chain and in `success`."""
     walk_ = _Walk(company, tools)
     walk_.steps(company.chain, ("chain",), frozenset({"task", "inputs", "software", *company.inputs}))
@@ -38,7 +38,7 @@ class _Walk:
     def __init__(self, company: CompanyConfig, tools: Tools) -> None:
         self.company = company
         self.tools = tools
-        self.findings: list[Finding] = []
+        self.findings: list[Mistake] = []
         self.items = items_of(company)
         self.absent = {name for name, declared in company.inputs.items()
                        if not (declared.required or declared.hidden or declared.default is not None)} - {"task"}
@@ -178,7 +178,7 @@ class _Walk:
                 yield f"reads {name!r}, which {later}; write it before, or `{name}?` ({hint})"
 
     def report(self, path: KeyPath, text: str) -> None:
-        finding = Finding(path, text)
+        finding = Mistake(path, text)
         if finding not in self.findings:
             self.findings.append(finding)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from chatdev.config.check_chain import check_chain
 from chatdev.config.check_phases import check_phases
-from chatdev.config.findings import RESERVED, Finding, Tools, is_name
+from chatdev.config.mistakes import RESERVED, Mistake, Tools, is_name
 from chatdev.config.phases import Phase, bare_name
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PROBLEM_VARIABLES, PROTOCOL_VARIABLES, PromptProtocol
@@ -23,7 +23,7 @@ from chatdev.config.yaml_nodes import KeyPath
 from chatdev.errors import ConfigError
 
 
-def check_company(company: CompanyConfig, tools: Tools = None) -> list[Finding]:
+def check_company(company: CompanyConfig, tools: Tools = None) -> list[Mistake]:
     """Everything wrong with a company, and warnings. `tools` are those there are; None leaves tools unchecked."""
     return [
         *_inputs(company),
@@ -40,16 +40,16 @@ def warnings(company: CompanyConfig) -> list[str]:
     return [".".join(map(str, f.path)) + f": {f.text}" for f in check_company(company) if f.warning]
 
 
-def _inputs(company: CompanyConfig) -> Iterator[Finding]:
+def _inputs(company: CompanyConfig) -> Iterator[Mistake]:
     for name in company.inputs:
         if not is_name(name) or (name in RESERVED and name != "task"):
-            yield Finding(("inputs", name), f"an input cannot be called {name!r}; use letters, digits and `_`, and "
+            yield Mistake(("inputs", name), f"an input cannot be called {name!r}; use letters, digits and `_`, and "
                           f"none of the reserved names {', '.join(RESERVED[1:])}")
     if "task" in company.inputs and company.inputs["task"].hidden:
-        yield Finding(("inputs", "task", "hidden"), "the task cannot be hidden; hide another input")
+        yield Mistake(("inputs", "task", "hidden"), "the task cannot be hidden; hide another input")
 
 
-def _models(company: CompanyConfig) -> Iterator[Finding]:
+def _models(company: CompanyConfig) -> Iterator[Mistake]:
     places: list[tuple[KeyPath, ModelSettings]] = [
         (("model",), company.model),
         *((("roles", name, "model"), role.model) for name, role in company.roles.items()),
@@ -58,20 +58,20 @@ def _models(company: CompanyConfig) -> Iterator[Finding]:
     for path, model in places:
         # what was given is not repeated: it may be a key or hold one
         if model.key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", model.key_env):
-            yield Finding((*path, "key_env"), "this is not the name of an environment variable; write the variable's "
+            yield Mistake((*path, "key_env"), "this is not the name of an environment variable; write the variable's "
                           "name, never the key itself")
         if model.base_url is not None and not model.base_url.startswith(("http://", "https://")):
-            yield Finding((*path, "base_url"), "this is not a URL; it begins with http:// or https://")
+            yield Mistake((*path, "base_url"), "this is not a URL; it begins with http:// or https://")
 
 
-def _unused_phases(company: CompanyConfig) -> Iterator[Finding]:
+def _unused_phases(company: CompanyConfig) -> Iterator[Mistake]:
     used = {name for _, step in walk(company.chain) for name in step.phases_run(company.phases)}
     for name in company.phases:
         if name not in used:
-            yield Finding(("phases", name), f"the chain never runs the phase {name!r}", warning=True)
+            yield Mistake(("phases", name), f"the chain never runs the phase {name!r}", warning=True)
 
 
-def check_texts(company: CompanyConfig) -> Iterator[Finding]:
+def check_texts(company: CompanyConfig) -> Iterator[Mistake]:
     """Findings in all templates of a company.
 
     Background and role prompts may name the visible inputs (each by its name, all as `inputs`); the guidance what the
@@ -92,10 +92,10 @@ def check_texts(company: CompanyConfig) -> Iterator[Finding]:
         if code in PROBLEM_VARIABLES:
             yield from _template(company, path, text, PROBLEM_VARIABLES[code], "name one of them")
         else:
-            yield Finding(path, f"there is no such problem; {name_hint(code, PROBLEM_VARIABLES)}")
+            yield Mistake(path, f"there is no such problem; {name_hint(code, PROBLEM_VARIABLES)}")
 
 
-def _phase_texts(company: CompanyConfig, name: str, phase: Phase) -> Iterator[Finding]:
+def _phase_texts(company: CompanyConfig, name: str, phase: Phase) -> Iterator[Mistake]:
     reads = frozenset(map(bare_name, phase.reads))
     path: KeyPath = ("phases", name)
     for side, text in (("instructor", phase.guidance.instructor), ("assistant", phase.guidance.assistant)):
@@ -105,20 +105,20 @@ def _phase_texts(company: CompanyConfig, name: str, phase: Phase) -> Iterator[Fi
 
 
 def _template(company: CompanyConfig, path: KeyPath, template: str, given: frozenset[str],
-              fix: str) -> Iterator[Finding]:
+              fix: str) -> Iterator[Mistake]:
     hidden = {name for name, declared in company.inputs.items() if declared.hidden}
     try:
         named, asked = variables(template), entries(template, "inputs")
     except ConfigError as error:
-        yield Finding(path, f"{error}; fix the Jinja2 syntax")
+        yield Mistake(path, f"{error}; fix the Jinja2 syntax")
         return
     for name in sorted((named - given | asked) & hidden):
-        yield Finding(path, f"names the hidden input {name!r}, which only tools may see; leave it out")
+        yield Mistake(path, f"names the hidden input {name!r}, which only tools may see; leave it out")
     for name in sorted(named - given - hidden):
-        yield Finding(path, f"uses {name!r}, which it is not given; {fix} ({name_hint(name, sorted(given))})")
+        yield Mistake(path, f"uses {name!r}, which it is not given; {fix} ({name_hint(name, sorted(given))})")
     for name in sorted(asked - set(company.inputs) - {"task"}) if "inputs" in given else ():
         hint = name_hint(name, _visible_inputs(company))
-        yield Finding(path, f"uses inputs.{name}, but there is no such input; {hint}")
+        yield Mistake(path, f"uses inputs.{name}, but there is no such input; {hint}")
 
 
 def _visible_inputs(company: CompanyConfig) -> list[str]:

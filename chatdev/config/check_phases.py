@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from chatdev.config.findings import Finding, Tools, is_name, items_of, unknown_tool, write_problem
 from chatdev.config.json_schema import schema_problem
+from chatdev.config.mistakes import Mistake, Tools, is_name, items_of, unknown_tool, write_problem
 from chatdev.config.phases import Phase, Solution, bare_name
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.validation import name_hint
@@ -15,7 +15,7 @@ from chatdev.errors import UnsafePath
 from chatdev.workspace.snapshot import safe_path
 
 
-def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Finding]:
+def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Mistake]:
     """Findings in roles and phases, whether the chain runs them or not."""
     for name, role in company.roles.items():
         for n, tool in enumerate(role.tools):
@@ -31,78 +31,78 @@ def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Finding]:
         yield from _form(phase.solution, (*path, "solution"))
 
 
-def _roles(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Finding]:
+def _roles(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Mistake]:
     for side, role in (("instructor", phase.instructor), ("assistant", phase.assistant)):
         if role is not None and role not in company.roles:
-            yield Finding((*path, side), f"there is no role {role!r}; {name_hint(role, company.roles)}")
+            yield Mistake((*path, side), f"there is no role {role!r}; {name_hint(role, company.roles)}")
 
 
-def _acting_alone(phase: Phase, path: KeyPath) -> Iterator[Finding]:
+def _acting_alone(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
     if phase.instructor is not None:
         return
     needs = {"concludes": phase.concludes == "instructor", "opens": phase.opens == "instructor",
              "dehallucination": phase.dehallucination}
     for key, needed in needs.items():
         if needed:
-            yield Finding((*path, key), "this needs an instructor, and the phase has none; add `instructor: ROLE` or "
+            yield Mistake((*path, key), "this needs an instructor, and the phase has none; add `instructor: ROLE` or "
                           "leave this key out")
 
 
-def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Finding]:
+def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
     yield from unknown_tool(phase.feedback, tools, (*path, "feedback"))
     yield from unknown_tool(phase.guard, tools, (*path, "guard"))
     role = company.roles.get(phase.assistant)
     for n, tool in enumerate(phase.tools or ()):
         if role is not None and tool not in role.tools:
-            yield Finding((*path, "tools", n), f"the role {phase.assistant!r} has no tool {tool!r}, and a phase only "
+            yield Mistake((*path, "tools", n), f"the role {phase.assistant!r} has no tool {tool!r}, and a phase only "
                           f"narrows; {name_hint(tool, role.tools)}")
 
 
-def _reads(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Finding]:
+def _reads(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Mistake]:
     names = list(map(bare_name, phase.reads))
     hidden = {name for name, declared in company.inputs.items() if declared.hidden}
     for n, name in enumerate(names):
         if name in hidden:
-            yield Finding((*path, "reads", n), f"the input {name!r} is hidden, and only tools may see it; remove it")
+            yield Mistake((*path, "reads", n), f"the input {name!r} is hidden, and only tools may see it; remove it")
         elif name == "feedback":
-            yield Finding((*path, "reads", n), "`feedback` is not read, it is given to a phase with a `feedback` tool; "
+            yield Mistake((*path, "reads", n), "`feedback` is not read, it is given to a phase with a `feedback` tool; "
                           "remove it")
         elif not is_name(name):
-            yield Finding((*path, "reads", n), f"{phase.reads[n]!r} is not a name; write `name`, or `name?` when it "
+            yield Mistake((*path, "reads", n), f"{phase.reads[n]!r} is not a name; write `name`, or `name?` when it "
                           "may be absent")
         elif name in names[:n]:
-            yield Finding((*path, "reads", n), f"{name!r} is read twice; remove one of them")
+            yield Mistake((*path, "reads", n), f"{name!r} is read twice; remove one of them")
 
 
-def _writes(company: CompanyConfig, phase: Phase, items: set[str], path: KeyPath) -> Iterator[Finding]:
+def _writes(company: CompanyConfig, phase: Phase, items: set[str], path: KeyPath) -> Iterator[Mistake]:
     files = phase.solution.form == "files"
     if problem := write_problem(company, phase.writes, items):
-        yield Finding((*path, "writes"), problem)
+        yield Mistake((*path, "writes"), problem)
     elif files and phase.writes != "software":
-        yield Finding((*path, "writes"), f"the form `files` writes `software`, not {phase.writes!r}; change one")
+        yield Mistake((*path, "writes"), f"the form `files` writes `software`, not {phase.writes!r}; change one")
     elif not files and phase.writes == "software":
-        yield Finding((*path, "writes"), f"`software` is written in the form `files`, not {phase.solution.form!r}; "
+        yield Mistake((*path, "writes"), f"`software` is written in the form `files`, not {phase.solution.form!r}; "
                       "change one of them")
     if phase.on_no_solution == "observed" and phase.solution.form != "text":
-        yield Finding((*path, "on_no_solution"), f"what tools said is a text, not the form {phase.solution.form!r}; "
+        yield Mistake((*path, "on_no_solution"), f"what tools said is a text, not the form {phase.solution.form!r}; "
                       "write `fail`, `keep` or `{value: …}`")
 
 
-def _form(solution: Solution, path: KeyPath) -> Iterator[Finding]:
+def _form(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
     belongs = {"options": ("choice", solution.options), "schema": ("json", solution.schema_),
                "most": ("list", solution.most), "as_file": ("files", solution.as_file),
                "only": ("files", solution.only)}
     for key, (form, value) in belongs.items():
         if value and solution.form != form:
-            yield Finding((*path, key), f"this belongs to the form `{form}`, not {solution.form!r}; change one of them")
+            yield Mistake((*path, key), f"this belongs to the form `{form}`, not {solution.form!r}; change one of them")
     yield from _options(solution, path)
     if solution.form == "json" and (problem := schema_problem(solution.schema_)):
-        yield Finding((*path, "schema"), problem)
+        yield Mistake((*path, "schema"), problem)
     as_file = [] if solution.as_file is None else [solution.as_file]
     for key, names in (("as_file", as_file), ("only", solution.only)):
         for name in names:
             if problem := _unsafe_name(name):
-                yield Finding((*path, key), problem)
+                yield Mistake((*path, key), problem)
 
 
 def _unsafe_name(name: str) -> str:
@@ -114,9 +114,9 @@ def _unsafe_name(name: str) -> str:
     return "" if len(plain) == len(name) else f"{name!r} is not in its plain form"
 
 
-def _options(solution: Solution, path: KeyPath) -> Iterator[Finding]:
+def _options(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
     options = solution.options
     distinct = {option.strip().casefold() for option in options}
     if solution.form == "choice" and (len(options) < 2 or len(distinct) < len(options) or "" in distinct):
-        yield Finding((*path, "options"), f"a choice needs at least two different options, not {options!r}; write "
+        yield Mistake((*path, "options"), f"a choice needs at least two different options, not {options!r}; write "
                       "`options: [one, another]`")

@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from chatdev.config.check_company import check_company
-from chatdev.config.findings import Tools
+from chatdev.config.mistakes import Tools
 from chatdev.config.overrides import leave_out, set_value
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.validation import dotted_path, name_hint, validate_node

@@ -21,7 +21,7 @@ from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 Files = Mapping[str, bytes]
 
 
-class History(Protocol):
+class SoftwareHistory(Protocol):
     """Keeps every version of the software."""
 
     async def commit(self, software: Files, message: str) -> None:
@@ -35,7 +35,7 @@ class State:
 
     values: dict[str, Any]
     software: Files
-    history: History
+    history: SoftwareHistory
 
     def names(self) -> dict[str, Any]:
         """Everything an expression may name."""

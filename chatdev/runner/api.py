@@ -82,8 +82,8 @@ class Company:
         """Run the company and yield its events as they happen; the last one is `RunFinished`."""
         return self._session(task, options).events()
 
-    def _session(self, task: str, options: Options) -> Session:
-        return Session(RunOptions(**options), lambda resources: plan_run(self, task, resources), self.tools)
+    def _session(self, task: str, options: Options) -> RunSession:
+        return RunSession(RunOptions(**options), lambda resources: plan_run(self, task, resources), self.tools)
 
 
 def run(task: str, company: str | Path = "chatdev", **options: Unpack[Options]) -> Run:
@@ -127,7 +127,7 @@ async def aresume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
 
 def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None, from_here: bool = False,
                    as_it_was: bool = False, tools: Sequence[ToolFunction] = (),
-                   **options: Unpack[Options]) -> Session:
+                   **options: Unpack[Options]) -> RunSession:
     """The session that `resume` runs; `events` of it yields what happens. Raises ConfigError."""
     if task is not None and since is not None:
         raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
@@ -143,7 +143,7 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
             return plan_fork(path, since, choices, resources)
         return plan_resume(path, choices, resources)
 
-    return Session(RunOptions(**options), plan, make_tools(tools))
+    return RunSession(RunOptions(**options), plan, make_tools(tools))
 
 
 def replay(path: str | Path, *, speed: float | None = None, tools: Sequence[ToolFunction] = (),
@@ -159,13 +159,14 @@ async def areplay(path: str | Path, *, speed: float | None = None, tools: Sequen
     return await _replay_session(path, speed, tools, options).arun()
 
 
-def _replay_session(path: str | Path, speed: float | None, tools: Sequence[ToolFunction], options: Options) -> Session:
+def _replay_session(path: str | Path, speed: float | None, tools: Sequence[ToolFunction],
+                    options: Options) -> RunSession:
     own = make_tools(tools)
-    return Session(RunOptions(**options), lambda resources: plan_replay(Path(path), speed, resources), own)
+    return RunSession(RunOptions(**options), lambda resources: plan_replay(Path(path), speed, resources), own)
 
 
 @dataclass(slots=True)
-class Session:
+class RunSession:
     """A run that is to be: `plan` makes its plan of the session's resources, `tools` are those beside the installed
     ones."""
 

@@ -1,4 +1,4 @@
-"""What the checks of a company share: findings, what is known of tools, and which names may be written."""
+"""What the checks of a company share: mistakes, what is known of tools, and which names may be written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Tools = Mapping[str, ToolFacts] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Mistake:
     """Something wrong (or, as a warning, odd) at a key path of the company."""
 
     path: KeyPath
@@ -47,10 +47,10 @@ def items_of(company: CompanyConfig) -> set[str]:
     return {step.item for _, step in walk(company.chain) if step.item is not None}
 
 
-def unknown_tool(name: str | None, tools: Tools, path: KeyPath) -> Iterator[Finding]:
+def unknown_tool(name: str | None, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
     """A finding when there is no such tool."""
     if name is not None and tools is not None and name not in tools:
-        yield Finding(path, f"there is no tool {name!r}; {name_hint(name, sorted(tools))}")
+        yield Mistake(path, f"there is no tool {name!r}; {name_hint(name, sorted(tools))}")
 
 
 def write_problem(company: CompanyConfig, name: str, items: set[str]) -> str | None:
