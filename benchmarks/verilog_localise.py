@@ -195,7 +195,8 @@ def told(results: Mapping[str, Any]) -> str:
         (about, METHODS[method], row["mutants"], *map(_percent, (*row["named"], *row["shown"])))
         for group, about in which.items() for method, row in results[group].items() if method in METHODS])
     deeper = " and ".join(f"{_percent(found['named'][-1])} of the mistakes with {_percent(found['shown'][-1])} of the "
-                          f"lines ({about})" for group, about in which.items() for found in [results[group][_DEEPER]])
+                          f"lines ({about})" for group, about in which.items()
+                          if (found := results[group].get(_DEEPER)))  # a small sample may have no long source
     operators = markdown_table(
         ["mistake", "mutants", f"named within {LEVELS}, all drivers", "active", "lines shown, active",
          f"named within {DEEPER}, active", "lines shown"],
