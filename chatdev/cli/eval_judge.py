@@ -15,7 +15,7 @@ from chatdev.cli.outcome import report_outcome, show_error
 from chatdev.cli.study_options import open_existing_ledger, runs_folder, split_names, study_options
 from chatdev.engine.budget import count_noun, money
 from chatdev.errors import ChatDevError, ConfigError
-from chatdev.runner.report import sanitize
+from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
     from chatdev.evaluation.judging.judgements import Comparison, Judgement, JudgementFile

@@ -18,7 +18,7 @@ from chatdev.cli.study_options import (
     study_options,
 )
 from chatdev.cli.study_run import StudyPlan, run_study, study_of, variants_by_name
-from chatdev.runner.report import sanitize
+from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 
 

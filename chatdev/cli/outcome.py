@@ -11,9 +11,9 @@ from typing import ParamSpec
 
 import click
 
-from chatdev.config.settings import environ
+from chatdev.config.environ import environ
 from chatdev.errors import ChatDevError
-from chatdev.runner.report import sanitize
+from chatdev.runner.sanitize import sanitize
 
 P = ParamSpec("P")
 

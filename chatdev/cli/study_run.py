@@ -12,7 +12,7 @@ from chatdev.cli.outcome import show_error
 from chatdev.cli.study_options import StudyOptions, open_ledger
 from chatdev.engine.budget import count_noun
 from chatdev.errors import BudgetExhausted, ConfigError
-from chatdev.runner.report import sanitize
+from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
     from chatdev.batch.batch_progress import BatchProgress

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from chatdev.config.settings import default_model, environ, process_environ, read_dotenv, user_settings
+from chatdev.config.environ import environ, process_environ, read_dotenv
+from chatdev.config.settings import default_model, user_settings
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
 from chatdev.errors import MissingModel
 from chatdev.llm.endpoint import why_unreachable

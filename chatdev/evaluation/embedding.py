@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from chatdev.config.settings import environ
+from chatdev.config.environ import environ
 from chatdev.errors import ConfigError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.evaluation.minilm import MiniLM
 from chatdev.llm.endpoint import Endpoint

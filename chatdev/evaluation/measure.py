@@ -24,8 +24,8 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Check, load_hidden_test, run_hidden_test
 from chatdev.events import ModelCalled, from_dict
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.report import sanitize
 from chatdev.runner.result import RunUsage
+from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.registry import registry

@@ -19,7 +19,7 @@ import yaml
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.tasks import Task
-from chatdev.runner.report import sanitize
+from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.verilog.answer import NoAnswer, read_answer
 from chatdev.tools.verilog.bench import HiddenBench

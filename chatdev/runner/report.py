@@ -1,15 +1,13 @@
-"""Reporting a run: each event as it happens, to the journal and to the listener; how it ended, and the report; and
-texts of models, servers and programs made fit for a person's terminal."""
+"""Reporting a run: each event as it happens, to the journal and to the listener; how it ended, and the report."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from chatdev.engine.budget import Spending, count_noun, describe_spending, money
 from chatdev.errors import ChatDevError, WorkspaceError
@@ -28,6 +26,7 @@ from chatdev.events import (
 from chatdev.journal import Journal
 from chatdev.place import Place
 from chatdev.runner.result import Run, RunUsage, Status
+from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrub
 from chatdev.tools.software.languages import is_startable
 from chatdev.workspace.file_tree import explain_os_errors
@@ -210,35 +209,3 @@ def _quote(text: str) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:_SHOWN]
-
-
-E = TypeVar("E", bound=Event)
-
-_STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but line end and tab
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
-    "\ud800-\udfff"  # half characters
-    "\U000e0000-\U000e007f]"  # letters that nobody sees
-)
-
-
-def sanitize(text: str) -> str:
-    """The text without what would steer a terminal or hide from its reader, and without secrets."""
-    return scrub(_STEERING.sub("", text))
-
-
-def sanitize_event(event: E) -> E:
-    """The event with all its texts sanitized."""
-    values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
-    changed: dict[str, Any] = {n: clean for n, value in values.items() if (clean := _sanitize_value(value)) != value}
-    return dataclasses.replace(event, **changed) if changed else event
-
-
-def _sanitize_value(value: object) -> object:
-    if isinstance(value, str):
-        return sanitize(value)
-    if isinstance(value, tuple):
-        return tuple(map(_sanitize_value, value))
-    if isinstance(value, dict):
-        return {key: _sanitize_value(child) for key, child in value.items()}
-    return value

@@ -8,10 +8,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chatdev.config.environ import environ
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.settings import UserSettings, default_model, environ, resolve, user_settings
+from chatdev.config.settings import UserSettings, default_model, resolve, user_settings
 from chatdev.engine.context import RoleModel
 from chatdev.errors import RecordEnds
 from chatdev.journal import Journal

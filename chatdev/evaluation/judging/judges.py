@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from chatdev.batch.attempt import Allowance, Expense
+from chatdev.config.environ import environ
 from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.config.settings import default_model, environ, user_settings
+from chatdev.config.settings import default_model, user_settings
 from chatdev.engine.activity import digest
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording

@@ -1,0 +1,41 @@
+"""Texts of models, servers and programs, made fit for a person's terminal and report."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any, TypeVar
+
+from chatdev.events import Event
+from chatdev.secrets import scrub
+
+E = TypeVar("E", bound=Event)
+
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but line end and tab
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
+    "\ud800-\udfff"  # half characters
+    "\U000e0000-\U000e007f]"  # letters that nobody sees
+)
+
+
+def sanitize(text: str) -> str:
+    """The text without what would steer a terminal or hide from its reader, and without secrets."""
+    return scrub(_STEERING.sub("", text))
+
+
+def sanitize_event(event: E) -> E:
+    """The event with all its texts sanitized."""
+    values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    changed: dict[str, Any] = {n: clean for n, value in values.items() if (clean := _sanitize_value(value)) != value}
+    return dataclasses.replace(event, **changed) if changed else event
+
+
+def _sanitize_value(value: object) -> object:
+    if isinstance(value, str):
+        return sanitize(value)
+    if isinstance(value, tuple):
+        return tuple(map(_sanitize_value, value))
+    if isinstance(value, dict):
+        return {key: _sanitize_value(child) for key, child in value.items()}
+    return value
