@@ -3,6 +3,9 @@
 import asyncio
 from typing import Any
 
+from chatdev.engine.context import State
+from chatdev.engine.parallel import BranchHistory, BranchRun, join_branches
+from chatdev.place import Place
 from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, solutions, talk
 from tests.support.chat_server import Scripted
 
@@ -98,3 +101,11 @@ def test_many_runs_in_one_process_do_not_cross(studio: Studio) -> None:
     runs = asyncio.run(all_of_them())
     assert [run.values["title"] for run in runs] == [f"NAME task {n}" for n in range(20)]
     assert len({run.folder for run in runs}) == 20
+
+
+def test_nothing_is_a_value_that_a_branch_may_write() -> None:
+    state = State({}, {}, BranchHistory({}))
+    branch = BranchRun.fork(state, Place("parallel#1/branch-1"), optional=False)
+    branch.state.values["title"] = None
+    asyncio.run(join_branches(state, [branch]))
+    assert state.values == {"title": None}
