@@ -19,7 +19,7 @@ LAYERS = [
     "tools llm config",
     "sandbox workspace",
     "journal",
-    "events paths place",
+    "events origins paths place",
     "errors",
     "secrets version",
 ]

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
 from chatdev.errors import ConfigError
+from chatdev.origins import is_loopback, without_user
 from chatdev.secrets import keep_address, keep_secret, scrub
 
 LONGEST_REPLY = 3600.0  # seconds; a small model may write for half an hour
 OPENAI = "https://api.openai.com/v1"
-_LOCAL = ("127.0.0.1", "localhost", "::1")
 PROBE_SECONDS = 3.0
 _REFUSED = (http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN)
 
@@ -47,13 +47,12 @@ class Endpoint:
     @property
     def shown_address(self) -> str:
         """The address without what may be secret in it."""
-        parts = urlsplit(self.url or OPENAI)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        return without_user(self.url or OPENAI)
 
     @property
     def is_local(self) -> bool:
         """Whether the server is on this machine."""
-        return urlsplit(self.url or OPENAI).hostname in _LOCAL
+        return is_loopback(self.url or OPENAI)
 
     @property
     def address(self) -> str | None:
