@@ -12,65 +12,74 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, AnyStr, TypeVar
 from urllib.parse import quote, unquote
+
+from chatdev.secret_signs import NameSign, is_secret, name_sign, secret_parts
 
 PLACEHOLDER = "[secret]"
 """What stands in the place of a secret."""
 
 T = TypeVar("T")
 
-_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD|_AUTH|CREDENTIAL|COOKIE)S?$",
-                    re.IGNORECASE)
-_WORDS = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*|[0-9]+")
-_SHORTEST = 8
-_SHORTEST_LINE = 24  # of a secret with several lines
 _SHORTEST_PART = 4  # of a secret that was cut: less tells nothing
-_LONGEST_WORD = 15  # "not-needed", "lm-studio", "your-api-key": what people set where no key is needed
+_LINE = re.compile(r"[\w+/=.-]{24,}")  # of a secret with several lines
+_LEAST_VARIETY = 8  # different characters of such a line: a rule of dashes is none
 _USER = re.compile(r"://([^/?#\s]*)@")
-_QUERY = re.compile(r"[?&](?:[\w-]*(?:key|token|secret|password|sig|signature))=([^&#\s]+)", re.IGNORECASE)
+_QUERY = re.compile(r"[?&]([\w.-]+)=([^&#\s]+)")
+_EVERYBODYS = ("password", "postgres", "root", "admin", "guest", "test", "secret", "example", "pass", "changeme")
+_SIGNATURES = ("sig", "signature")
 
 _known: tuple[str, ...] = ()  # longest first: one may be the beginning of another
 _lock = threading.Lock()
 
 
-def keep_secret(value: str) -> None:
-    """Remember `value` as a secret, unless it is too short or too ordinary a word to be one. Of several lines (a
-    private key) each is one, because they may be shown one by one; lines of words are none."""
+def keep_secret(value: str, sign: NameSign = NameSign.PASSWORD) -> None:
+    """Remember `value` as a secret, unless it is too short or too ordinary to be one (`secret_signs`). `sign`: what the
+    name says that it goes by; without one it is in use as a secret. Of several lines (a private key) each is one,
+    because they may be shown one by one; lines of words are none."""
     value = value.strip()
-    if _is_telling(value):
+    if is_secret(value, sign):
         _remember(value)
-    for line in value.splitlines():
-        if len(line) >= _SHORTEST_LINE and " " not in line:
+    elif sign <= NameSign.DOUBTFUL:
+        return
+    lines = value.splitlines()
+    for line in lines if len(lines) > 1 else ():
+        if _LINE.fullmatch(line) and len({*line}) >= _LEAST_VARIETY:
             _remember(line)
+    for part in secret_parts(value) if " " in value else ():
+        _remember(part)
+    if value.startswith("{"):
+        _keep_fields(value)
+
+
+def _keep_fields(text: str) -> None:
+    """Remember the secrets in a JSON object (the key file of a cloud), each by the name of its field."""
+    with suppress(ValueError, RecursionError):
+        json.loads(text, object_hook=lambda fields: keep_variables(
+            {name: value for name, value in fields.items() if isinstance(value, str)}))
 
 
 def keep_address(address: str) -> None:
     """Remember the user, the password and the keys in the query of an address (`https://user:password@host?key=…`)."""
     for user in _USER.findall(address):
         name, _, password = user.partition(":")
-        keep_secret(password or name)
-        if password:
+        keep_secret(password or name, NameSign.PASSWORD if password else NameSign.KEY)
+        if password and password not in (name, *_EVERYBODYS):
             _remember(f"{user}@")  # a password too short to be looked for alone
             pair = f"{unquote(name)}:{unquote(password)}".encode("utf-8", "surrogateescape")
             _remember(base64.b64encode(pair).decode())  # as the header has it
-    for value in _QUERY.findall(address):
-        keep_secret(value)
+    for field, value in _QUERY.findall(address):
+        keep_secret(value, NameSign.KEY if field.lower() in _SIGNATURES else name_sign(field))
 
 
 def keep_variables(variables: Mapping[str, str]) -> None:
-    """Remember the secrets in environment variables: those named like one, and those within addresses."""
+    """Remember the secrets in environment variables: those that look like one, and those within addresses."""
     for name, value in variables.items():
-        if is_secret_name(name) and not Path(value).is_absolute():
-            keep_secret(value)
+        keep_secret(value, name_sign(name))
         if "://" in value:
             keep_address(value)
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a variable of this name holds a secret, as far as its name tells."""
-    return bool(_NAMES.search(name))
 
 
 def holds_secret(text: str) -> bool:
@@ -147,10 +156,6 @@ class StreamScrubber:
 def _overlap(text: AnyStr, secret: AnyStr) -> int:
     """Length of the longest end of `text` that begins `secret`."""
     return next((n for n in range(min(len(secret) - 1, len(text)), 0, -1) if text.endswith(secret[:n])), 0)
-
-
-def _is_telling(value: str) -> bool:
-    return len(value) >= _SHORTEST and not (len(value) <= _LONGEST_WORD and _WORDS.fullmatch(value))
 
 
 def _remember(value: str) -> None:
