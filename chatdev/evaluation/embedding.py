@@ -93,9 +93,12 @@ class EndpointEmbedder:
         """One vector a text. Raises ModelRejected, ModelUnavailable or UnusableReply."""
         import openai
 
+        from chatdev.llm.guarded_answer import PLAIN, guard
+
         vectors: list[Vector] = []
+        transport = openai.DefaultHttpx2Client(timeout=_TIMEOUT, headers=PLAIN, event_hooks={"response": [guard]})
         with openai.OpenAI(api_key=self._endpoint.key or "none", base_url=self._endpoint.address, timeout=_TIMEOUT,
-                           max_retries=self._retries) as client:
+                           max_retries=self._retries, http_client=transport) as client:
             for start in range(0, len(texts), _BATCH):
                 vectors += self._request(client, [text[:_LONGEST] or " " for text in texts[start:start + _BATCH]])
         return vectors

@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
-from chatdev.llm.failures import Refused, Transient, Unusable
+from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
 from chatdev.llm.tokens import count_tokens
 from chatdev.secrets import StreamScrubber
 
 _LENGTH = ("length", "max_tokens")
+_PIECE, _CALL = 16, 1000  # bytes that we take to keep a piece of text, and a tool call
 
 
 def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
@@ -135,6 +137,19 @@ def _is_count(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+@dataclass(slots=True)
+class _Call:
+    """A tool call of a stream, in the pieces in which it came."""
+
+    id: str = ""
+    name: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+
+    def completion(self) -> dict[str, Any]:
+        """The call as an unstreamed completion has it."""
+        return {"id": self.id, "function": {"name": "".join(self.name), "arguments": "".join(self.arguments)}}
+
+
 class StreamCollector:
     """Collects the chunks of a stream into one reply, and passes text on as it comes."""
 
@@ -142,7 +157,9 @@ class StreamCollector:
         self._listener = StreamScrubber(on_text)
         self._text: list[str] = []
         self._refusal: list[str] = []
-        self._calls: list[dict[str, Any]] = []
+        self._calls: list[_Call] = []
+        self._numbered: dict[str, _Call] = {}
+        self._size = 0
         self._finish: str | None = None
         self._usage: Any = None
         self._model = ""
@@ -160,12 +177,23 @@ class StreamCollector:
 
     def _add_part(self, part: Mapping[str, Any]) -> None:
         if text := text_of(part.get("content")):
-            self._text.append(text)
+            self._keep(self._text, text)
             self._listener.add(text)
         if refusal := text_of(part.get("refusal")):
-            self._refusal.append(refusal)
+            self._keep(self._refusal, refusal)
         for piece in _mappings(part.get("tool_calls")):
             self._add_to_call(piece)
+
+    def _keep(self, where: list[str], text: str) -> None:
+        """Put a piece to the others."""
+        self._grow(len(text) + _PIECE)
+        where.append(text)
+
+    def _grow(self, size: int) -> None:
+        """Raises UnusableReply when all that is kept gets too large."""
+        self._size += size
+        if self._size > LARGEST_ANSWER:
+            raise too_large("the streamed reply")
 
     def _add_to_call(self, piece: Mapping[str, Any]) -> None:
         """Take a part of a tool call."""
@@ -173,17 +201,23 @@ class StreamCollector:
         if not isinstance(function, Mapping):
             function = {}
         call = self._call(piece.get("index"), begins=bool(function.get("name")))
-        call["id"] = piece.get("id") or call["id"]
-        for key in ("name", "arguments"):
-            value = function.get(key)
-            call["function"][key] += value if isinstance(value, str) else ""
+        if given := piece.get("id"):
+            call.id = str(given)
+            self._grow(len(call.id))
+        for name, kept in (("name", call.name), ("arguments", call.arguments)):
+            if isinstance(value := function.get(name), str):
+                self._keep(kept, value)
 
-    def _call(self, index: Any, *, begins: bool) -> dict[str, Any]:
+    def _call(self, index: Any, *, begins: bool) -> _Call:
         """The call that a part belongs to. Servers that number no calls begin a new one by naming a function."""
-        call = next((known for known in self._calls if index is not None and known["index"] == index), None)
-        if call is None and (index is not None or begins or not self._calls):
-            call = {"index": index, "id": "", "function": {"name": "", "arguments": ""}}
+        number = None if index is None else json.dumps(index)
+        call = self._numbered.get(number) if number is not None else None
+        if call is None and (number is not None or begins or not self._calls):
+            call = _Call()
+            self._grow(_CALL + len(number or ""))
             self._calls.append(call)
+            if number is not None:
+                self._numbered[number] = call
         return call or self._calls[-1]
 
     def end(self) -> None:
@@ -195,7 +229,8 @@ class StreamCollector:
         self.end()
         if self._finish is None:
             raise Transient("the stream broke off before the reply was complete")
-        message = {"content": "".join(self._text), "refusal": "".join(self._refusal), "tool_calls": self._calls}
+        message = {"content": "".join(self._text), "refusal": "".join(self._refusal),
+                   "tool_calls": [call.completion() for call in self._calls]}
         return {"model": self._model, "usage": self._usage,
                 "choices": [{"message": message, "finish_reason": self._finish}]}
 

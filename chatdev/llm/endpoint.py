@@ -83,13 +83,18 @@ def why_unreachable(endpoint: Endpoint, seconds: float = PROBE_SECONDS) -> str |
     nothing; a server that has none, and says so, is there."""
     import httpx2
 
+    from chatdev.llm.guarded_answer import leads_to
+
     try:
-        with httpx2.Client(timeout=seconds, trust_env=not endpoint.is_local, auth=endpoint.user) as client:
-            status = client.get(_models_address(endpoint), headers=_key_header(endpoint)).status_code
+        with (httpx2.Client(timeout=seconds, trust_env=not endpoint.is_local, auth=endpoint.user) as client,
+              client.stream("GET", _models_address(endpoint), headers=_key_header(endpoint)) as response):
+            status, elsewhere = response.status_code, leads_to(response)  # what it says is not read
     except httpx2.TimeoutException:
         return f"does not answer within {seconds:g} seconds"
     except (httpx2.RequestError, httpx2.InvalidURL) as error:
         return scrub(f"cannot be reached ({error or type(error).__name__})")
+    if elsewhere:
+        return f"sends its callers on to {elsewhere} ({status})"
     if status in _REFUSED:
         return f"refuses {'the key' if endpoint.key else 'to answer without a key'} ({status})"
     if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:

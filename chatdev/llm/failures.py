@@ -17,10 +17,12 @@ from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential_jitter
 
-from chatdev.errors import ContextOverflow, ModelRejected
+from chatdev.errors import ContextOverflow, ModelRejected, UnusableReply
 from chatdev.llm.base import Usage
 
 SHOWN = 300  # characters of what a server says
+LARGEST_ANSWER = 8 << 20
+"""Bytes of an answer, or of one event of a stream: 128,000 tokens of 64 bytes each."""
 _OVERFLOW = ("context_length_exceeded", "exceed_context_size", "context length", "context size", "context window",
              "too many tokens", "prompt is too long", "maximum context")
 _NO_TOOLS = re.compile(r"\btools?\b.*\bsupport|support.*\btools?\b|tool[ _]choice|function calling", re.DOTALL)
@@ -57,6 +59,12 @@ class Unusable(Transient):
 
 class Refused(Unusable):
     """The model refuses to answer."""
+
+
+def too_large(whose: str) -> UnusableReply:
+    """The error of an answer over the limit; it is not asked for again."""
+    return UnusableReply(f"{whose} is larger than {LARGEST_ANSWER >> 20} MB, which no reply of a model is; nothing of "
+                         "it is used. Check what answers at this address")
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,11 +202,14 @@ def _client(endpoint: Endpoint) -> AsyncOpenAI:
     import httpx2
     import openai
 
+    from chatdev.llm.guarded_answer import PLAIN, guard_async
+
     timeout = httpx2.Timeout(endpoint.timeout, connect=5.0)
     limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
     # a local server is asked directly, whatever proxy the environment names
     transport = openai.DefaultAsyncHttpx2Client(timeout=timeout, limits=limits, verify=_certificates(),
-                                                trust_env=not endpoint.is_local, auth=endpoint.user)
+                                                trust_env=not endpoint.is_local, auth=endpoint.user, headers=PLAIN,
+                                                event_hooks={"response": [guard_async]})
     if endpoint.api_version:
         return openai.AsyncAzureOpenAI(api_key=endpoint.key, azure_endpoint=endpoint.address or "", max_retries=0,
                                        api_version=endpoint.api_version, timeout=timeout, http_client=transport)

