@@ -22,7 +22,7 @@ LAYERS = [
     "events origins paths place",
     "errors",
     "secrets version",
-    "secret_signs",
+    "plain_values secret_signs",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chatdev.llm.base import ToolCall
-from chatdev.replies.values import load_json
+from chatdev.plain_values import load_json
 
 Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered", "stuck", "budget"]
 

@@ -15,7 +15,7 @@ from chatdev.errors import JournalError, MissingProgram, ToolError
 from chatdev.events import ToolCalled
 from chatdev.llm.base import Message, ToolCall, ToolSpec
 from chatdev.place import Place
-from chatdev.replies.values import load_json
+from chatdev.plain_values import load_json
 
 
 @dataclass(frozen=True, slots=True)

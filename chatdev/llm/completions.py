@@ -11,10 +11,13 @@ from typing import Any, TypeGuard
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
 from chatdev.llm.tokens import count_tokens
+from chatdev.plain_values import encodable_text, encodable_values, short_name
 from chatdev.secrets import StreamScrubber
 
 _LENGTH = ("length", "max_tokens")
 _PIECE, _CALL = 16, 1000  # bytes that we take to keep a piece of text, and a tool call
+_MOST_TOKENS = 10**9  # that one call can have taken; whoever counts more does not count tokens
+_LONGEST = 400  # characters of a model's name, and of the id and name of a call; some ids are more than a number
 
 
 def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
@@ -30,7 +33,8 @@ def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
         body |= _constraint(request.constraint, grammar=grammar)
     if request.on_text:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-    return body
+    encodable: dict[str, Any] = encodable_values(body)
+    return encodable
 
 
 def _constraint(constraint: Constraint, *, grammar: bool) -> dict[str, Any]:
@@ -41,10 +45,9 @@ def _constraint(constraint: Constraint, *, grammar: bool) -> dict[str, Any]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    text = encodable_text(message.content)
-    plain: dict[str, Any] = {"role": message.role, "content": text}
+    plain: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.images:
-        plain["content"] = [{"type": "text", "text": text}, *(_image(image) for image in message.images)]
+        plain["content"] = [{"type": "text", "text": message.content}, *(_image(image) for image in message.images)]
     if message.tool_calls:
         plain["tool_calls"] = [{"id": call.id, "type": "function",
                                 "function": {"name": wire_name(call.name), "arguments": call.arguments}}
@@ -80,7 +83,7 @@ def reply_of(data: Any, request: Request) -> Reply:
         raise Unusable("the reply is empty")
     ending = "length" if finish in _LENGTH else "tool_calls" if calls else "stop"
     usage = server_usage(data) or _estimate_usage(request, text)
-    return Reply(text, calls, usage, ending, str(data.get("model") or ""))
+    return Reply(text, calls, usage, ending, short_name(str(data.get("model") or ""), _LONGEST))
 
 
 def _first_choice(data: Any) -> tuple[Mapping[str, Any], Any]:
@@ -102,11 +105,6 @@ def text_of(content: Any) -> str:
     return encodable_text(content) if isinstance(content, str) else ""
 
 
-def encodable_text(text: str) -> str:
-    """The text with `?` for half characters, which JSON can carry but no file and no later request."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def _calls(calls: Any) -> tuple[ToolCall, ...]:
     found = []
     for n, call in enumerate(calls if isinstance(calls, list) else []):
@@ -115,13 +113,19 @@ def _calls(calls: Any) -> tuple[ToolCall, ...]:
             raise Unusable("the reply holds a tool call without a name")
         arguments = function.get("arguments") or "{}"
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        found.append(ToolCall(str(call.get("id") or f"call-{n}"), str(function["name"]).replace("__", "."),
-                              encodable_text(text)))
+        name = short_name(str(function["name"]), _LONGEST).replace("__", ".")
+        found.append(ToolCall(_id_of(call, n), name, encodable_text(text)))
     return tuple(found)
 
 
+def _id_of(call: Mapping[str, Any], number: int) -> str:
+    """The server's own id of a tool call, if a request can name it; only the next request uses it."""
+    given = encodable_text(str(call.get("id") or ""))
+    return given if 0 < len(given) <= _LONGEST else f"call-{number}"
+
+
 def server_usage(data: Any) -> Usage | None:
-    """The server's count in a completion, whatever else is in it."""
+    """The server's count in a completion, whatever else is in it; None when it cannot be one."""
     usage = data.get("usage") if isinstance(data, Mapping) else None
     prompt, completion = (usage.get(f"{kind}_tokens") if isinstance(usage, Mapping) else None
                           for kind in ("prompt", "completion"))
@@ -134,7 +138,7 @@ def _estimate_usage(request: Request, text: str) -> Usage:
 
 
 def _is_count(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
 
 
 @dataclass(slots=True)

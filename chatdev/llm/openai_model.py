@@ -26,6 +26,7 @@ from chatdev.llm.failures import (
     status_of,
 )
 from chatdev.llm.rate import RateLimit
+from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ class OpenAIModel:
                     streamed.end()
                     return data
                 async for chunk in chunks:
+                    check_depth(chunk)
                     streamed.add(chunk)
             except (httpx2.RequestError, ValueError, RecursionError) as error:
                 raise Transient(f"the stream broke off ({type(error).__name__})") from None
@@ -192,9 +194,11 @@ def _read(data: Any, request: Request) -> Reply:
 
 def _json(content: bytes) -> Any:
     try:
-        return json.loads(content)
+        data = json.loads(content)
+        check_depth(data)
     except (ValueError, RecursionError):
         raise Unusable("the reply is not JSON") from None
+    return data
 
 
 def _client(endpoint: Endpoint) -> AsyncOpenAI:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chatdev.llm.base import ToolCall
+from chatdev.plain_values import load_json, short_name
 from chatdev.replies.fences import Fence, closes, fence_of, lines_of, scan
 from chatdev.replies.file_names import name_on
-from chatdev.replies.values import load_json
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
 _LONGEST = 300  # a marker and its decoration stand within so many characters
@@ -170,7 +170,7 @@ def _read_call(block: str) -> ToolCall | None:
         name = value.get("name")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         return None
-    return ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
+    return ToolCall("", short_name(name), json.dumps(arguments, ensure_ascii=False))
 
 
 _OVERLAP = 400  # characters a model repeats at most when it goes on

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from chatdev.config.json_schema import schema_validator
+from chatdev.plain_values import load_json
 from chatdev.replies.fences import scan
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
 from chatdev.workspace.python_source import literal
@@ -71,13 +72,9 @@ def _read_value(text: str) -> Any:
 
 def _read_strictly(text: str) -> Any:
     try:
-        return load_json(text, strict=False, constant=_refuse)
+        return load_json(text, strict=False)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno} column {error.colno}: {error.msg}") from None
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is not a JSON value")
 
 
 def _replace_words(text: str, words: Mapping[str, str]) -> str:
@@ -198,27 +195,3 @@ def _mentions(text: str, options: Sequence[str]) -> list[tuple[str, re.Match[str
 def _pattern(option: str) -> str:
     """The option's words, with any blanks, hyphens or underscores between them."""
     return r"[\s_-]*".join(re.escape(word) for word in re.split(r"[\s_-]+", option) if word)
-
-
-_DEEPEST = 100  # levels; far below what Python's own reader takes, which depends on who calls it
-
-
-def load_json(text: str, *, strict: bool = True, constant: Callable[[str], Any] | None = None) -> Any:
-    """The value of a JSON text. Raises ValueError, also for a value that is nested deeper than 100 levels; `strict` and
-    `constant` are those of `json.loads`."""
-    try:
-        value = json.loads(text, strict=strict, parse_constant=constant)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [child for parent in level for child in _children(parent)]
-        if not level:
-            return value
-    raise ValueError("nested too deeply")
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []

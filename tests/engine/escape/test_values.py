@@ -46,7 +46,7 @@ def test_expressions_read_a_reply_and_never_run_it(world: World) -> None:
 JSON: dict[str, str] = {
     "deep lists": "[" * 100_000 + "]" * 100_000, "deep objects": '{"a":' * 100_000,
     "a number without end": "9" * 10_000,
-    "no number": "NaN", "infinity": '{"a": Infinity}',
+    "a number beyond all": '{"a": 1e999}', "no number": "NaN", "infinity": '{"a": Infinity}',
     "a Python call": "__import__('os').system('touch /tmp/chatdev-escaped.py')",
     "a Python object": "{'a': open('/etc/passwd').read()}", "a YAML tag": "!!python/object/apply:os.system ['id']",
     "a YAML bomb": "a: &a [x, x]\nb: &b [*a, *a]", "half of it": '{"a": [1, 2',
@@ -64,7 +64,7 @@ def test_json_that_is_none_is_refused_in_words(world: World, name: str) -> None:
 
 ODD: list[Any] = [{"__proto__": {"x": 1}, "__class__": "os"}, {"a": "\x1b[2J\u202e"},
                   {"passed": True, "report": "fine"}, {"../../escaped.py": "x"},
-                  {"many": ["x"] * 10_000}, {"k" * 10_000: "v"}, {"half": "\ud800"}]
+                  {"many": ["x"] * 10_000}, {"k" * 10_000: "v"}, {"long": 10**4000}]
 
 
 @pytest.mark.parametrize("value", ODD, ids=range(len(ODD)))
@@ -74,6 +74,12 @@ def test_odd_json_is_a_value_like_any_other(world: World, value: Any) -> None:
         ASK: f"<SOLUTION>\n```json\n{json.dumps(value)}\n```", "second#1/round-1/assistant": "<SOLUTION> Ada"})
     assert run.values["title"] == value
     assert run.success
+
+
+def test_half_a_character_in_json_is_none_from_there_on(world: World) -> None:
+    phase = {**TALK, "solution": {"form": "json", "schema": {"type": "object"}}}
+    run = world.run(world.studio.company({"talk": phase}), {ASK: r'<SOLUTION> {"a\ud800": ["\udfff", "\ud83d\ude00"]}'})
+    assert run.values["title"] == {"a?": ["?", "\U0001f600"]}
 
 
 ITEMS: dict[str, Any] = {

@@ -1,0 +1,95 @@
+"""Plain values: what of a model's, a program's or a server's words may go on into prompts, journals and requests.
+
+Their texts can be encoded, their numbers can be written, and their nesting has an end. What comes in as a text is
+cleaned or refused by `load_json`; what a tool made is refused by `plain_value`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from typing import Any
+
+LARGEST = 10_000_000
+"""Characters of a value that a tool gives."""
+LONGEST_NAME = 80
+"""Characters of a name that a model gives to something, as places and headers have it."""
+_DEEPEST = 100  # levels; far below what Python's own reader takes, which depends on who calls it
+_HALVES = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
+_STEERS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
+
+
+def encodable_text(text: str) -> str:
+    """The text with `?` for half characters, which JSON can carry but no file and no later request."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def encodable_values(value: Any) -> Any:
+    """JSON values of which every text can be encoded, keys too."""
+    if isinstance(value, str):
+        return encodable_text(value)
+    if isinstance(value, dict):
+        return {encodable_values(key): encodable_values(child) for key, child in value.items()}
+    return [encodable_values(child) for child in value] if isinstance(value, list) else value
+
+
+def short_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """The name, unless it is long or steers a terminal: then its beginning, and a fingerprint that tells it from every
+    other."""
+    if len(name) <= longest and not _STEERS.search(name):
+        return name
+    fingerprint = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"{_STEERS.sub('?', name[:longest - 20])}~{fingerprint}"
+
+
+def load_json(text: str, *, strict: bool = True) -> Any:
+    """The value of a JSON text, with `?` for half characters. Raises ValueError, also for NaN, a number without an end,
+    and a value that is nested deeper than 100 levels; `strict` is that of `json.loads`."""
+    try:
+        value = json.loads(text, strict=strict, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    check_depth(value)
+    return encodable_values(value) if _HALVES.search(text) else value
+
+
+def check_depth(value: Any) -> None:
+    """Raise ValueError for JSON values that are nested deeper than 100 levels."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return
+    raise ValueError("nested too deeply")
+
+
+def plain_value(value: Any) -> Any:
+    """What a tool gave, as the journal gives it back. Raises ValueError for what is no JSON value: other objects, NaN,
+    half characters, what is nested too deeply or has no end, and more than can be used."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode("utf-8")
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    if len(text) > LARGEST:
+        raise ValueError(f"{len(text)} characters of JSON are too much; {LARGEST} are possible")
+    return load_json(text)
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is not a JSON value")
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    return number if math.isfinite(number) else _refuse(word[:20])
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
