@@ -19,7 +19,7 @@ LAYERS = [
     "tools llm config",
     "sandbox workspace",
     "journal",
-    "events origins paths place",
+    "events origins paths place isolation",
     "errors",
     "secrets version",
     "plain_values secret_signs",

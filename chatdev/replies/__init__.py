@@ -1,13 +1,35 @@
 """Replies: what a model's response means in the form that its phase asks for (design §3)."""
 
-from chatdev.replies.files import FilesDelivery, parse_files
-from chatdev.replies.forms import parse_solution
-from chatdev.replies.problem import ReplyProblem, Unreadable, describe_problems
-from chatdev.replies.protect import objections
-from chatdev.replies.python.parts import example_part
-from chatdev.replies.utterance import Marked, read_marker, strip_thoughts
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chatdev.replies.files import FilesDelivery, parse_files
+    from chatdev.replies.forms import parse_solution
+    from chatdev.replies.problem import ReplyProblem, Unreadable, describe_problems
+    from chatdev.replies.protect import objections
+    from chatdev.replies.python.parts import example_part
+    from chatdev.replies.utterance import Marked, read_marker, strip_thoughts
 
 __all__ = [
     "FilesDelivery", "Marked", "ReplyProblem", "Unreadable", "describe_problems", "example_part", "objections",
     "parse_files", "parse_solution", "read_marker", "strip_thoughts",
 ]
+
+_PROBLEM, _UTTERANCE = "chatdev.replies.problem", "chatdev.replies.utterance"
+_LAZY = {
+    "FilesDelivery": "chatdev.replies.files", "parse_files": "chatdev.replies.files",
+    "parse_solution": "chatdev.replies.forms",
+    "ReplyProblem": _PROBLEM, "Unreadable": _PROBLEM, "describe_problems": _PROBLEM,
+    "objections": "chatdev.replies.protect", "example_part": "chatdev.replies.python.parts",
+    "Marked": _UTTERANCE, "read_marker": _UTTERANCE, "strip_thoughts": _UTTERANCE,
+}
+"""What is loaded when it is first asked for: the child that reads Python needs none of it, and starts at once."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'chatdev.replies' has no attribute {name!r}")

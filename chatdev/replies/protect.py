@@ -10,7 +10,8 @@ from functools import cached_property
 
 from chatdev.replies.languages import holds_only_commands, is_program, is_python
 from chatdev.replies.problem import ReplyProblem
-from chatdev.replies.python.reader import definitions, fault
+from chatdev.replies.python.reader import fault
+from chatdev.workspace.python_facts import definitions
 
 _LONG = 8  # filled lines: shorter files may shrink freely
 _FRAGMENT = 0.4  # a file that keeps less than this share of its filled lines is a fragment

@@ -11,7 +11,7 @@ from chatdev.config.json_schema import schema_validator
 from chatdev.plain_values import load_json
 from chatdev.replies.fences import scan
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
-from chatdev.workspace.python_source import literal
+from chatdev.workspace.python_facts import literal_as_json
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
 _TO_JSON = {"True": "true", "False": "false", "None": "null", ",": ""}
@@ -84,7 +84,7 @@ def _replace_words(text: str, words: Mapping[str, str]) -> str:
 
 def _read_literal(text: str) -> Any:
     """A Python literal as JSON values. Raises SyntaxError and what `json` raises."""
-    return load_json(json.dumps(literal(text), allow_nan=False))
+    return load_json(literal_as_json(text))
 
 
 def _violations(value: Any, schema: Mapping[str, Any]) -> list[ReplyProblem]:

@@ -1,7 +1,9 @@
 """Reading Python source that may be anything: syntax errors are the only errors, and warnings stay out of the way.
 
-All threads of a process read here, one at a time: they share the warning filters, and in Python 3.11 the depth of the
-tree that is being built (`SystemError: AST constructor recursion depth mismatch`).
+To be called in the child of this process alone (`isolation/`): some hundred bytes may take gigabytes here, or a minute,
+or crash Python. Where all the same several threads of a process do so, they read one at a time: they share the warning
+filters, and in Python 3.11 the depth of the tree that is being built (`SystemError: AST constructor recursion depth
+mismatch`).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 one_at_a_time = Lock()
 """To hold while a library may parse Python; the functions here hold it themselves."""
 _ERRORS = ValueError, TypeError, RecursionError, MemoryError, OverflowError  # NUL bytes, lists as keys, deep nesting
+_TOO_MUCH = "nested too deeply, or takes too much memory to compile"
 _MANY_DOTS = 20_000
 _MANY_PARTS = 500
 _LONG_NAME = re.compile(r"(?:\.[\s\\]*+\w++[\s\\]*+)++")
@@ -56,4 +59,5 @@ def _quiet(path: str) -> Iterator[None]:
         try:
             yield
         except _ERRORS as error:
-            raise SyntaxError(str(error) or "nested too deeply", (path, 1, 1, None)) from error
+            why = _TOO_MUCH if isinstance(error, MemoryError) else str(error) or "nested too deeply"
+            raise SyntaxError(why, (path, 1, 1, None)) from error

@@ -3,7 +3,6 @@ harmless on every common file system."""
 
 from __future__ import annotations
 
-import ast
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +12,7 @@ from types import MappingProxyType
 
 from chatdev.errors import UnsafePath
 from chatdev.workspace.file_tree import read_tree
-from chatdev.workspace.python_source import parse
+from chatdev.workspace.python_facts import has_main_guard
 
 
 class Software(Mapping[str, bytes]):
@@ -92,7 +91,7 @@ def find_entry(files: Mapping[str, bytes]) -> EntryPoint:
     names = {PurePosixPath(path).name: path for path in reversed(programs)}
     if path := names.get("main.py") or names.get("__main__.py"):
         return EntryPoint(path)
-    with_guard = [path for path in programs if _has_main_guard(files[path])]
+    with_guard = [path for path in programs if has_main_guard(files[path])]
     candidates = with_guard or [path for path in programs if PurePosixPath(path).name != "__init__.py"]
     return EntryPoint(candidates[0]) if len(candidates) == 1 else EntryPoint(None, tuple(candidates))
 
@@ -108,15 +107,6 @@ def is_test(path: str) -> bool:
     pure = PurePosixPath(path)
     return (pure.name.startswith("test_") or pure.stem.endswith("_test") or pure.name in ("conftest.py", "setup.py")
             or any(part in ("test", "tests") for part in pure.parts[:-1]))
-
-
-def _has_main_guard(source: bytes) -> bool:
-    try:
-        body = parse(source, "").body
-    except SyntaxError:
-        return False
-    return any(isinstance(node, ast.If) and "__name__" in {
-        name.id for name in ast.walk(node.test) if isinstance(name, ast.Name)} for node in body)
 
 
 MAX_COMPONENT = 255  # bytes of UTF-8, the limit of ext4, APFS and NTFS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from chatdev.replies.python.outline import Outline, Statement
-from chatdev.replies.python.reader import functions
+from chatdev.workspace.python_facts import functions
 
 _WHOLE_SHARE = 0.6  # a program of its own is a new version when it has at least this share of the old lines
 

@@ -1,4 +1,5 @@
-"""Reading Python: text in, plain data out. Syntax trees are handled here and nowhere else in this package."""
+"""Reading Python: text in, plain data out, in the child of this process (`isolation/`). Syntax trees are handled here
+and nowhere else in this package."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ import builtins
 import re
 from collections.abc import Collection, Iterator, Sequence
 from hashlib import sha256
-from io import StringIO
 from typing import Literal
 
+from chatdev.isolation.isolate import isolate
 from chatdev.replies.elision import is_elision
 from chatdev.replies.fences import indentation
 from chatdev.replies.python.outline import Import, Kind, Outline, Statement
@@ -24,21 +25,27 @@ _BUILTINS = frozenset(dir(builtins))
 class NotPython(Exception):
     """A text that Python cannot parse, such as `line 3: invalid syntax`; `line` counts from 1, 0 when it is unknown."""
 
-    def __init__(self, error: SyntaxError) -> None:
-        super().__init__(f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg))
-        self.line = error.lineno or 0
+    def __init__(self, why: str, line: int = 0) -> None:
+        super().__init__(why, line)
+        self.why, self.line = why, line
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.why}" if self.line else self.why
 
 
+@isolate(NotPython)
 def read(text: str) -> Outline:
     """`text` as a whole module. Raises NotPython."""
     return _outline(LINE.findall(text), _body(text))
 
 
+@isolate(NotPython)
 def read_lines(lines: list[str]) -> Outline:
     """The module of these lines, with their ends. Raises NotPython."""
     return _outline(lines, _body("".join(lines)))
 
 
+@isolate(NotPython)
 def read_part(text: str) -> Outline:
     """`text` as part of a module: methods may be indented, and lines may stand for code left out.
 
@@ -62,42 +69,22 @@ def read_part(text: str) -> Outline:
 def fault(text: str) -> str | None:
     """Why Python cannot parse `text`, as `line 3: '(' was never closed`; None when it can."""
     try:
-        _body(text)
+        _parse(text)
     except NotPython as error:
         return str(error)
     return None
 
 
-def definitions(text: str) -> set[str]:
-    """Functions and classes of a module; empty when it does not parse."""
-    return {node.name for node in _body_if_any(text) if isinstance(node, _Function | ast.ClassDef)}
-
-
-def functions(text: str) -> list[str]:
-    """The source of each function of a module that has no decorators; empty when it does not parse."""
-    lines = list(StringIO(text, newline=""))  # as Python counts them
-    return [_source(lines, node) for node in _body_if_any(text)
-            if isinstance(node, ast.FunctionDef) and not node.decorator_list]
-
-
-def _source(lines: list[str], node: ast.FunctionDef) -> str:
-    """What `ast.get_source_segment` gives, which splits the whole text into lines again for every node."""
-    *before, last = lines[node.lineno - 1:node.end_lineno]
-    return "".join((*before, last.encode()[:node.end_col_offset].decode()))
+@isolate(NotPython)
+def _parse(text: str) -> None:
+    _body(text)
 
 
 def _body(text: str) -> list[ast.stmt]:
     try:
         return parse(text).body
     except SyntaxError as error:
-        raise NotPython(error) from None
-
-
-def _body_if_any(text: str) -> list[ast.stmt]:
-    try:
-        return _body(text)
-    except NotPython:
-        return []
+        raise NotPython(str(error.msg), error.lineno or 0) from None
 
 
 def _unwrap_frame(body: list[ast.stmt]) -> list[ast.stmt]:

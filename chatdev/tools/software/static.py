@@ -3,7 +3,7 @@ that it uses and defines nowhere. `software.compiles` and `software.packages` re
 
 from __future__ import annotations
 
-import ast
+import contextlib
 import json
 import re
 import sys
@@ -15,11 +15,8 @@ from typing import Any
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
 from chatdev.tools.software.knowledge import distributions
-from chatdev.workspace.python_source import check, one_at_a_time, parse
+from chatdev.tools.software.python_reading import fault_in_python, imported_names, undefined_uses
 from chatdev.workspace.snapshot import is_test
-
-_GIVEN = {"_"}  # what a program may be given at run time (gettext)
-_MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +70,22 @@ def packages(ctx: ToolContext) -> dict[str, Any]:
 
 def syntax_errors(files: Mapping[str, bytes]) -> list[SourceError]:
     """One error for each Python file that does not compile."""
-    errors = []
-    for path, source in files.items():
-        if not path.endswith(".py"):
-            continue
-        try:
-            check(source, path)
-        except SyntaxError as error:
-            line = error.lineno or 1
-            lines = source.decode("utf-8", errors="replace").splitlines()
-            errors.append(SourceError(path, line, f"{type(error).__name__}: {error.msg}",
-                                      lines[line - 1].strip() if line <= len(lines) else ""))
-    return errors
+    return [SourceError(path, line, f"{kind}: {message}", _line_of(source, line))
+            for path, source in files.items() if path.endswith(".py")
+            for kind, line, message in _faults_in_python(source, path)]
+
+
+def _faults_in_python(source: bytes, path: str) -> list[tuple[str, int, str]]:
+    try:
+        found = fault_in_python(source, path)
+    except SyntaxError as error:  # it takes too much to be read
+        found = "SyntaxError", 1, str(error.msg)
+    return [found] if found else []
+
+
+def _line_of(source: bytes, line: int) -> str:
+    lines = source.decode("utf-8", errors="replace").splitlines()
+    return lines[line - 1].strip() if line <= len(lines) else ""
 
 
 def data_errors(files: Mapping[str, bytes]) -> list[SourceError]:
@@ -109,8 +110,9 @@ def imports(files: Mapping[str, bytes]) -> Imports:
     own = _own_modules(files)
     for path, source in files.items():
         if path.endswith(".py") and not is_test(path):
-            for name, may_fail in _imported_names(parse(source, path)):
-                every[may_fail].add(name)
+            with contextlib.suppress(SyntaxError):  # it takes too much to be looked through
+                for name, may_fail in imported_names(source, path):
+                    every[may_fail].add(name)
     required = frozenset(every[False] - own)
     return Imports(required, frozenset(every[True] - own - required))
 
@@ -142,37 +144,6 @@ def _own_modules(files: Mapping[str, bytes]) -> set[str]:
     return own
 
 
-def _imported_names(tree: ast.Module) -> Iterator[tuple[str, bool]]:
-    """Top-level names of the modules that are imported, and whether that may fail (it stands in a `try` that catches
-    it). Without recursion: what a model wrote may be nested beyond reason."""
-    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
-    while waiting:
-        node, may_fail = waiting.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from ((name, may_fail) for name in _names_of(node))
-        elif not (isinstance(node, ast.If) and _is_type_checking(node.test)):
-            may_fail = may_fail or (isinstance(node, ast.Try) and any(map(_catches_import_error, node.handlers)))
-            waiting += [(child, may_fail) for child in ast.iter_child_nodes(node)]
-
-
-def _names_of(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """The top-level names of what an import statement imports; none for a relative import."""
-    if isinstance(node, ast.Import):
-        return [alias.name.split(".")[0] for alias in node.names]
-    return [node.module.split(".")[0]] if node.module and not node.level else []
-
-
-def _is_type_checking(test: ast.expr) -> bool:
-    return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
-
-
-def _catches_import_error(handler: ast.ExceptHandler) -> bool:
-    if handler.type is None:
-        return True
-    names = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
-    return not names.isdisjoint({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
-
-
 def undefined_names(files: Mapping[str, bytes]) -> list[SourceError]:
     """The first use of each name that the Python files use and define nowhere: a button without its function starts
     well and fails when it is pressed. The files must compile; nothing is said of those that import `*` or may make
@@ -182,24 +153,7 @@ def undefined_names(files: Mapping[str, bytes]) -> list[SourceError]:
 
 
 def _undefined_names_of(path: str, source: bytes) -> Iterator[SourceError]:
-    from pyflakes.checker import Checker
-    from pyflakes.messages import UndefinedName
-
-    text = source.decode("utf-8", errors="replace")
-    if any(f"{maker}(" in text for maker in _MAKERS):
-        return
-    tree = parse(source, path)
-    try:
-        with one_at_a_time:  # it parses annotations that are strings
-            messages = Checker(tree, path).messages
-    except RecursionError:  # nested beyond what can be looked through
-        return
-    first: dict[str, int] = {}
-    for message in messages:
-        if isinstance(message, UndefinedName):
-            name = str(message.message_args[0])
-            first[name] = min(message.lineno, first.get(name, message.lineno))
-    lines = text.splitlines()
-    for name, line in sorted(first.items(), key=lambda item: item[1]):
-        if name not in _GIVEN:
+    lines = source.decode("utf-8", errors="replace").splitlines()
+    with contextlib.suppress(SyntaxError):  # it takes too much to be looked through: nothing is said
+        for name, line in undefined_uses(source, path):
             yield SourceError(path, line, f"NameError: name {name!r} is not defined", lines[line - 1].strip())

@@ -4,6 +4,7 @@ and reading what lies at an address there, with the user's proxy and passwords."
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import ssl
 import subprocess
@@ -17,7 +18,7 @@ from urllib.request import url2pathname
 
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.secrets import keep_address
-from chatdev.workspace.python_source import literal
+from chatdev.workspace.python_facts import literal_as_json
 
 if TYPE_CHECKING:
     import httpx2
@@ -82,7 +83,7 @@ def _settings() -> dict[str, str]:
     if done.returncode != 0:
         raise ToolError("pip cannot read its settings; `pip config debug` tells where they are")
     pairs = [line.partition("=") for line in done.stdout.splitlines()]
-    return {name.removeprefix(section): str(literal(value))
+    return {name.removeprefix(section): str(json.loads(literal_as_json(value)))
             for section in _SECTIONS for name, _, value in pairs if name.startswith(section)}
 
 

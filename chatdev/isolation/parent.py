@@ -1,0 +1,215 @@
+"""The parent's side: one child for each process, started when it is first needed and again whenever it ended."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from chatdev.errors import SandboxError
+from chatdev.isolation.child import HEAD
+
+MEMORY = 1 << 30
+"""Bytes that a text may take to be read."""
+SECONDS = 10
+"""Of a processor, for one text."""
+LONGEST = 64 << 20
+"""Bytes of a call; longer ones are refused."""
+_LONGEST_ANSWER = 16 << 20
+_PATIENCE = 120.0  # seconds by the clock, for a child that gets no processor; its own limit comes long before
+_LOOK = 0.25  # seconds between two looks at its memory, where the system limits none
+_WATCHED = sys.platform != "linux"
+_REMEMBERED = 256  # texts that took a child down
+_KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # what the interpreter itself may need to start
+_START = ("import sys; memory, seconds, *sys.path[:] = sys.argv[1:]; from chatdev.isolation.child import serve; "
+          "serve(int(memory), int(seconds))")
+_KILLED = -signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP
+_TOO_LARGE = "it takes more memory to read than it may, {memory} MiB, or is nested too deeply"
+_TOO_SLOW = "it takes more time to read than it may, {seconds} s of a processor"
+_TOO_LONG = f"it has more than {LONGEST >> 20} MiB, or what is read from it more than {_LONGEST_ANSWER >> 20} MiB"
+_CRASHED = "it makes the parser crash; it may be nested too deeply, or hold too much in one place"
+_KILLED_TWICE = "the process that reads it was killed, twice; it may take more memory than this machine has"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """What one text may take: bytes of memory, and seconds of a processor."""
+
+    memory: int = MEMORY
+    seconds: int = SECONDS
+
+
+class _Gone(Exception):
+    """The child ended, or had to be ended. `why` says what of the text did that; empty when it was something else."""
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class _Child:
+    """A process that reads. To be ended. Raises SandboxError when it does not start."""
+
+    def __init__(self, limits: ReadingLimits) -> None:
+        self._limits = limits
+        self._socket, theirs = socket.socketpair()
+        environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"MALLOC_ARENA_MAX": "1"}
+        try:
+            with theirs:  # a session of its own: Ctrl-C at a terminal is for us, and we end it
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", _START, str(limits.memory),
+                     str(limits.seconds), *_import_path()], stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, start_new_session=True)
+        except OSError as error:
+            self._socket.close()
+            raise SandboxError(f"no process can be started that reads what models write ({error}); end other programs, "
+                               "or allow more processes (ulimit -u)") from None
+        try:
+            self._receive(time.monotonic() + _PATIENCE)
+        except _Gone:
+            status = self.end()
+            raise SandboxError(f"the process that reads what models write does not start (exit status {status}); try "
+                               f"{sys.executable} -I -c 'import chatdev'") from None
+
+    def ask(self, request: bytes) -> tuple[bytes, bool]:
+        """The answer to a call, and whether the child can be asked again. Raises _Gone."""
+        deadline = time.monotonic() + _PATIENCE
+        self._socket.settimeout(_PATIENCE)
+        try:
+            self._socket.sendall(b"+" + len(request).to_bytes(HEAD - 1, "big") + request)
+        except TimeoutError:
+            raise _Gone(_TOO_SLOW) from None
+        except OSError:
+            raise _Gone from None
+        return self._receive(deadline)
+
+    def end(self) -> int:
+        """Kill it if it still runs; its exit status, negative for the signal that ended it."""
+        self._socket.close()
+        self._process.kill()
+        status: int = self._process.wait()
+        return status
+
+    def forget(self) -> None:
+        """Let go of it in a process that was forked from its parent."""
+        self._socket.close()
+        self._process.returncode = 0
+
+    def _receive(self, deadline: float) -> tuple[bytes, bool]:
+        head = self._read(HEAD, deadline)
+        length = int.from_bytes(head[1:], "big")
+        if length > _LONGEST_ANSWER:
+            raise _Gone(_TOO_LONG)
+        return self._read(length, deadline), head[:1] == b"+"
+
+    def _read(self, count: int, deadline: float) -> bytes:
+        pieces = []
+        while count:
+            try:
+                self._socket.settimeout(min(max(0.001, deadline - time.monotonic()), _LOOK if _WATCHED else _PATIENCE))
+                piece = self._socket.recv(min(count, 1 << 20))
+            except TimeoutError:
+                self._check(deadline)
+                continue
+            except OSError:
+                piece = b""
+            if not piece:
+                raise _Gone
+            pieces.append(piece)
+            count -= len(piece)
+        return b"".join(pieces)
+
+    def _check(self, deadline: float) -> None:
+        if time.monotonic() >= deadline:
+            raise _Gone(_TOO_SLOW)
+        if _WATCHED and _memory_of(self._process.pid) > self._limits.memory:
+            raise _Gone(_TOO_LARGE)
+
+
+class Reader:
+    """Asks a child of this process, one call at a time. To be ended."""
+
+    def __init__(self, limits: ReadingLimits = ReadingLimits()) -> None:
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._child: _Child | None = None
+        self._refused = OrderedDict[bytes, str]()
+
+    def ask(self, request: bytes) -> tuple[bytes, str]:
+        """The answer, or nothing and why the text cannot be read. Raises SandboxError."""
+        digest = blake2b(request, digest_size=16).digest()
+        with self._lock:
+            if digest in self._refused:
+                return b"", self._refused[digest]
+            answer, why = self._ask(request) if len(request) <= LONGEST else (b"", _TOO_LONG)
+            if not answer:
+                why = why.format(memory=self._limits.memory >> 20, seconds=self._limits.seconds)
+                self._refused[digest] = why
+                if len(self._refused) > _REMEMBERED:
+                    self._refused.popitem(last=False)
+            return answer, why
+
+    def _ask(self, request: bytes) -> tuple[bytes, str]:
+        for _ in range(2):  # one that was killed from outside may have had nothing to do with the text
+            try:
+                child = self._child = self._child or _Child(self._limits)
+                answer, goes_on = child.ask(request)
+                if not goes_on:
+                    self.end()
+                return answer, _TOO_LARGE
+            except _Gone as gone:
+                status = self.end()
+                why = gone.why or _reason(status)
+                if why:
+                    return b"", why
+            except BaseException:  # Ctrl-C: its answer would be taken for that to the next call
+                self.end()
+                raise
+        return b"", _KILLED_TWICE
+
+    def end(self) -> int:
+        """End the child, if there is one; the next call starts another."""
+        child, self._child = self._child, None
+        return child.end() if child else 0
+
+    def begin_anew(self) -> None:
+        """In a process that was forked: what the parent has is not ours, and no thread is here that holds the lock."""
+        child, self._child = self._child, None
+        self._lock = threading.Lock()
+        if child:
+            child.forget()
+
+
+def _reason(status: int) -> str:
+    """What of a text ended the child; empty when somebody else did."""
+    if status in _KILLED:
+        return ""
+    return _TOO_SLOW if status == -signal.SIGXCPU else _CRASHED
+
+
+def _import_path() -> list[str]:
+    """From where the child imports: this very chatdev, then what is installed. Folders relative to the working folder
+    are none of it."""
+    own = str(Path(__file__).parents[2])
+    return list(dict.fromkeys([own, *(path for path in sys.path if path.startswith(os.sep))]))
+
+
+def _memory_of(pid: int) -> int:
+    """What a process has in memory, in bytes, where /proc does not tell."""
+    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return int(told.stdout.strip() or 0) << 10
+
+
+_reader = Reader()
+ask = _reader.ask
+atexit.register(_reader.end)
+os.register_at_fork(after_in_child=_reader.begin_anew)

@@ -1,0 +1,84 @@
+"""What is known of one Python file without running it, read in the child of this process; every function raises
+SyntaxError for a file that cannot be read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from chatdev.isolation.isolate import isolate
+from chatdev.workspace.python_source import check, one_at_a_time, parse
+
+_GIVEN = {"_"}  # what a program may be given at run time (gettext)
+_MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names unseen
+
+
+@isolate(SyntaxError)
+def fault_in_python(source: bytes, path: str) -> tuple[str, int, str] | None:
+    """Why a file does not compile: the kind of the error, its line, and what Python says; None when it does."""
+    try:
+        check(source, path)
+    except SyntaxError as error:
+        return type(error).__name__, error.lineno or 1, str(error.msg)
+    return None
+
+
+@isolate(SyntaxError)
+def imported_names(source: bytes, path: str) -> list[tuple[str, bool]]:
+    """Top-level names of the modules that are imported, and whether that may fail (it stands in a `try` that catches
+    it)."""
+    return list(_imported_names(parse(source, path)))
+
+
+def _imported_names(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Without recursion: what a model wrote may be nested beyond reason."""
+    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while waiting:
+        node, may_fail = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((name, may_fail) for name in _names_of(node))
+        elif not (isinstance(node, ast.If) and _is_type_checking(node.test)):
+            may_fail = may_fail or (isinstance(node, ast.Try) and any(map(_catches_import_error, node.handlers)))
+            waiting += [(child, may_fail) for child in ast.iter_child_nodes(node)]
+
+
+def _names_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The top-level names of what an import statement imports; none for a relative import."""
+    if isinstance(node, ast.Import):
+        return [alias.name.split(".")[0] for alias in node.names]
+    return [node.module.split(".")[0]] if node.module and not node.level else []
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
+
+
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    names = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
+    return not names.isdisjoint({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+@isolate(SyntaxError)
+def undefined_uses(source: bytes, path: str) -> list[tuple[str, int]]:
+    """The names that a file uses and defines nowhere, each with the line of its first use, by line; none of a file
+    that imports `*` or may make names as it runs."""
+    text = source.decode("utf-8", errors="replace")
+    if any(f"{maker}(" in text for maker in _MAKERS):
+        return []
+    from pyflakes.checker import Checker
+    from pyflakes.messages import UndefinedName
+
+    tree = parse(source, path)
+    try:
+        with one_at_a_time:  # it parses annotations that are strings
+            messages = Checker(tree, path).messages
+    except RecursionError:  # nested beyond what can be looked through
+        return []
+    first: dict[str, int] = {}
+    for message in messages:
+        if isinstance(message, UndefinedName):
+            name = str(message.message_args[0])
+            first[name] = min(message.lineno, first.get(name, message.lineno))
+    return sorted(((name, line) for name, line in first.items() if name not in _GIVEN), key=lambda item: item[1])

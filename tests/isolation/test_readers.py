@@ -1,0 +1,37 @@
+"""Nothing that a model wrote is parsed in the process that holds the run."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.checkout import MODULES, imported, named
+
+READERS = {  # every function there that is called from elsewhere is isolated
+    "chatdev/replies/python/reader.py", "chatdev/workspace/python_facts.py",
+    "chatdev/tools/software/python_reading.py", "chatdev/tools/software/unfinished.py",
+}
+PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "chatdev.workspace.python_source"}
+
+
+def parsers_in(tree: ast.Module) -> set[str]:
+    found = {parser for name in imported(tree) for parser in PARSERS if f"{name}.".startswith(f"{parser}.")}
+    calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    return found | calls & {"compile", "eval", "exec"}
+
+
+def test_only_the_readers_use_a_parser() -> None:
+    found = {named(path) for path in MODULES if parsers_in(ast.parse(path.read_text(encoding="utf-8")))}
+    assert found - READERS == {"chatdev/workspace/python_source.py"}
+    assert found >= READERS
+
+
+@pytest.mark.parametrize("module", sorted(READERS))
+def test_a_reader_imports_nothing_that_takes_long(module: str) -> None:
+    name = module.removesuffix(".py").replace("/", ".")
+    program = f"import sys, {name}; print(*({{'pydantic', 'jinja2', 'yaml', 'openai'}} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
