@@ -130,6 +130,8 @@ class RunExecution:
                         {name: str(value) for name, value in self.context.inputs.values.items() if value is not None}))
         if self.folder.note:
             emit(Noted("", self.folder.note))
+        for note in self.plan.notes:
+            emit(Noted("", note, "warning"))
         self.history.start()
         if order.software:
             await self.history.commit(self.state.software, _FROM_THE_START)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ from chatdev.runner.recorded import (
     require_tools,
 )
 from chatdev.runner.resources import Equipment, Resources, replay_equipment, resolve_resources
+from chatdev.runner.restored import restore_options
 from chatdev.runner.spending import sum_past_spending
 from chatdev.secrets import holds_secret, scrub, scrub_bytes
 from chatdev.workspace.run_folder import RunFolder, slug
@@ -84,6 +85,8 @@ class RunPlan:
     """What earlier sessions of the run spent."""
     follows: Path | None = None
     """The journal of a finished run whose long-term memory this one begins with."""
+    notes: Sequence[str] = ()
+    """What is not as it was in the run that this one goes on with."""
 
 
 def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
@@ -133,13 +136,14 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
     company = _find_company(before, choices, resources)
     if "task" not in company.inputs:
         raise ConfigError(f"company {company.company!r} takes no `task`, so nothing can be added to one")
-    equipment = resolve_resources(company, before.fill_options(resources.options), resources)
+    restored = restore_options(before.options, resources.options, resources.user)
+    equipment = resolve_resources(company, restored.options, resources)
     task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrub(request)},
                   "protocol.follow_up")
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
                     software=Software.load(folder.software))
     return RunPlan(company, _complete_order(order, equipment, resources), _inputs_of(order, company), equipment,
-                   folder=_folder_beside(path, resources), follows=recorded.path)
+                   folder=_folder_beside(path, resources), follows=recorded.path, notes=restored.notes)
 
 
 def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPlan:
@@ -150,7 +154,8 @@ def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPla
     require_tools(order, resources.tools)
     company = recorded_company(order, resources.tools)
     model = ModelSettings(name=order.options.get("model"), base_url=order.options.get("base_url"))
-    equipment = replay_equipment(company, model, order.profiles, order.fill_options(options))
+    equipment = replay_equipment(company, model, order.profiles,
+                                 replace(options, language=options.language or order.options.get("language")))
     folder = NewFolder(Path(options.warehouse or resources.temporary_folder()), options.name or "replay")
     return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder,
                    past=Past(recorded, recorded.finished, "ignore", complete=True, speed=speed))
@@ -161,12 +166,14 @@ def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoice
     before, options = past.recorded.order, resources.options
     require_given(before, options, resources.tools)
     company = _find_company(before, choices, resources)
-    equipment = resolve_resources(company, before.fill_options(options), resources)
+    restored = restore_options(before.options, options, resources.user)
+    equipment = resolve_resources(company, restored.options, resources)
     order = _complete_order(replace(before, company=_dump_without_secrets(company)), equipment, resources)
     past = replace(past, differing="perform" if choices.from_here else "refuse",
                    changed=order.company != before.company,
                    any_model=bool(options.model or options.base_url) or past.recorded.models_vary)
-    return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder, past=past)
+    return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder, past=past,
+                   notes=restored.notes)
 
 
 def _find_company(before: Order, choices: ResumeChoices, resources: Resources) -> CompanyConfig:

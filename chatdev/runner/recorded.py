@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,17 @@ from chatdev.config.load import load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import ContextOverflowed, Finished, ToolFailed, result_from_json, result_to_json
-from chatdev.errors import ConfigError, JournalError
+from chatdev.errors import ConfigError, JournalError, UnsafePath
 from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image
 from chatdev.place import Place
 from chatdev.runner.options import RunOptions
+from chatdev.runner.restored import RESTORED_OPTIONS
 from chatdev.runner.toolbox import KnownTools
-from chatdev.secrets import PLACEHOLDER
+from chatdev.workspace.snapshot import safe_path
 
 JOURNAL = "journal.jsonl"
 """The journal's name in the `run` folder."""
-
-_KEPT_OPTIONS = ("model", "base_url", "sandbox", "language", "install", "runtime")
-"""The options that a resumed run has again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +131,6 @@ class Order:
     profiles: Sequence[ModelProfile] = ()
     tools: Sequence[str] = ()
 
-    def fill_options(self, options: RunOptions) -> RunOptions:
-        """`options`, the unset ones among them as they were when the order was given."""
-        return replace(options, **{name: value for name, value in self.options.items()
-                                   if name in _KEPT_OPTIONS and getattr(options, name) is None
-                                   and PLACEHOLDER not in str(value)})  # an address with a password is given anew
-
     def to_record(self) -> dict[str, Any]:
         """The order as plain JSON values; bytes in base64."""
         return {
@@ -153,17 +145,37 @@ class Order:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Order:
         """The order that `to_record` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        _check_texts("source", record["source"], {"name_or_path": str, "sets": list, "without": list})
+        _check_texts("options", record["options"], {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
         images = {name: Image(b64decode(data), media_type) for name, (media_type, data) in record["images"].items()}
-        software = {path: b64decode(data) for path, data in record["software"].items()}
+        software = {_plain_path(path): b64decode(data) for path, data in record["software"].items()}
         profiles = [ModelProfile.model_validate(profile) for profile in record["profiles"]]
         return cls(record["company"], record["source"], record["inputs"], images, software=software,
                    values=record["values"], options=record["options"], profiles=profiles,
                    tools=record.get("tools", ()))
 
 
+def _check_texts(name: str, values: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+    """Raise TypeError when a field of an order holds what no order does: it becomes the argument of a function."""
+    for key, value in values.items():
+        texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
+        if not (isinstance(value, kinds.get(key, ())) and texts):
+            raise TypeError(f"`{name}` has {key}: {value!r:.80}")
+
+
+def _plain_path(path: str) -> str:
+    """The path of a file of the software, as it stands. Raises ValueError for one that nothing could have written."""
+    try:
+        if safe_path(path) == path:
+            return path
+    except UnsafePath as error:
+        raise ValueError(str(error)) from None
+    raise ValueError(f"the path {path!r} is not in its plain form")
+
+
 def options_to_keep(options: RunOptions, model: str | None) -> dict[str, Any]:
     """The options that an order keeps; `model` is the name of the default model."""
-    values = {name: getattr(options, name) for name in _KEPT_OPTIONS} | {"model": model}
+    values = {name: getattr(options, name) for name in RESTORED_OPTIONS} | {"model": model}
     found = {name: value for name, value in values.items() if value is not None}
     return {**found, "own_model": True} if options.own_model is not None else found
 

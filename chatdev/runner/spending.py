@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from math import inf
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -13,9 +14,11 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import Replied, result_from_json
 from chatdev.engine.budget import Spending
 from chatdev.engine.context import RoleModel
-from chatdev.errors import ConfigError
+from chatdev.errors import ConfigError, JournalError
 from chatdev.paths import settings_file
 from chatdev.runner.options import RunOptions
+
+N = TypeVar("N", int, float)
 
 
 def read_limits(options: RunOptions) -> Limits:
@@ -59,14 +62,14 @@ def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[M
             case "Activity" if not record.get("copied") and (spent := _activity_spending(record, profiles)):
                 without_event[record["place"]] = spent
             case "ModelCalled" | "ToolCalled" if not record["replayed"]:
-                unfinished += record["seconds"]
+                unfinished += _at_least_nothing(record["seconds"])
                 if record["kind"] == "ModelCalled":
                     without_event.pop(record["place"], None)
                     total += _call_spending(record, profiles)
             case "RunStarted":  # the session before was killed, if anything is left of it
                 total, unfinished = total + Spending(seconds=unfinished), 0.0
             case "RunFinished":
-                total, unfinished = total + Spending(seconds=record["seconds"]), 0.0
+                total, unfinished = total + Spending(seconds=_at_least_nothing(record["seconds"])), 0.0
     return sum(without_event.values(), total + Spending(seconds=unfinished))
 
 
@@ -78,10 +81,19 @@ def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfil
     usage = result.reply.usage
     profile = profile_for(result.reply.model or record["request"]["sampling"]["model"], profiles)
     cost = profile.cost(usage.prompt_tokens, usage.completion_tokens)
-    return Spending(1, usage.prompt_tokens + usage.completion_tokens, cost, result.seconds)
+    tokens = _at_least_nothing(usage.prompt_tokens) + _at_least_nothing(usage.completion_tokens)
+    return Spending(1, tokens, cost, _at_least_nothing(result.seconds))
 
 
 def _call_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
-    tokens: tuple[int, int] = record["prompt_tokens"], record["completion_tokens"]
+    tokens = _at_least_nothing(record["prompt_tokens"]), _at_least_nothing(record["completion_tokens"])
     cost = record["cost"]
-    return Spending(1, sum(tokens), profile_for(record["model"], profiles).cost(*tokens) if cost is None else cost)
+    return Spending(1, sum(tokens), profile_for(record["model"], profiles).cost(*tokens) if cost is None
+                    else _at_least_nothing(cost))
+
+
+def _at_least_nothing(spent: N) -> N:
+    """What a journal says was spent: nobody gets anything back. Raises JournalError for what is no amount."""
+    if not 0 <= spent < inf:
+        raise JournalError(f"the journal says that {spent} was spent, which is no amount; it is damaged")
+    return spent
