@@ -15,16 +15,24 @@ import errno
 import fcntl
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from io import FileIO
+from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Any
 
 from chatdev.errors import JournalError, WorkspaceError
+from chatdev.plain_file import open_plain
 from chatdev.secrets import holds_secret, scrub_values
 
 SCHEMA = 1
+_PIECE = 1 << 16  # bytes
+_SHORT = 1 << 20  # bytes of a line that are read in any case
+_LONGEST = 192 << 20  # bytes of a line: the first one holds the software to start from, up to 100 MiB, in base64
+_LARGEST = 1 << 30  # bytes
+_PLENTY = 32 << 20  # bytes of a journal that may hold what it likes, and of anything but text in a larger one
+_TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 
 
 def utc_now() -> datetime:
@@ -122,11 +130,11 @@ class Journal:
 def _open_journal(path: Path) -> FileIO:
     """The file, locked and ending with a whole line."""
     try:
-        file = path.open("ab", buffering=0)
+        file = FileIO(open_plain(path, os.O_RDWR | os.O_CREAT | os.O_APPEND), "a+")
         with contextlib.ExitStack() as failing:
             failing.callback(file.close)
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the file's end lets go of it, however we end
-            file.truncate(path.read_bytes().rfind(b"\n") + 1)
+            file.truncate(_end_of_lines(file.fileno()))
             _sync_folder(path.parent)
             failing.pop_all()
     except BlockingIOError as error:
@@ -135,6 +143,17 @@ def _open_journal(path: Path) -> FileIO:
     except OSError as error:
         raise WorkspaceError(f"cannot write the journal {path}: {error.strerror}") from error
     return file
+
+
+def _end_of_lines(file: int) -> int:
+    """Where the last whole line ends, looked for from the end."""
+    end = os.fstat(file).st_size
+    while end > 0:
+        begin = max(0, end - _PIECE)
+        if (found := os.pread(file, end - begin, begin).rfind(b"\n")) >= 0:
+            return begin + found + 1
+        end = begin
+    return 0
 
 
 def _sync_folder(path: Path) -> None:
@@ -153,17 +172,42 @@ def _write_error(path: Path, error: OSError) -> WorkspaceError:
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     """The records in order; a last line without its end (a crash while writing) is left out. Raises JournalError for
-    other damage."""
-    try:
-        *lines, _ = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
-    for number, line in enumerate(lines, start=1):
+    other damage, and for what is too large to be a journal."""
+    for number, line in enumerate(_whole_lines(path), start=1):
         try:
             record = json.loads(line.decode("utf-8", "surrogatepass"))
         except (ValueError, RecursionError) as error:
             raise JournalError(f"{path}, line {number}: not a JSON record; the journal is damaged") from error
         yield _check_record(record, f"{path}, line {number}")
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    """The lines that have an end, one at a time: a journal may be a stranger's, and of any size.
+
+    Texts take the memory that they are long, but `[],` takes twenty times as much; so what is no text is counted in a
+    large journal."""
+    try:
+        with os.fdopen(open_plain(path), "rb") as file:
+            size, structure = os.fstat(file.fileno()).st_size, 0
+            if size > _LARGEST:
+                raise JournalError(f"{path} has {size >> 20} MiB, and no journal is larger than {_LARGEST >> 20} MiB")
+            while (line := _read_line(file)).endswith(b"\n"):
+                structure += len(_TEXTS.sub(b"", line)) if size > _PLENTY else 0
+                if structure > _PLENTY:
+                    raise JournalError(f"{path} holds more values than any run has; it is no journal of chatdev")
+                yield line[:-1]
+            if len(line) >= _SHORT and not (line.startswith(b"{") and len(line) < _LONGEST):
+                raise JournalError(f"{path} has a line that is too long for a record; it is no journal of chatdev")
+    except OSError as error:
+        raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
+
+
+def _read_line(file: BufferedReader) -> bytes:
+    """The next line; of one that is too long for a record, or does not begin like one, only its beginning."""
+    line = file.readline(_SHORT)
+    if len(line) < _SHORT or line.endswith(b"\n") or not line.startswith(b"{"):
+        return line
+    return line + file.readline(_LONGEST - _SHORT)
 
 
 def _check_record(record: Any, place: str) -> dict[str, Any]:

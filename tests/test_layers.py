@@ -19,7 +19,7 @@ LAYERS = [
     "tools llm config",
     "sandbox workspace",
     "journal",
-    "events origins paths place isolation",
+    "events origins paths place isolation plain_file",
     "errors",
     "secrets version",
     "plain_values secret_signs",

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 @click.command("play", context_settings={"allow_interspersed_args": False})
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--sandbox", type=click.Choice(SANDBOXES), default="bubblewrap", show_default=True,
-              help="Where it runs; `none` gives it your rights.")
+@click.option("--sandbox", type=click.Choice(SANDBOXES),
+              help="Where it runs; `none` gives it your rights. [default: bubblewrap]")
 @install_option
 @report_outcome
-def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Policy | None) -> int:
+def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, install: Policy | None) -> int:
     """Start finished software in the sandbox. FOLDER is the folder of a run; all arguments and options after it
     are passed to the program. The program works on a copy, so the files that it writes are lost afterwards. For a
     page, its address for a browser is shown."""
@@ -37,8 +37,9 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str, install: Pol
     if page := page_of(folder):
         click.echo(f"open it in a browser: {page.as_uri()}")
         return 0
-    supply = Supply(install or user_settings().install or "auto", ask_person_now if can_ask_person() else None)
-    execution = play(folder, find_sandbox(sandbox), arguments, supply)
+    user = user_settings()
+    supply = Supply(install or user.install or "auto", ask_person_now if can_ask_person() else None)
+    execution = play(folder, find_sandbox(sandbox or user.sandbox or "bubblewrap"), arguments, supply)
     if execution.exit_status is None:
         return 128 + (execution.signal or 0)
     return execution.exit_status

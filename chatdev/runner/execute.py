@@ -29,7 +29,7 @@ from chatdev.runner.report import RunLog
 from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.result import Run
 from chatdev.runner.toolbox import KnownTools, RunToolbox, prepare_runtime
-from chatdev.workspace.file_tree import explain_os_errors
+from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.run_folder import RunFolder, SoftwareFolder
 from chatdev.workspace.snapshot import Software
 
@@ -158,8 +158,7 @@ class RunExecution:
         self.log.emit(RunResumed("", self.playback.calls_found))
 
     def _keep_company(self) -> None:
-        with explain_os_errors("write into", self.folder.run):
-            (self.folder.run / "company.yaml").write_text(self.plan.order.company, encoding="utf-8")
+        write_file(self.folder.run, "company.yaml", self.plan.order.company.encode("utf-8", "replace"))
 
     def _judge(self) -> None:
         """Whether the company's success expression holds, and whether this machine could tell."""

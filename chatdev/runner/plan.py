@@ -5,6 +5,7 @@ Planning asks and refuses; it makes nothing but the locks and folders of the ses
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -105,7 +106,7 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
 def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> RunPlan:
     """Go on with the run in the folder `path` where it stopped. Raises JournalError, ConfigError and the like."""
     folder = RunFolder.open(path)
-    if not (folder.run / JOURNAL).is_file():
+    if not os.path.lexists(folder.run / JOURNAL):
         raise JournalError(f"{path} has no journal: the run was stopped before it began; start a new run")
     resources.journal(folder, held=True)  # locked before it is read
     recorded = RecordedRun.read(folder.path)

@@ -41,7 +41,7 @@ class RecordedRun:
     @classmethod
     def read(cls, path: Path) -> RecordedRun:
         """The journal at `path`, or of the run folder `path`. Raises JournalError when it is none, or damaged."""
-        file = path / "run" / JOURNAL if path.is_dir() else path
+        file = find_journal(path)
         records = tuple(read_journal(file))
         kinds: dict[str, list[Mapping[str, Any]]] = {"Order": [], "Message": [], "Activity": []}
         for record in records:
@@ -98,6 +98,16 @@ class RecordedRun:
         for place, done in finished.items():
             journal.append("Activity", place, {"digest": done.digest, "request": done.request,
                                                "result": result_to_json(done.result), "copied": True})
+
+
+def find_journal(path: Path) -> Path:
+    """The journal at `path` (where the user may have put a link to it), or of the run folder `path` (where a link is a
+    stranger's). Raises JournalError for the latter."""
+    if not path.is_dir():
+        return path.resolve()
+    if (path / "run").is_symlink():
+        raise JournalError(f"{path / 'run'} is a link; nothing in a run folder is followed, move it away")
+    return path / "run" / JOURNAL
 
 
 def _activities_by_place(records: list[Mapping[str, Any]]) -> dict[str, Finished]:

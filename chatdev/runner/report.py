@@ -29,7 +29,7 @@ from chatdev.runner.result import Run, RunUsage, Status
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrub
 from chatdev.tools.software.languages import is_startable
-from chatdev.workspace.file_tree import explain_os_errors
+from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.snapshot import Software
 
 
@@ -65,8 +65,8 @@ class RunLog:
         run.values, run.software, run.spent = values, Software(software), spent
         run.usage.seconds = round(time.monotonic() - self._started, 3)
         try:
-            with explain_os_errors("write the report", path := run.folder / "run" / "report.md"):
-                path.write_text(sanitize(report_markdown(self._events, run)), encoding="utf-8", errors="replace")
+            write_file(run.folder / "run", "report.md", sanitize(report_markdown(self._events, run)).encode(
+                "utf-8", "replace"))
         except WorkspaceError as error:
             self._end_unwritten(error)
         try:

@@ -8,15 +8,17 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from chatdev.errors import WorkspaceError
+from chatdev.errors import UnsafePath, WorkspaceError
+from chatdev.plain_file import read_plain
 
 SKIPPED_FOLDERS = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 _LARGEST_FILE = 10 << 20  # bytes
 _LARGEST_TREE = 100 << 20  # bytes
 _MOST_FILES = 10_000
+_MOST_ENTRIES = 100_000  # of all kinds, caches included
 _TEMPORARY = re.compile(r"\.(?P<name>.{1,40})\.[0-9a-f]{8}", re.DOTALL)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _REMEDIES = {
@@ -39,7 +41,7 @@ _REMEDIES = {
 
 def write_file(root: Path, path: str, content: bytes) -> None:
     """Write `root/path` whole or not at all; raises WorkspaceError. `path` is a safe relative POSIX path."""
-    *parents, name = path.split("/")
+    *parents, name = _parts(path)
     with explain_os_errors("write", root / path), _open_folder(root, parents, make=True) as folder:
         temporary = f".{name[:40]}.{secrets.token_hex(4)}"  # as _TEMPORARY has it
         try:
@@ -50,6 +52,15 @@ def write_file(root: Path, path: str, content: bytes) -> None:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=folder)
+
+
+def _parts(path: str) -> list[str]:
+    """The parts of a relative path. Raises UnsafePath when one of them leads out of its folder."""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") or "\0" in part for part in parts):
+        raise UnsafePath(f"the path {path[:80]!a} leaves the software folder; use a short relative path such as "
+                         "src/main.py")
+    return parts
 
 
 def is_left_of(path: str, content: bytes, files: Mapping[str, bytes]) -> bool:
@@ -64,7 +75,7 @@ def is_left_of(path: str, content: bytes, files: Mapping[str, bytes]) -> bool:
 
 def remove_file(root: Path, path: str) -> None:
     """Remove `root/path` and the folders that this leaves empty; a missing file is fine."""
-    *parents, name = path.split("/")
+    *parents, name = _parts(path)
     with explain_os_errors("remove", root / path):
         try:
             with _open_folder(root, parents) as folder:
@@ -88,26 +99,48 @@ def read_tree(root: Path) -> dict[str, bytes]:
     total = 0
     with explain_os_errors("read", root):
         for path in sorted(_regular_files(root)):
-            content = path.read_bytes() if path.stat().st_size <= _LARGEST_FILE else None
-            if content is None:
-                raise WorkspaceError(f"{path} is larger than {_LARGEST_FILE >> 20} MiB; keep data out of the software")
+            content = read_software_file(path)
             files[path.relative_to(root).as_posix()] = content
             total += len(content)
-            if total > _LARGEST_TREE or len(files) > _MOST_FILES:
-                raise WorkspaceError(f"{root} holds more than {_LARGEST_TREE >> 20} MiB or {_MOST_FILES} files; give "
-                                     "the folder of the software only")
+            if total > _LARGEST_TREE:
+                raise _too_much(root)
     return dict(sorted(files.items()))
 
 
+def read_software_file(path: Path) -> bytes:
+    """The content of a file, unless it is larger than any of a software is. Raises WorkspaceError and OSError."""
+    if path.lstat().st_size > _LARGEST_FILE:
+        raise WorkspaceError(f"{path} is larger than {_LARGEST_FILE >> 20} MiB; keep data out of the software")
+    return read_plain(path, _LARGEST_FILE)
+
+
 def files_and_links(root: Path) -> Iterator[Path]:
-    """All files and links below `root`, whoever made them; only what belongs to a repository is left out."""
-    with os.scandir(root) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name.lower() != ".git":
-                    yield from files_and_links(Path(entry.path))
-            elif entry.is_symlink() or entry.is_file():
-                yield Path(entry.path)
+    """All files and links below `root`, whoever made them; only what belongs to a repository is left out. Raises
+    WorkspaceError when they are too many."""
+    for entry in _entries(root, lambda name: name.lower() == ".git"):
+        if entry.is_symlink() or entry.is_file():
+            yield Path(entry.path)
+
+
+def _entries(root: Path, left_out: Callable[[str], bool]) -> Iterator[os.DirEntry[str]]:
+    """Everything below `root` but folders, and what is in those that are left out; however deep it is, and as long as
+    it is not too much."""
+    waiting, count = [str(root)], 0
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                count += 1
+                if count > _MOST_ENTRIES:
+                    raise _too_much(root)
+                if not entry.is_dir(follow_symlinks=False):
+                    yield entry
+                elif not left_out(entry.name):
+                    waiting.append(entry.path)
+
+
+def _too_much(root: Path) -> WorkspaceError:
+    return WorkspaceError(f"{root} holds more than {_LARGEST_TREE >> 20} MiB or {_MOST_FILES} files; give the folder "
+                          "of the software only")
 
 
 def write_tree(root: Path, files: Mapping[str, bytes]) -> None:
@@ -117,13 +150,13 @@ def write_tree(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _regular_files(folder: Path) -> Iterator[Path]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in SKIPPED_FOLDERS:
-                    yield from _regular_files(Path(entry.path))
-            elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(".pyc"):
-                yield Path(entry.path)
+    count = 0
+    for entry in _entries(folder, SKIPPED_FOLDERS.__contains__):
+        if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".pyc"):
+            count += 1
+            if count > _MOST_FILES:
+                raise _too_much(folder)
+            yield Path(entry.path)
 
 
 @contextlib.contextmanager

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from dulwich.errors import ChecksumMismatch, FileFormatException, WrongObjectException
 from dulwich.index import SerializedIndexEntry, commit_tree, write_index
-from dulwich.object_store import DiskObjectStore, iter_tree_contents
+from dulwich.object_store import BaseObjectStore, DiskObjectStore, MaxTreeDepthExceeded, iter_tree_contents
 from dulwich.objects import Blob, Commit, ObjectID, Tree
 from dulwich.pack import SHA1Writer
 from dulwich.refs import HEADREF, DiskRefsContainer, Ref, SymrefLoop, check_ref_format
@@ -37,9 +37,22 @@ _CONFIG = b"""[core]
 _ATTRIBUTES = b"* -text !eol -ident -filter !working-tree-encoding\n"
 """For those who use git in the folder: files stay as they are, whatever a `.gitattributes` in the software asks for."""
 _LOCK = ".lock"
+_MOST = 100_000  # files of a version, and versions
+_LARGEST_OBJECT = 64 << 20  # bytes; trees and commits are read, no files
 _DAMAGES = (LookupError, ValueError, TypeError, AssertionError, RuntimeError, struct.error, zlib.error,
-            ChecksumMismatch, FileFormatException, WrongObjectException, SymrefLoop)
+            ChecksumMismatch, FileFormatException, WrongObjectException, SymrefLoop, MaxTreeDepthExceeded)
 """What reading bytes that are not as they should be ends in."""
+
+
+E = TypeVar("E")
+
+
+def _at_most(entries: Iterable[E]) -> Iterator[E]:
+    """The entries of a tree; raises ValueError when they are more than any software has."""
+    for count, entry in enumerate(entries):
+        if count > _MOST:
+            raise ValueError("a tree has too many files")
+        yield entry
 
 
 class FileVersion(NamedTuple):
@@ -47,6 +60,15 @@ class FileVersion(NamedTuple):
 
     mode: int
     id: ObjectID
+
+
+class _OwnObjects(DiskObjectStore):
+    """The objects that lie in the repository itself."""
+
+    @property
+    def alternates(self) -> list[BaseObjectStore]:
+        """None: `objects/info/alternates` may name any folder."""
+        return []
 
 
 class Repository:
@@ -63,7 +85,7 @@ class Repository:
         """The repository, to be closed. Raises WorkspaceError for one that is damaged or cannot be written."""
         try:
             with (explain_os_errors("use the git history", metadata),
-                  closing(DiskObjectStore(metadata / "objects")) as store):
+                  closing(_OwnObjects(metadata / "objects", loose_object_size_limit=_LARGEST_OBJECT)) as store):
                 yield cls(metadata, store)
         except _DAMAGES as error:
             raise WorkspaceError(f"the git history {metadata} is damaged ({type(error).__name__}: {error}); the files "
@@ -77,13 +99,16 @@ class Repository:
         """The newest version, by path."""
         head = self.head()
         entries = () if head is None else iter_tree_contents(self._store, self.tree_of(head))
-        return {entry.path: FileVersion(entry.mode, entry.sha) for entry in entries
+        return {entry.path: FileVersion(entry.mode, entry.sha) for entry in _at_most(entries)
                 if entry.path is not None and entry.mode is not None and entry.sha is not None}
 
     def messages(self) -> Iterator[str]:
         """The messages of all commits, newest first."""
-        newer = self.head()
+        newer, seen = self.head(), set[ObjectID]()
         while newer is not None:
+            if newer in seen or len(seen) > _MOST:
+                raise ValueError(f"the commits before {newer!r} have no end")
+            seen.add(newer)
             commit = self._commit(newer)
             yield commit.message.decode("utf-8", "replace").strip()
             newer = next(iter(commit.parents), None)
@@ -133,7 +158,7 @@ class Repository:
         return found
 
     def _point(self, name: Ref, commit: ObjectID) -> None:
-        if name != HEADREF and not check_ref_format(name):
+        if name != HEADREF and not (name.startswith(b"refs/") and check_ref_format(name)):
             raise ValueError(f"HEAD leads to {name!r}")
         path = self._metadata / name.decode("utf-8", "surrogateescape")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,5 +182,7 @@ def make_repository(metadata: Path) -> None:
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     temporary = path.with_name(f"{path.name}{_LOCK}")
-    temporary.write_bytes(content)
+    temporary.unlink(missing_ok=True)
+    with temporary.open("xb") as file:  # one that is new: no link is written through
+        file.write(content)
     temporary.replace(path)

@@ -11,7 +11,7 @@ import stat
 import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,10 +21,12 @@ from chatdev.workspace.file_tree import (
     explain_os_errors,
     files_and_links,
     is_left_of,
+    read_software_file,
     read_tree,
     remove_file,
     write_file,
 )
+from chatdev.workspace.plain_tree import require_folder, require_plain_tree
 from chatdev.workspace.snapshot import safe_path
 
 if TYPE_CHECKING:  # dulwich is imported when it is needed
@@ -36,6 +38,8 @@ _LONGEST_NAME = 60
 _NAMELESS = "software"
 _FILE, _PROGRAM, _LINK = 0o100644, 0o100755, 0o120000  # git's modes
 _ID = 7  # characters of a commit's short id
+_FOREIGN = ("this folder belongs to another user: whatever they change in it while the run is under way becomes part "
+            "of the run; copy it to have it for yourself")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,9 @@ class RunFolder:
         if missing := [part.name for part in (folder.software, folder.run) if not part.is_dir()]:
             raise WorkspaceError(f"{path} is no run folder: it has no {' and no '.join(missing)}/ in it; give a folder "
                                  "of the warehouse, like warehouse/Name-20260101120000")
-        return folder
+        require_folder(folder.software)
+        require_folder(folder.run)
+        return folder if folder.path.stat().st_uid == os.geteuid() else replace(folder, note=_FOREIGN)
 
 
 def slug(name: str) -> str:
@@ -121,8 +127,8 @@ class SoftwareFolder:
         """Make the repository when there is none, and repair what somebody who was killed left of one."""
         from chatdev.workspace.repository import make_repository
 
-        if self._metadata.is_symlink() or self._metadata.is_file():
-            raise WorkspaceError(f"{self._metadata} leads somewhere else; move it away")
+        if os.path.lexists(self._metadata):
+            require_plain_tree(self._metadata)
         make_repository(self._metadata)
 
     def versions(self) -> list[str]:
@@ -181,7 +187,7 @@ class SoftwareFolder:
             return path not in software
         if file.is_symlink() or not file.is_file():
             return False
-        content = file.read_bytes()
+        content = read_software_file(file)
         return software.get(path) == content or is_left_of(path, content, software)
 
     @property
@@ -195,8 +201,9 @@ class SoftwareFolder:
 
     def _look(self, repository: Repository) -> Mapping[bytes, FileVersion]:
         """Everything that is in the folder, also what is no software."""
-        self._files = {os.fsencode(path.relative_to(self.path)): repository.keep(*_content_and_mode(path))
-                       for path in files_and_links(self.path)}
+        with explain_os_errors("read", self.path):
+            self._files = {os.fsencode(path.relative_to(self.path)): repository.keep(*_content_and_mode(path))
+                           for path in files_and_links(self.path)}
         self._tree = None
         return self._files
 
@@ -221,4 +228,4 @@ def _content_and_mode(path: Path) -> tuple[bytes, int]:
     """What git keeps of a file or link, and its mode."""
     if path.is_symlink():
         return os.fsencode(path.readlink()), _LINK
-    return path.read_bytes(), _PROGRAM if path.stat().st_mode & stat.S_IXUSR else _FILE
+    return read_software_file(path), _PROGRAM if path.stat().st_mode & stat.S_IXUSR else _FILE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -165,3 +166,39 @@ def test_nobody_gets_a_budget_back_by_what_a_journal_says(field: str, value: flo
             "completion_tokens": 1, "cost": 0.5, "seconds": 1.0}
     with pytest.raises(JournalError, match="no amount"):
         sum_past_spending([{**call, field: value}])
+
+
+@pytest.mark.parametrize("name", ["run/journal.jsonl", "run/company.yaml", "run/report.md", "software/.git/info",
+                                  "software/.git/refs", "software/.git/HEAD", "software"])
+def test_nothing_is_written_through_a_link_in_a_run_folder(shop: Shop, name: str) -> None:
+    folder = foreign(shop, {})
+    outside = shop.folder / "outside"
+    (folder / name).rename(outside)
+    (folder / name).symlink_to(outside)
+    before = outside.read_bytes() if outside.is_file() else contents(outside)
+    outcome = resume(shop, folder)
+    assert outcome.status in (0, 5), outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.status == 0 or "move it away" in outcome.err
+    assert (outside.read_bytes() if outside.is_file() else contents(outside)) == before
+    assert outcome.status == (0 if name in ("run/company.yaml", "run/report.md") else 5)
+
+
+@pytest.mark.parametrize("command", [("resume",), ("replay",), ("resume", "--from", "write#1"),
+                                     ("resume", "--task", "more")])
+def test_a_pipe_for_a_journal_is_not_waited_for(shop: Shop, command: tuple[str, ...]) -> None:
+    folder = stopped(shop)
+    (folder / "run" / "journal.jsonl").unlink()
+    os.mkfifo(folder / "run" / "journal.jsonl")
+    refused = shop.command(command[0], str(folder), *command[1:])
+    assert refused.status == 5, refused.err
+    assert "it is a pipe" in refused.err
+
+
+def test_a_giant_beside_the_software_ends_the_session_in_words(shop: Shop) -> None:
+    folder = foreign(shop, {})
+    with (folder / "software" / "stray.bin").open("wb") as file:
+        file.truncate(2 << 30)
+    outcome = resume(shop, folder)
+    assert outcome.status == 5, outcome.err
+    assert "stray.bin is larger than 10 MiB; keep data out of the software" in outcome.err

@@ -21,18 +21,23 @@ from pathlib import Path
 
 from chatdev.errors import ConfigError, MissingProgram, ToolError
 from chatdev.paths import cache_dir
+from chatdev.plain_file import open_plain, read_plain
 from chatdev.sandbox.base import Binding, Sandbox
+from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing.install import install
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import Interpreter, interpreter
 from chatdev.tools.software.static import third_party_names
 from chatdev.workspace.file_tree import explain_os_errors
+from chatdev.workspace.plain_tree import require_folder, require_plain_files
 
 _SECONDS = 300.0  # for all that one version of a program needs anew
 _RUNTIME_SECONDS = 1200.0  # for the whole set of a runtime; some connections are slow
 _TOO_FEW = 5.0  # seconds in which nothing can be installed any more
 _PAUSE = 0.5  # seconds between two looks at a runtime that another process makes
+_LONGEST_NOTE = 1 << 20  # bytes
+_ENVIRONMENT = ("bin", "include", "lib", "lib64", "pyvenv.cfg", "share")  # what Python's venv makes
 Outcomes = dict[str, str | None]
 """Distribution -> why it is not installed, or None when it is."""
 
@@ -41,7 +46,7 @@ class Modules:
     """The environment in `folder` (made on first use). Several runs of a tool may use it at once."""
 
     def __init__(self, folder: Path, interpreter: Interpreter) -> None:
-        self._folder = folder.resolve()
+        self._folder = folder.parent.resolve() / folder.name
         self._interpreter = interpreter
 
     @property
@@ -57,8 +62,10 @@ class Modules:
     @property
     def folders(self) -> tuple[Path, ...]:
         """Where the modules are: the environment, and a runtime."""
-        lines = self._paths.read_text(encoding="utf-8").splitlines() if self._paths.exists() else []
-        return self._folder, *(path for line in lines if (path := Path(line)).is_absolute() and path.is_dir())
+        lines = _read_note(self._paths).splitlines()
+        shared = [path for line in lines if (path := Path(line)).parent == runtimes_folder() and path.is_dir()
+                  and path.name != os.pardir]
+        return self._folder, *shared
 
     @property
     def _packages(self) -> Path:
@@ -73,6 +80,7 @@ class Modules:
         """Install the distributions for these import names, each settled once per run; import name -> reason for those
         that are not there. Raises what `install` and `Runtime.make` raise."""
         with explain_os_errors("keep modules in", self._folder), self._lock():
+            self._require_plain()
             if not self.python.exists():
                 self._make_environment()
             prepared = self._shared_runtime(supply.runtime, sandbox)
@@ -85,7 +93,19 @@ class Modules:
         known |= refused | installed
         return {name: reason for name, distribution in distributions.items() if (reason := known[distribution])}
 
+    def _require_plain(self) -> None:
+        """Raise WorkspaceError when what is written or shown to programs leads somewhere else: the folder may come with
+        a stranger's run."""
+        parents = [self._paths.parents[level] for level in range(3)]  # lib/python3.11/site-packages
+        for folder in (self._folder, self._packages, *parents, *self._folders()):
+            if os.path.lexists(folder):
+                require_folder(folder)
+        require_plain_files(self._folder, ("lock", "runtime", "installed.json", "pyvenv.cfg"))
+        require_plain_files(self._paths.parent, (self._paths.name,))
+
     def _make_environment(self) -> None:
+        for name in filter(os.path.lexists, (self._folder / part for part in _ENVIRONMENT)):
+            remove_folder(name)  # what is left of one that was not finished, or is a stranger's
         command = [str(self._interpreter.executable), "-I", "-m", "venv", "--without-pip", str(self._folder)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60, check=False,
@@ -100,7 +120,7 @@ class Modules:
         """The runtime called `name`, or the one that the run had before, where it is still there."""
         note = self._folder / "runtime"
         if name is None:
-            known = note.is_file() and (before := note.read_text()) in knowledge.runtimes()
+            known = (before := _read_note(note)) in knowledge.runtimes()
             return found if known and (found := runtime(before)).ready else None
         found = runtime(name)
         while not found.ready and not found.make(sandbox):
@@ -136,9 +156,12 @@ class Modules:
         self._paths.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     def _record(self) -> Outcomes:
-        record = self._folder / "installed.json"
-        known: Outcomes = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-        return known
+        """What is known of distributions; nothing where the record says what none says."""
+        with contextlib.suppress(ValueError, RecursionError):
+            known = json.loads(_read_note(self._folder / "installed.json"))
+            if isinstance(known, dict) and all(isinstance(reason, str | None) for reason in known.values()):
+                return known
+        return {}
 
     def _write_record(self, outcomes: Outcomes) -> None:
         if outcomes:
@@ -148,9 +171,20 @@ class Modules:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         self._folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / "lock").open("w") as file:
+        require_folder(self._folder)
+        with os.fdopen(open_plain(self._folder / "lock", os.O_RDWR | os.O_CREAT), "wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _read_note(path: Path) -> str:
+    """What a small file says; empty where there is none."""
+    return read_plain(path, _LONGEST_NOTE).decode("utf-8", "replace") if os.path.lexists(path) else ""
+
+
+def runtimes_folder() -> Path:
+    """Where the runtimes of all runs are."""
+    return cache_dir() / "runtimes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +207,7 @@ class Runtime:
         major, minor = self.python.version
         parts = [sysconfig.get_platform(), str(self.python.prefix), *sorted(self.distributions.values())]
         digest = sha256("\n".join(parts).encode()).hexdigest()[:12]
-        return cache_dir() / "runtimes" / f"{self.name}-python{major}.{minor}-{digest}"
+        return runtimes_folder() / f"{self.name}-python{major}.{minor}-{digest}"
 
     @property
     def ready(self) -> bool:

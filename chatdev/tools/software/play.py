@@ -14,6 +14,7 @@ from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.languages import page_entry
 from chatdev.tools.software.toolchain import toolchain_of
 from chatdev.workspace.file_tree import read_tree
+from chatdev.workspace.plain_tree import require_folder
 
 _SCREEN = Path("/tmp/.X11-unix")
 
@@ -29,6 +30,7 @@ def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = (), supply: 
     files = read_tree(source)
     with tempfile.TemporaryDirectory(prefix="play-", ignore_cleanup_errors=True) as scratch:
         run_folder = folder / "run" if (folder / "run").is_dir() else Path(scratch)
+        require_folder(run_folder)
         context = ToolContext(files, {}, {}, sandbox, run_folder, Path(scratch), (supply or Supply()).options)
         with throwaway_copy(context.scratch, files) as copy:
             job = toolchain_of(context).play(copy, source)
@@ -45,7 +47,12 @@ def page_of(folder: Path) -> Path | None:
 
 
 def _software_folder(folder: Path) -> Path:
-    return folder / "software" if (folder / "software").is_dir() else folder
+    """Where the software is. Raises WorkspaceError when a run folder leads somewhere else."""
+    software = folder / "software"
+    if not software.is_dir():
+        return folder
+    require_folder(software)
+    return software
 
 
 def _screen() -> tuple[list[Binding], dict[str, str]]:

@@ -33,7 +33,7 @@ from chatdev.tools.verilog.tracing.levels import Trace, Watch, signal_reports
 from chatdev.tools.verilog.waveform.picture import draw_diagram
 from chatdev.tools.verilog.waveform.table import render_table
 from chatdev.tools.verilog.waveform.waves import Waves
-from chatdev.workspace.file_tree import explain_os_errors
+from chatdev.workspace.file_tree import write_file
 
 _DEEPEST = 12  # levels
 _COLUMNS, _ROWS = 14, 16  # of the table
@@ -88,8 +88,7 @@ def draw(context: ToolContext) -> dict[str, Any]:
             return {"pictures": {}}
         title, picture = _draw_waves(answer, waveform)
     name = f"waves-{hashlib.sha256(answer.text.encode()).hexdigest()[:8]}.svg"
-    with explain_os_errors("write", context.run_folder / name):
-        (context.run_folder / name).write_text(picture, encoding="utf-8")
+    write_file(context.run_folder, name, picture.encode())
     return {"pictures": {title: name}}
 
 

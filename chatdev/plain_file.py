@@ -1,0 +1,61 @@
+"""Opening files that somebody else may have put there: only what really is a file, and only where its name says.
+
+A name in a run folder may be a link to a file of the user's, a pipe that never answers, a device, or one of several
+names of a file elsewhere. None of them is followed, waited for or written to.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket",
+          stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}
+_WRITING = os.O_WRONLY | os.O_RDWR
+
+
+def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of the file `path`. Raises OSError, in words where it is no file or, for writing, has other names
+    too."""
+    refuse_other_kinds(path)
+    try:
+        descriptor = os.open(path, flags | _SAFELY, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # it became a link or a pipe just now
+            raise _other_kind(path, "a link or a pipe") from error
+        raise
+    found = os.fstat(descriptor)
+    problem = _KINDS.get(stat.S_IFMT(found.st_mode), "")
+    if not problem and flags & _WRITING and found.st_nlink > 1:
+        problem = f"a file with {found.st_nlink} names (hard links)"
+    if problem:
+        os.close(descriptor)
+        raise _other_kind(path, problem)
+    return descriptor
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """The content of a file of at most so many bytes. Raises OSError as `open_plain` does, and for a larger one."""
+    with os.fdopen(open_plain(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(size + 1) if size <= most else b""
+    if max(size, len(content)) > most:
+        raise OSError(errno.E2BIG, f"it is larger than {most >> 20} MiB; move it away", str(path))
+    return content
+
+
+def refuse_other_kinds(path: Path) -> None:
+    """Raise OSError when there is something at `path` that is no file, without opening it."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if kind := _KINDS.get(stat.S_IFMT(mode)):
+        raise _other_kind(path, kind)
+
+
+def _other_kind(path: Path, kind: str) -> OSError:
+    return OSError(errno.EMLINK, f"it is {kind}, where only a plain file may be; move it away", str(path))
