@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
 
 import click
 import colorama
 
+from chatdev.cli.interruption import heed_signals
 from chatdev.cli.outcome import debug_option
+from chatdev.cli.output import lasting_output
 from chatdev.version import __version__
 
 EXIT_CODES = """\b
@@ -20,10 +20,10 @@ Exit codes:
   2    wrong input: company, setting, task, or no model configured
   3    a model call failed, also when repeated; the files written so far are kept
   4    a tool or the sandbox is missing or failed, or a program that is needed to judge the software
-  5    the disk or the journal failed
+  5    the disk or the journal failed, or what the command prints could not be written
   6    a budget (--max-…) is used up; `chatdev resume` continues
   70   an error in chatdev itself
-  130  stopped with Ctrl-C; the files written so far are kept
+  130  stopped with Ctrl-C (143 by SIGTERM, 129 by SIGHUP); the files written so far are kept
 `chatdev play` exits with the exit code of the program.
 """
 
@@ -50,8 +50,6 @@ def command_line() -> click.Group:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the command line."""
     colorama.just_fix_windows_console()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ⇄ shows ? instead of failing
-    # Colours are for terminals (click sees to that), and for nobody who says NO_COLOR.
-    command_line()(args=arguments, prog_name="chatdev", color=False if os.environ.get("NO_COLOR") else None)
+    with lasting_output(), heed_signals():
+        # Colours are for terminals (click sees to that), and for nobody who says NO_COLOR.
+        command_line()(args=arguments, prog_name="chatdev", color=False if os.environ.get("NO_COLOR") else None)

@@ -8,6 +8,7 @@ import click
 from tqdm import tqdm
 
 from chatdev.cli.outcome import report_outcome
+from chatdev.cli.output import output_is_recorded
 
 _HOW_TO_GET_IT = "get it with `chatdev model pull`"
 
@@ -25,6 +26,7 @@ def pull(file: Path | None, quiet: bool) -> int:
     """Download the local model (1.1 GB, once). An interrupted download continues where it stopped."""
     from chatdev.llm.local import weights
 
+    output_is_recorded()
     if file:
         path = weights.adopt(file)
         click.echo(f"{path} can be used as --model local:{path}")

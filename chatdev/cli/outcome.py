@@ -11,13 +11,13 @@ from typing import ParamSpec
 
 import click
 
+from chatdev.cli.interruption import interrupted_status
 from chatdev.config.environ import environ
 from chatdev.errors import ChatDevError
 from chatdev.runner.sanitize import sanitize
 
 P = ParamSpec("P")
 
-INTERRUPTED = 130
 BUG = 70
 
 
@@ -32,8 +32,8 @@ def report_outcome(command: Callable[P, int]) -> Callable[P, None]:
         except ChatDevError as error:
             status = _show_failure(error, str(error), error.exit_status)
         except KeyboardInterrupt as error:
-            status = _show_failure(error, "stopped", INTERRUPTED)
-        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+            status = _show_failure(error, "stopped", interrupted_status())
+        except (click.ClickException, click.exceptions.Exit):
             raise  # click's own business
         except Exception as error:  # noqa: BLE001 - a person gets a sentence; --debug shows everything
             text = f"{type(error).__name__}: {error}; this is an error in chatdev: `--debug` shows where"

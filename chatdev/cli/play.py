@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chatdev.cli.outcome import report_outcome, show_error
+from chatdev.cli.output import output_is_recorded
 from chatdev.cli.shared_options import ask_person_now, can_ask_person, install_option
 from chatdev.sandbox.kinds import SANDBOXES
 
@@ -37,6 +38,7 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, insta
     if page := page_of(folder):
         click.echo(f"open it in a browser: {page.as_uri()}")
         return 0
+    output_is_recorded()  # the exit code is the program's
     user = user_settings()
     supply = Supply(install or user.install or "auto", ask_person_now if can_ask_person() else None)
     execution = play(folder, find_sandbox(sandbox or user.sandbox or "bubblewrap"), arguments, supply)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from chatdev.cli.console import Console
-from chatdev.cli.outcome import INTERRUPTED
+from chatdev.cli.interruption import interrupted_status
+from chatdev.cli.output import output_is_recorded
 from chatdev.cli.shared_options import can_ask_person
 from chatdev.engine.budget import count_noun, describe_spending
 from chatdev.errors import ToolError
@@ -25,8 +25,6 @@ from chatdev.runner.result import Run
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrub
 from chatdev.tools.software.languages import is_startable
-
-T = TypeVar("T")
 
 _SHOW_OPTIONS = (
     click.option("--quiet", is_flag=True, help="Show only the end."),
@@ -52,16 +50,15 @@ class Show:
         run's error."""
         with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
                      replayed=self.replayed) as console:
-            done = run(on_event=_survive_closed_pipe(print_json if self.json else console),
-                       ask=console.ask if can_ask_person() else None)
+            done = run(on_event=print_json if self.json else console, ask=console.ask if can_ask_person() else None)
+        if self.kept:
+            output_is_recorded()
         if not self.json:
-            _survive_closed_pipe(self._show_end)(done)
+            show_ending(done, kept=self.kept)
         if done.error:
             raise done.error
-        return {"success": 0, "interrupted": INTERRUPTED, "unjudged": ToolError.exit_status}.get(done.status, 1)
-
-    def _show_end(self, run: Run) -> None:
-        show_ending(run, kept=self.kept)
+        statuses = {"success": 0, "interrupted": interrupted_status(), "unjudged": ToolError.exit_status}
+        return statuses.get(done.status, 1)
 
 
 def show_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,18 +71,6 @@ def show_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def pop_show(given: dict[str, Any], **more: Any) -> Show:
     """The options of `show_options`, taken out of what was given, with `more` of `Show`."""
     return Show(given.pop("quiet"), given.pop("as_json"), given.pop("verbose"), **more)
-
-
-def _survive_closed_pipe(show: Callable[[T], None]) -> Callable[[T], None]:
-    """`show`, but when the reader of our output goes away (`| head`) the rest goes nowhere: a run is not stopped by
-    that, and its exit code stands."""
-    def safely(what: T) -> None:
-        try:
-            show(what)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-    return safely
 
 
 _LOOK = {"success": ("green", "success"), "failure": ("yellow", "finished without success"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from chatdev.cli.interruption import heed_signals
 from chatdev.cli.outcome import show_error
+from chatdev.cli.output import output_is_recorded
 from chatdev.cli.study_options import StudyOptions, open_ledger
 from chatdev.engine.budget import count_noun
 from chatdev.errors import BudgetExhausted, ConfigError
@@ -76,6 +79,7 @@ def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions) -> int:
     from chatdev.evaluation.reporting.formats import as_text
     from chatdev.evaluation.reporting.study_results import Results
 
+    output_is_recorded()
     work = _work_on_ray if options.engine == "ray" else _work_here
     with StudyProgress(quiet=options.quiet) as show:
         ended = work(ledger, plan, options, on_change=show, allowance=Allowance(options.max_cost, options.max_tokens))
@@ -92,20 +96,18 @@ def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions) -> int:
 
 def _work_here(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: Any) -> BatchProgress:
     from chatdev.batch.local import work_with_circuit_breaker
-    from chatdev.batch.signals import run_interruptible
 
     work = work_with_circuit_breaker(ledger, plan.study.work, at_once=options.jobs_at_once(1), **more)
-    return run_interruptible(work)
+    return asyncio.run(work)
 
 
 def _work_on_ray(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: Any) -> BatchProgress:
     from chatdev.batch.ray_cluster import joined
     from chatdev.batch.ray_engine import shares_of, work_through_on
-    from chatdev.batch.signals import run_interruptible
     from chatdev.evaluation.preflight import preflight
 
     with (joined(options.ray_address, options.ray_workers) as cluster,
-          preflight(plan.study, plan.tasks, plan.variants) as check):
+          preflight(plan.study, plan.tasks, plan.variants) as check, heed_signals()):  # Ray has handlers of its own
         at_once = options.jobs_at_once(cluster.workers)
         part = plan.study.part(len(shares_of(at_once, cluster.workers)))
-        return run_interruptible(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **more))
+        return asyncio.run(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **more))

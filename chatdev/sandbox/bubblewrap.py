@@ -32,7 +32,8 @@ from chatdev.sandbox.base import (
     variables_of,
 )
 from chatdev.sandbox.cgroup import Group
-from chatdev.sandbox.children import Children, run_interactively
+from chatdev.sandbox.children import Children
+from chatdev.sandbox.interactive import run_interactively
 from chatdev.sandbox.job_folder import SPARE_USERS, hand_over, spare_user
 from chatdev.sandbox.seccomp import system_call_filter
 

@@ -1,18 +1,16 @@
-"""Child processes: run to their end or their limit with their output captured, or at the user's own terminal; whatever
-is left of them is killed."""
+"""Child processes: run to their end or their limit with their output captured; whatever is left of them is killed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import pty
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
@@ -25,12 +23,20 @@ from chatdev.secrets import scrub_bytes, scrub_ends
 _DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
 _POLL = 0.05  # seconds between looks at a child that still holds its pipes
 _NAP = 0.005  # seconds between looks at a child that closed them
+_ALL: weakref.WeakSet[Children] = weakref.WeakSet()
+
+
+def kill_all_children() -> None:
+    """Kill the children of every sandbox of this process, which is about to end."""
+    for children in tuple(_ALL):
+        children.stop_all()
 
 
 class Children:
     """The child processes of one sandbox. Every child leads its own session, so that its group can be killed."""
 
     def __init__(self) -> None:
+        _ALL.add(self)
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[bytes]] = set()
         self._stopped: set[subprocess.Popen[bytes]] = set()
@@ -207,38 +213,3 @@ class Capture:
             head, tail = scrub_ends(bytes(self._head), bytes(self._tail))
             kept = head + f"\n[… {self._left_out} bytes left out …]\n".encode() + tail
         return kept.decode("utf-8", errors="replace")
-
-
-def run_interactively(command: Sequence[str], *, env: Mapping[str, str], cwd: Path | None = None,
-                      pass_fds: Sequence[int] = ()) -> Execution:
-    """Run `command` with the user's standard streams until it ends; nothing is captured and no time limit holds.
-
-    At a terminal the program gets a pseudo-terminal of its own: it can neither push characters into the user's
-    shell (TIOCSTI) nor change its settings, and Ctrl-C reaches the program, not us.
-    """
-    started = time.monotonic()
-    try:
-        run = _run_at_terminal if sys.stdin.isatty() else _run_on_streams
-        status = run(command, env, cwd, pass_fds)
-    except OSError as error:
-        raise SandboxError(f"cannot start {command[0]}: {error}") from error
-    return Execution(exit_status=status if status >= 0 else None, signal=-status if status < 0 else None,
-                     stdout="", stderr="", seconds=time.monotonic() - started)
-
-
-def _run_at_terminal(command: Sequence[str], env: Mapping[str, str], cwd: Path | None, pass_fds: Sequence[int]) -> int:
-    for descriptor in pass_fds:
-        os.set_inheritable(descriptor, True)
-    directory = [f"--chdir={cwd}"] if cwd else []
-    variables = [f"{name}={value}" for name, value in env.items()]
-    return os.waitstatus_to_exitcode(pty.spawn(["/usr/bin/env", "-i", *directory, *variables, *command]))
-
-
-def _run_on_streams(command: Sequence[str], env: Mapping[str, str], cwd: Path | None, pass_fds: Sequence[int]) -> int:
-    child = subprocess.Popen(command, env=dict(env), cwd=cwd, start_new_session=True, pass_fds=pass_fds)
-    try:
-        return child.wait()
-    finally:
-        if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
-            child.wait()

@@ -38,7 +38,8 @@ from chatdev.sandbox.base import (
     signal_from_status,
     variables_of,
 )
-from chatdev.sandbox.children import Children, run_interactively
+from chatdev.sandbox.children import Children
+from chatdev.sandbox.interactive import run_interactively
 from chatdev.sandbox.job_folder import hand_over, spare_user
 
 IMAGE = "chatdev-sandbox:1"

@@ -11,7 +11,8 @@ from pathlib import Path
 from chatdev.errors import ConfigError, SandboxError
 from chatdev.sandbox import bubblewrap, docker
 from chatdev.sandbox.base import Execution, Sandbox, SandboxJob, prlimit_command, variables_of
-from chatdev.sandbox.children import Children, run_interactively
+from chatdev.sandbox.children import Children
+from chatdev.sandbox.interactive import run_interactively
 
 SANDBOXES = ("bubblewrap", "docker", "none")
 

@@ -16,7 +16,7 @@ from chatdev.batch.attempt import AttemptFailed, Expense
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.ray_cluster import joined
 from chatdev.batch.ray_engine import work_through_on
-from chatdev.batch.signals import run_interruptible
+from chatdev.cli.interruption import heed_signals
 from chatdev.errors import ConfigError, ModelUnavailable
 
 AT_ONCE = 4
@@ -97,9 +97,9 @@ def drive(url: str, notes: str, number: str) -> None:
     """Enter jobs, and work through them on a cluster of this machine."""
     ledger = Ledger(url, "study", lease=LEASE)
     ledger.add(jobs(int(number)))
-    with joined(workers=2) as cluster:
+    with joined(workers=2) as cluster, heed_signals():
         work = work_through_on(cluster, ledger, Workshop(Path(notes), SECONDS), at_once=AT_ONCE)
-        print(run_interruptible(work).status)
+        print(asyncio.run(work).status)
     ledger.close()
 
 

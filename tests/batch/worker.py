@@ -11,7 +11,7 @@ from typing import Any
 
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.local import work_through
-from chatdev.batch.signals import cancel_on_sigterm
+from chatdev.cli.interruption import heed_signals
 
 AT_ONCE = 8
 LEASE = 1.0  # seconds
@@ -28,11 +28,11 @@ async def run(url: str, jobs: int, seconds: float) -> None:
         return {"n": spec["n"]}
 
     try:
-        with cancel_on_sigterm():
-            await work_through(ledger, work, at_once=AT_ONCE, on_change=lambda p: print(dict(p.counts), flush=True))
+        await work_through(ledger, work, at_once=AT_ONCE, on_change=lambda p: print(dict(p.counts), flush=True))
     finally:
         ledger.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(run(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))
+    with heed_signals():
+        asyncio.run(run(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))
