@@ -2,6 +2,7 @@
 
     ChatDevError
     ├── ConfigError            a company, setting or input is wrong; nothing was paid yet
+    │   └── ConsentMissing     a company or a `.env` names an address or a key that the user has not allowed it
     ├── ExpressionError        an `until`, `when` or `success` could not be evaluated
     ├── ModelError             a model call failed for good
     │   ├── MissingModel       no key, no URL and no local model
@@ -55,6 +56,15 @@ class ConfigError(ChatDevError):
     """A company, a setting or an input is wrong; raised before the first model call."""
 
     exit_status = 2
+
+
+class ConsentMissing(ConfigError):
+    """Somebody else's company or `.env` names what needs the user's consent: a model's address, a variable whose value
+    is sent, a file of a model. `subjects` are the companies and `.env` files that consent can be given to."""
+
+    def __init__(self, text: str = "", subjects: tuple[Any, ...] = ()) -> None:
+        super().__init__(text)
+        self.subjects = subjects
 
 
 class ExpressionError(ChatDevError):

@@ -81,6 +81,14 @@ def without_user(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
+def has_user(address: str) -> bool:
+    """Whether the address says as whom to ask (`https://user:password@host`)."""
+    try:
+        return bool(urlsplit(address).username)
+    except ValueError:
+        return False
+
+
 def _hostname(address: str) -> str | None:
     try:
         return urlsplit(address).hostname

@@ -30,3 +30,8 @@ def cache_dir() -> Path:
 def settings_file() -> Path:
     """The user's own settings (YAML)."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "chatdev" / "settings.yaml"
+
+
+def trust_file() -> Path:
+    """The companies and `.env` files that the user trusts (JSON), beside the settings."""
+    return settings_file().with_name("trust.json")

@@ -8,8 +8,11 @@ import click
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.config.graph import chain_picture, chain_text
-from chatdev.config.load import companies
+from chatdev.config.load import companies, namesake
 from chatdev.runner.api import Company
+from chatdev.runner.model_line import describe_models
+from chatdev.runner.options import RunOptions
+from chatdev.runner.sanitize import sanitize
 
 
 @click.command("companies")
@@ -17,6 +20,7 @@ from chatdev.runner.api import Company
 def list_companies() -> int:
     """List the companies with their phases."""
     for company in companies():
+        show_namesake(company.name)
         click.echo(f"{click.style(company.name, bold=True)}  {click.style(str(company.folder), dim=True)}")
         if company.problem:
             click.echo(f"  {click.style('cannot be loaded:', fg='red')} {company.problem}")
@@ -28,6 +32,13 @@ def list_companies() -> int:
     return 0
 
 
+def show_namesake(name: str) -> None:
+    """Say so where the working folder has a company of the same name as a bundled one, which is taken."""
+    if folder := namesake(name):
+        click.echo(sanitize(f"company {name}: the bundled one, not ./{folder}; for that one, give the path ./{folder}"),
+                   err=True)
+
+
 @click.command("check")
 @click.argument("company", default="chatdev")
 @click.option("--graph", is_flag=True, help="Draw the chain as text.")
@@ -36,10 +47,12 @@ def list_companies() -> int:
 @report_outcome
 def check_company(company: str, graph: bool, picture: Path | None) -> int:
     """Validate COMPANY, a name or a path. No model is called."""
+    show_namesake(company)
     loaded = Company.load(company)
     config = loaded.config
     click.echo(f"{click.style('OK', fg='green')} {config.company}: {len(config.roles)} roles, "
                f"{len(config.phases)} phases, {len(config.chain)} steps")
+    click.echo(sanitize(describe_models(loaded.word, RunOptions())))
     for warning in loaded.warnings:
         click.echo(f"{click.style('warning:', fg='yellow')} {warning}")
     if graph:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome, show_error
+from chatdev.cli.shared_options import trust_option
 from chatdev.cli.study_options import open_existing_ledger, runs_folder, split_names, study_options
 from chatdev.engine.budget import count_noun, money
 from chatdev.errors import ChatDevError, ConfigError
@@ -33,6 +34,7 @@ _LISTED = 10  # runs that have no part in a pair
 @click.option("--judge", "judge", metavar="MODEL|human",
               help="Who judges: a model, or you at this terminal. [default: the default model]")
 @click.option("--base-url", help="The judge's endpoint.")
+@trust_option
 @click.option("--record", type=click.Path(path_type=Path), metavar="FILE", default="judgements.jsonl",
               show_default=True, help="File of the judgements; a question that is in it is not asked again.")
 @click.option("--characters", type=click.IntRange(min=1), metavar="N",
@@ -163,6 +165,6 @@ async def _ask_model(matches: Matches, record: JudgementFile, given: dict[str, A
     from chatdev.batch.attempt import Allowance
     from chatdev.evaluation.judging.judges import judge_all, open_judge
 
-    async with open_judge(given["judge"], given["base_url"], given["characters"]) as judge:
+    async with open_judge(given["judge"], given["base_url"], given["characters"], trust=given["trust"]) as judge:
         await judge_all(judge, matches.found, record, parallel=given["parallel"], on_judged=on_judged,
                         allowance=Allowance(given["max_cost"], given["max_tokens"]))

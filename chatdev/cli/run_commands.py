@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from chatdev.cli.company_commands import show_namesake
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.shared_options import budget_options, package_options, read_text_argument
+from chatdev.cli.shared_options import budget_options, package_options, read_text_argument, trust_option
 from chatdev.cli.showing import pop_show, show_options
+from chatdev.cli.trust import ask_for_consent
 from chatdev.config.estimate import Load, estimate
 from chatdev.config.preview import preview
 from chatdev.config.settings import default_model, user_settings
@@ -18,7 +20,8 @@ from chatdev.engine.budget import money
 from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company
-from chatdev.runner.options import gather_inputs
+from chatdev.runner.model_line import describe_models
+from chatdev.runner.options import RunOptions, gather_inputs
 from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.version import __version__
@@ -32,6 +35,7 @@ from chatdev.version import __version__
 @click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
 @click.option("--model", help="Model of every role that has none of its own: a name, `local`, or `local:FILE.gguf`.")
 @click.option("--base-url", help="An OpenAI-compatible endpoint.")
+@trust_option
 @click.option("--path", type=click.Path(path_type=Path), help="Folder of existing software to start from.")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where runs are written. [default: warehouse]")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
@@ -52,13 +56,17 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     task = _task(words, given.pop("task"))
     inputs = dict(map(_input, given.pop("inputs")))
     software = given.pop("path")
+    show_namesake(given["company"])
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"))
     show = pop_show(given)
+    options = RunOptions(model=given["model"], base_url=given["base_url"], trust=given["trust"])
+    show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
         _show_dry_run(company, task, inputs, model=given["model"], base_url=given["base_url"])
         return 0
-    return show.follow(lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given))
+    return ask_for_consent(lambda: show.follow(
+        lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given)))
 
 
 def _task(words: tuple[str, ...], option: str | None) -> str:
@@ -86,6 +94,7 @@ def _input(given: str) -> tuple[str, str | Path]:
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where a new run is written. [default: beside DIR]")
 @click.option("--model", help="Another model from here on.")
 @click.option("--base-url", help="Another endpoint from here on.")
+@trust_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: as before]")
 @package_options
 @budget_options
@@ -102,7 +111,7 @@ def resume(folder: Path, **given: Any) -> int:
     show = pop_show(given, resumed=given["task"] is None)
     if given["task"] is not None:
         given["task"] = read_text_argument(given["task"], "the further task")
-    return show.follow(lambda **seen: api.resume(folder, **seen, **given))
+    return ask_for_consent(lambda: show.follow(lambda **seen: api.resume(folder, **seen, **given)))
 
 
 @click.command("replay")

@@ -39,6 +39,10 @@ _runtime_option = click.option(
     "--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`; prepared once.")
 
 
+trust_option = click.option(
+    "--trust", is_flag=True, help="Consent, this time, to the addresses and keys that the company or .env names.")
+
+
 def package_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--install` and `--runtime`, named as in `RunOptions`."""
     return install_option(_runtime_option(command))
@@ -64,16 +68,17 @@ async def ask_person(distribution: str) -> bool:
         await typed.wait()
     finally:
         loop.remove_reader(sys.stdin.fileno())
-    return _is_yes(sys.stdin.readline())
+    return is_yes(sys.stdin.readline())
 
 
 def ask_person_now(distribution: str) -> bool:
     """The same for callers without an event loop."""
     click.echo(question(distribution), nl=False, err=True)
-    return _is_yes(sys.stdin.readline())
+    return is_yes(sys.stdin.readline())
 
 
-def _is_yes(line: str) -> bool:
+def is_yes(line: str) -> bool:
+    """Whether the answer that was typed means yes."""
     return line.strip().lower() in _YES
 
 

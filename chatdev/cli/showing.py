@@ -60,6 +60,11 @@ class Show:
         statuses = {"success": 0, "interrupted": interrupted_status(), "unjudged": ToolError.exit_status}
         return statuses.get(done.status, 1)
 
+    def announce(self, text: str) -> None:
+        """Print a line before the run, unless only its end or its events are shown."""
+        if not (self.quiet or self.json):
+            click.echo(sanitize(text))
+
 
 def show_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--quiet`, `--verbose` and `--json`; `pop_show` makes a `Show` of them."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chatdev.cli.shared_options import trust_option
 from chatdev.errors import ConfigError, MissingProgram
 from chatdev.sandbox.kinds import SANDBOXES
 
@@ -33,6 +34,7 @@ _VARIANT_OPTIONS = (
                  help="Model of all companies; give it several times to compare models."),
     click.option("--base-url", help="An OpenAI-compatible endpoint."),
     click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]"),
+    trust_option,
 )
 _LIMIT_OPTIONS = (
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
@@ -76,6 +78,7 @@ class StudyOptions:
     models: Sequence[str]
     base_url: str | None
     sandbox: str | None
+    trust: bool
     engine: str
     ray_workers: int | None
     ray_address: str | None

@@ -13,11 +13,13 @@ from chatdev.cli.interruption import heed_signals
 from chatdev.cli.outcome import show_error
 from chatdev.cli.output import output_is_recorded
 from chatdev.cli.study_options import StudyOptions, open_ledger
+from chatdev.cli.trust import ask_for_consent
 from chatdev.engine.budget import count_noun
 from chatdev.errors import BudgetExhausted, ConfigError
 from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
+    from chatdev.batch.attempt import Allowance
     from chatdev.batch.batch_progress import BatchProgress
     from chatdev.batch.ledger import Ledger
     from chatdev.evaluation.study import Conditions, DataSet, Study
@@ -39,7 +41,8 @@ def study_of(data: DataSet, conditions: Conditions, options: StudyOptions, embed
     from chatdev.llm.rate import RateLimit
 
     rate = RateLimit(options.requests_per_minute, options.tokens_per_minute)
-    return Study(data, options.runs, conditions, options.base_url, options.sandbox, embedder_url, rate)
+    return Study(data, options.runs, conditions, options.base_url, options.sandbox, embedder_url, rate,
+                 trust=options.trust)
 
 
 def variants_by_name(patterns: Sequence[str], found: Sequence[Variant]) -> list[Variant]:
@@ -58,8 +61,7 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan]) -> int:
     options.check()
     ledger = open_ledger(options.ledger_url, options.study)
     try:
-        plan = make_plan()
-        plan.study.check(plan.tasks, plan.variants, Allowance(options.max_cost))
+        plan = ask_for_consent(lambda: _checked_plan(make_plan, Allowance(options.max_cost)))
         jobs = list(plan.study.jobs(plan.tasks, plan.variants))
         click.echo(f"{count_noun(len(jobs), 'job')}: {count_noun(len(plan.tasks), 'task')} × "
                    f"{', '.join(v.name for v in plan.variants)}")
@@ -70,6 +72,13 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan]) -> int:
         return _work(ledger, plan, options)
     finally:
         ledger.close()
+
+
+def _checked_plan(make_plan: Callable[[], StudyPlan], allowance: Allowance) -> StudyPlan:
+    """The plan, checked, with the user's consent in it: workers can ask nobody."""
+    plan = make_plan()
+    plan.study.check(plan.tasks, plan.variants, allowance)
+    return plan._replace(study=plan.study.with_consent(plan.variants))
 
 
 def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions) -> int:

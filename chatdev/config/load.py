@@ -57,7 +57,7 @@ class CompanySummary:
 
 
 def companies() -> list[CompanySummary]:
-    """Every company by name: those in `./company_config`, then the bundled ones."""
+    """Every company by name: those of `./company_config`, then the bundled ones, which no other has the name of."""
     return [_summary(folder) for folder in company_folders()]
 
 
@@ -110,10 +110,13 @@ _TEMPLATES: tuple[tuple[str, ...], ...] = (
 
 
 def find_company(name_or_path: str | Path) -> Path:
-    """The YAML file of a company, given as a folder with `company.yaml`, as a YAML file, or as a name, looked for in
-    `./company_config` and among the bundled ones. Raises ConfigError listing the companies there are."""
+    """The YAML file of a company, given as a name, looked for among the bundled ones and in `./company_config`, as a
+    folder with `company.yaml`, or as a YAML file. The name of a bundled company means that one, whatever lies in the
+    working folder. Raises ConfigError listing the companies there are."""
     given = str(name_or_path)
     path = Path(given)
+    if given in _bundled():
+        return _bundled()[given] / COMPANY_FILE
     if given and _is_file(path / COMPANY_FILE):
         return path / COMPANY_FILE
     if path.suffix in (".yaml", ".yml") and _is_file(path):
@@ -128,13 +131,29 @@ def find_company(name_or_path: str | Path) -> Path:
 
 
 def company_folders() -> Iterator[Path]:
-    """The folders that hold a company: those of `./company_config` first, each name once."""
-    seen: set[str] = set()
-    for root in (Path("company_config"), bundled_folder("company_config")):
-        for file in sorted(root.glob(f"*/{COMPANY_FILE}")):
-            if file.parent.name not in seen:
-                seen.add(file.parent.name)
-                yield file.parent
+    """The folders that hold a company: those of `./company_config` first, without those that bear the name of a bundled
+    one, then the bundled ones."""
+    bundled = _bundled()
+    own = {file.parent.name: file.parent for file in sorted(Path("company_config").glob(f"*/{COMPANY_FILE}"))}
+    yield from (folder for name, folder in own.items() if name not in bundled)
+    yield from bundled.values()
+
+
+def namesake(name: str) -> Path | None:
+    """The folder of a company in the working folder, or its `company_config`, that has the name of a bundled one but is
+    not it; None when there is none. Only its path names it."""
+    if name not in _bundled():
+        return None
+    real = (_bundled()[name] / COMPANY_FILE).resolve()
+    places = (Path("company_config", name), Path(name))
+    return next((folder for folder in places if _is_file(folder / COMPANY_FILE)
+                 and (folder / COMPANY_FILE).resolve() != real), None)
+
+
+def _bundled() -> dict[str, Path]:
+    """The folders of the bundled companies, by name."""
+    files = sorted(bundled_folder("company_config").glob(f"*/{COMPANY_FILE}"))
+    return {file.parent.name: file.parent for file in files}
 
 
 def insert_texts(root: Node, folder: Path) -> Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from chatdev.config.schema import CompanyConfig, Install, Role
 from chatdev.config.validation import StrictModel, validate_node
 from chatdev.config.yaml_nodes import read
 from chatdev.errors import ConfigError
+from chatdev.origins import Origin, Sourced
 from chatdev.paths import settings_file
 
 MODEL_VARIABLE = "CHATDEV_MODEL"
@@ -41,8 +43,22 @@ def user_settings(path: Path | None = None) -> UserSettings:
     return validate_node(UserSettings, read(path)) if path.is_file() else UserSettings()
 
 
-def default_model(model: str | None = None, base_url: str | None = None, *, user: UserSettings | None = None,
-                  process: Mapping[str, str] | None = None, file: Mapping[str, str] | None = None) -> ModelSettings:
+@dataclass(frozen=True, slots=True)
+class DefaultModel:
+    """The default model and its address, each with where it comes from."""
+
+    name: Sourced | None = None
+    address: Sourced | None = None
+
+    @property
+    def settings(self) -> ModelSettings:
+        """The same without where it comes from."""
+        name, address = (found.value if found else None for found in (self.name, self.address))
+        return ModelSettings(name=name, base_url=address)
+
+
+def find_default_model(model: str | None = None, base_url: str | None = None, *, user: UserSettings | None = None,
+                       process: Mapping[str, str] | None = None, file: Mapping[str, str] | None = None) -> DefaultModel:
     """The default model: flags, then environment (`CHATDEV_MODEL`, `OPENAI_BASE_URL`), then the user's settings, then
     `.env`. `user`, `process` and `file` default to those of this user, process and working directory.
 
@@ -51,18 +67,34 @@ def default_model(model: str | None = None, base_url: str | None = None, *, user
     user = user_settings() if user is None else user
     process = process_environ() if process is None else process
     file = read_dotenv() if file is None else file
-    name = _first(model, process.get(MODEL_VARIABLE), user.model, file.get(MODEL_VARIABLE))
-    url = _first(base_url, process.get(URL_VARIABLE), user.base_url, file.get(URL_VARIABLE))
-    if name is not None and not name.strip():
-        raise ConfigError(f"the model name {name!r} is blank; give a name, `local`, or leave the option out")
-    return ModelSettings(name=name, base_url=url)
+
+    def first(flag: str | None, variable: str, setting: str | None) -> Sourced | None:
+        ranked = {Origin.FLAG: flag, Origin.ENVIRONMENT: process.get(variable), Origin.SETTINGS: setting,
+                  Origin.DOTENV: file.get(variable)}
+        return next((Sourced(value, origin) for origin, value in ranked.items() if value is not None), None)
+
+    found = DefaultModel(first(model, MODEL_VARIABLE, user.model), first(base_url, URL_VARIABLE, user.base_url))
+    if found.name and not found.name.value.strip():
+        raise ConfigError(f"the model name {found.name.value!r} is blank; give a name, `local`, or leave the option "
+                          "out")
+    return found
+
+
+def default_model(model: str | None = None, base_url: str | None = None, *, user: UserSettings | None = None,
+                  process: Mapping[str, str] | None = None, file: Mapping[str, str] | None = None) -> ModelSettings:
+    """What `find_default_model` finds, without where it comes from."""
+    return find_default_model(model, base_url, user=user, process=process, file=file).settings
 
 
 def resolve(company: CompanyConfig, phase: Phase, role: Role, default: ModelSettings) -> ModelSettings:
-    """The model of `role` in `phase`: every field from the first of phase, role, default and company that sets it."""
+    """The model of `role` in `phase`: every field from the first of phase, role, default and company that sets it. A
+    key that is named beside an address goes to no other one."""
     ranked = (phase.model, role.model, default, company.model)
-    return ModelSettings(**{field: _first(*(getattr(settings, field) for settings in ranked))
-                            for field in ModelSettings.model_fields})
+    found = {field: _first(*(getattr(settings, field) for settings in ranked)) for field in ModelSettings.model_fields}
+    named = next((settings for settings in ranked if settings.key_env is not None), None)
+    if named and named.base_url not in (None, found["base_url"]):
+        found["key_env"] = None
+    return ModelSettings(**found)
 
 
 def _first(*values: Any) -> Any:

@@ -18,14 +18,17 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from chatdev.config.environ import environ, process_environ, read_dotenv
-from chatdev.config.settings import default_model, user_settings
+from chatdev.config.environ import process_environ, read_dotenv
+from chatdev.config.settings import DefaultModel, find_default_model, user_settings
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
-from chatdev.errors import MissingModel
+from chatdev.errors import ConsentMissing, MissingModel
+from chatdev.llm.connection import LOCAL
 from chatdev.llm.endpoint import why_unreachable
 from chatdev.llm.local import weights
-from chatdev.llm.registry import LOCAL, Models
+from chatdev.llm.registry import DEFAULT_NAME, Models
+from chatdev.origins import Origin, Sourced
 from chatdev.paths import settings_file
+from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.sandbox import bubblewrap, cgroup, docker
 from chatdev.sandbox.seccomp import system_call_filter
 from chatdev.tools.software.installing.index import Index
@@ -158,15 +161,22 @@ def _check_key() -> ProbeResult:
 
 def _check_endpoint() -> ProbeResult:
     """Whether the endpoint that a run would ask answers within three seconds, and takes the key."""
-    user, variables = user_settings(), environ()
-    default, models = default_model(user=user), Models(variables)
+    default, models = find_default_model(user=user_settings()), open_models()
+    connection = models.connect(Sourced(DEFAULT_NAME, Origin.DEFAULT), default.address)
     try:
-        place = models.endpoint(default.base_url)
+        allow_strangers(models, [connection])
+        place = models.endpoint(default.address)
     except MissingModel:
         return absence("neither a key nor an address is set", "export OPENAI_BASE_URL=http://…/v1")
+    except ConsentMissing:
+        return fault(f"{connection}: not asked, because it needs your consent", "chatdev trust .env")
     if reason := why_unreachable(place):
         return fault(f"{place.shown_address} {reason}", "check OPENAI_BASE_URL and OPENAI_API_KEY")
-    return success(f"{place.shown_address} answers; model {default.name or models.default_name(default.base_url)}")
+    return success(f"{place.shown_address} answers; model {_model_of(default, models)}")
+
+
+def _model_of(default: DefaultModel, models: Models) -> str:
+    return default.name.value if default.name else models.default_name(default.address)
 
 
 def _check_local_model() -> ProbeResult:
@@ -184,8 +194,7 @@ def _check_local_model() -> ProbeResult:
 
 def _how_to_choose_it() -> str:
     """What must be said for a run with the local model, where that is not what a run takes anyway."""
-    default = default_model(user=user_settings())
-    name = default.name or Models(environ()).default_name(default.base_url)
+    name = _model_of(find_default_model(user=user_settings()), open_models())
     return "" if name == LOCAL else "; use it with --model local"
 
 

@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from chatdev.config.environ import environ
 from chatdev.errors import ConfigError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.evaluation.minilm import MiniLM
-from chatdev.llm.endpoint import Endpoint
-from chatdev.llm.registry import Models
+from chatdev.llm.endpoint import OPENAI, Endpoint, withhold_headers
+from chatdev.runner.consent import Trusted, allow_strangers, open_models
 from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
@@ -40,15 +39,18 @@ class Embedder(Protocol):
         ...
 
 
-def embedder_of(name: str, base_url: str | None = None) -> Embedder:
+def embedder_of(name: str, base_url: str | None = None, trust: Trusted = False) -> Embedder:
     """`lexical`, `minilm`, or `endpoint:MODEL` at `base_url` (unset: OPENAI_BASE_URL, then OpenAI), with the key in
-    OPENAI_API_KEY. Raises ConfigError for another name, MissingModel when nothing says where to ask."""
+    OPENAI_API_KEY. Raises ConfigError for another name, MissingModel when nothing says where to ask, ConsentMissing
+    where only a `.env` does that the user does not `trust`."""
     if name == LexicalEmbedder.name:
         return LexicalEmbedder()
     if name == MiniLM.name:
         return MiniLM()
     if name.startswith(_ENDPOINT) and (model := name.removeprefix(_ENDPOINT).strip()):
-        return EndpointEmbedder(Models(environ()).endpoint(base_url), model)
+        models = open_models()
+        allow_strangers(models, [models.connect(model, base_url)], trust)
+        return EndpointEmbedder(models.endpoint(base_url), model)
     raise ConfigError(f"there is no embedder {name!r}; take `lexical` (needs nothing, knows no meaning), "
                       "`minilm` (on this machine; the extra `embed`) or `endpoint:MODEL`, e.g. "
                       "endpoint:text-embedding-3-small")
@@ -97,8 +99,9 @@ class EndpointEmbedder:
 
         vectors: list[Vector] = []
         transport = openai.DefaultHttpx2Client(timeout=_TIMEOUT, headers=PLAIN, event_hooks={"response": [guard]})
-        with openai.OpenAI(api_key=self._endpoint.key or "none", base_url=self._endpoint.address, timeout=_TIMEOUT,
-                           max_retries=self._retries, http_client=transport) as client:
+        with openai.OpenAI(api_key=self._endpoint.key or "none", base_url=self._endpoint.address or OPENAI,
+                           timeout=_TIMEOUT, max_retries=self._retries, http_client=transport) as client:
+            withhold_headers(client, self._endpoint)
             for start in range(0, len(texts), _BATCH):
                 vectors += self._request(client, [text[:_LONGEST] or " " for text in texts[start:start + _BATCH]])
         return vectors

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from chatdev.batch.attempt import Allowance, AttemptFailed, Expense, Failure
 from chatdev.batch.ledger import Job, Ledger, plain_json
+from chatdev.config.trust import trusted_digests
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row
@@ -20,6 +21,7 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
+from chatdev.runner.consent import Trusted, dotenv_stranger
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.resources import open_resources, resolve_resources
@@ -85,6 +87,19 @@ class Study:
     rate_limit: RateLimit | None = None
     model: Model | None = None
     """A model of the caller's own, for the variants that name none; used by workers elsewhere it must be picklable."""
+    trust: Trusted = False
+    """Whose addresses and keys may be used, beside those on record on each machine (as `RunOptions.trust`)."""
+
+    def with_consent(self, variants: Sequence[Variant]) -> Study:
+        """The study for workers, whom nobody can ask: with the consent that this user has given, to just the companies
+        and the `.env` that are here. Raises ConfigError."""
+        digests = set(trusted_digests())
+        if self.trust is True:
+            digests.add(dotenv_stranger().digest)
+            digests.update(variant.load().word.stranger().digest for variant in variants)
+        elif self.trust:
+            digests.update(self.trust)
+        return replace(self, trust=frozenset(digests))
 
     def part(self, processes: int) -> Study:
         """The study for each of so many processes that work on it: each keeps its share of the rate limit."""
@@ -113,9 +128,10 @@ class Study:
             runtime(self.conditions.runtime)
         for variant in variants:
             options = RunOptions(model=variant.model or self.model, base_url=self.base_url, sandbox=self.sandbox,
-                                 max_cost=allowance.cost if allowance else None)
+                                 trust=self.trust, max_cost=allowance.cost if allowance else None)
             asyncio.run(_check_resources(variant, options))
-        embedder_of(self.conditions.embedder, self.embedder_url).embed([task.description for task in tasks[:1]])
+        embedder = embedder_of(self.conditions.embedder, self.embedder_url, self.trust)
+        embedder.embed([task.description for task in tasks[:1]])
 
     def enter(self, ledger: Ledger, jobs: Sequence[Job]) -> int:
         """Enter the jobs that are not in the ledger yet; how many those are. Raises ConfigError when the study was
@@ -137,7 +153,7 @@ class Study:
             raise ConfigError(f"the company of {variant.name!r} is not the one that the study was begun with; begin "
                               "another one: --study NAME")
         folder = self.folder / variant.folder / _folder_name(task)
-        embedder = embedder_of(self.conditions.embedder, self.embedder_url)
+        embedder = embedder_of(self.conditions.embedder, self.embedder_url, self.trust)
         if folder.is_dir():
             await asyncio.to_thread(_refuse_other_run, folder, task, variant)
         else:
@@ -156,7 +172,7 @@ class Study:
         run = await company.arun(
             task.description, name=task.name, inputs=inputs, model=variant.model or self.model, base_url=self.base_url,
             warehouse=warehouse, sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
-            rate_limit=self.rate_limit)
+            rate_limit=self.rate_limit, trust=self.trust)
         if run.error and run.status == "error" and not isinstance(run.error, _COMPANY_ERRORS):
             raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", _expense(run),
                                 final=Failure.of(run.error).final)
@@ -182,7 +198,7 @@ class Study:
 async def _check_resources(variant: Variant, options: RunOptions) -> None:
     """Raise what would keep the runs of a variant from beginning; nothing is asked of a model."""
     async with open_resources(options) as resources:
-        resolve_resources(variant.load().config, options, resources)
+        resolve_resources(variant.load().word, options, resources)
 
 
 def _refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import http
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from chatdev.errors import ConfigError
 from chatdev.origins import is_loopback, without_user
 from chatdev.secrets import keep_address, keep_secret, scrub
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI, OpenAI
 
 LONGEST_REPLY = 3600.0  # seconds; a small model may write for half an hour
 OPENAI = "https://api.openai.com/v1"
@@ -30,6 +34,9 @@ class Endpoint:
     concurrency: int = 64
     timeout: float = 600.0
     longest: float = LONGEST_REPLY
+    foreign: bool = False
+    """Whether a stranger names it, with the user's consent: the headers that the user's environment adds to every
+    request (OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID) stay out."""
 
     def __post_init__(self) -> None:
         keep_secret(self.key)
@@ -76,6 +83,13 @@ def _is_address(url: str) -> bool:
     except ValueError:
         return False
     return bool(re.fullmatch(r"https?://\S+", url)) and url.isprintable() and bool(parts.hostname) and port != 0
+
+
+def withhold_headers(client: AsyncOpenAI | OpenAI, endpoint: Endpoint) -> None:
+    """Keep what the openai package takes from the user's environment for every request away from a foreign address."""
+    if endpoint.foreign:
+        client.organization = client.project = None
+        client._custom_headers = {}  # OPENAI_CUSTOM_HEADERS; there is no public way
 
 
 def why_unreachable(endpoint: Endpoint, seconds: float = PROBE_SECONDS) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chatdev.errors import ModelError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
 from chatdev.llm.completions import StreamCollector, body_of, reply_of, server_usage
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.endpoint import OPENAI, Endpoint, withhold_headers
 from chatdev.llm.failures import (
     SHOWN,
     Adaptations,
@@ -214,11 +214,15 @@ def _client(endpoint: Endpoint) -> AsyncOpenAI:
     transport = openai.DefaultAsyncHttpx2Client(timeout=timeout, limits=limits, verify=_certificates(),
                                                 trust_env=not endpoint.is_local, auth=endpoint.user, headers=PLAIN,
                                                 event_hooks={"response": [guard_async]})
+    client: AsyncOpenAI
     if endpoint.api_version:
-        return openai.AsyncAzureOpenAI(api_key=endpoint.key, azure_endpoint=endpoint.address or "", max_retries=0,
-                                       api_version=endpoint.api_version, timeout=timeout, http_client=transport)
-    return openai.AsyncOpenAI(api_key=endpoint.key or "none", base_url=endpoint.address, max_retries=0, timeout=timeout,
-                              http_client=transport)
+        client = openai.AsyncAzureOpenAI(api_key=endpoint.key, azure_endpoint=endpoint.address or "", max_retries=0,
+                                         api_version=endpoint.api_version, timeout=timeout, http_client=transport)
+    else:
+        client = openai.AsyncOpenAI(api_key=endpoint.key or "none", base_url=endpoint.address or OPENAI, max_retries=0,
+                                    timeout=timeout, http_client=transport)
+    withhold_headers(client, endpoint)
+    return client
 
 
 @cache

@@ -17,6 +17,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
 from chatdev.events import Event
 from chatdev.paths import bundled_folder
+from chatdev.runner.consent import CompanyWord
 from chatdev.runner.execute import execute
 from chatdev.runner.options import Options, ResumeChoices, RunOptions
 from chatdev.runner.plan import RunPlan, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
@@ -59,6 +60,11 @@ class Company:
         everywhere = file.parent.parent == bundled_folder("company_config").resolve()  # by its name
         source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without]}
         return cls(config, [finding.text for finding in check_company(config, known) if finding.warning], source, own)
+
+    @property
+    def word(self) -> CompanyWord:
+        """The company with where it comes from; one that nobody loaded is the caller's own."""
+        return CompanyWord(self.config, self.source, KnownTools(self.tools), sets_are_users=True, own=not self.source)
 
     @cached_property
     def resolved(self) -> str:

@@ -3,7 +3,7 @@ against what the company declares."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -29,6 +29,7 @@ class Options(TypedDict, total=False):
     model: str | Model | None
     base_url: str | None
     api_key: str | None
+    trust: bool | Collection[str]
     warehouse: str | Path | None
     sandbox: str | None
     install: InstallPolicy | None
@@ -61,6 +62,9 @@ class RunOptions:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     """Goes before the key in the environment; it is a secret and shows in no journal, error or log."""
+    trust: bool | Collection[str] = False
+    """Consent, for this run, to the addresses, keys and model files that the company or the working folder's `.env`
+    names (or consent to those with these digests). Without it what is on record counts: `chatdev trust`."""
     warehouse: str | Path | None = None
     sandbox: str | None = None
     """`bubblewrap`, `docker`, or `none` as explicit consent to run what models write without one."""

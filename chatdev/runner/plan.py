@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from chatdev.config.environ import keep_dotenvs
 from chatdev.config.load import dump
-from chatdev.config.profiles import ModelSettings
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.engine.activity import Differing, Finished, Record
 from chatdev.engine.budget import Spending
 from chatdev.errors import ConfigError, JournalError
+from chatdev.runner.consent import CompanyWord
 from chatdev.runner.options import InputValues, ResumeChoices, RunOptions, gather_inputs, split_inputs
 from chatdev.runner.recorded import (
     JOURNAL,
@@ -93,7 +93,7 @@ class RunPlan:
 def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     """A new run of `company` on `task`. Raises ConfigError, MissingModel and the like."""
     options = resources.options
-    equipment = resolve_resources(company.config, options, resources)
+    equipment = resolve_resources(company.word, options, resources)
     _refuse_secrets(company.resolved)  # every key is known now
     inputs = gather_inputs(company.config, task, options.inputs)
     order = Order(company.resolved, company.source, inputs.everything, inputs.images,
@@ -138,7 +138,7 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
     if "task" not in company.inputs:
         raise ConfigError(f"company {company.company!r} takes no `task`, so nothing can be added to one")
     restored = restore_options(before.options, resources.options, resources.user)
-    equipment = resolve_resources(company, restored.options, resources)
+    equipment = resolve_resources(_word_of(company, before, resources), restored.options, resources)
     task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrub(request)},
                   "protocol.follow_up")
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
@@ -154,8 +154,7 @@ def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPla
     order = recorded.order
     require_tools(order, resources.tools)
     company = recorded_company(order, resources.tools)
-    model = ModelSettings(name=order.options.get("model"), base_url=order.options.get("base_url"))
-    equipment = replay_equipment(company, model, order.profiles,
+    equipment = replay_equipment(company, order.options.get("model"), order.profiles,
                                  replace(options, language=options.language or order.options.get("language")))
     folder = NewFolder(Path(options.warehouse or resources.temporary_folder()), options.name or "replay")
     return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder,
@@ -168,7 +167,7 @@ def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoice
     require_given(before, options, resources.tools)
     company = _find_company(before, choices, resources)
     restored = restore_options(before.options, options, resources.user)
-    equipment = resolve_resources(company, restored.options, resources)
+    equipment = resolve_resources(_word_of(company, before, resources), restored.options, resources)
     order = _complete_order(replace(before, company=_dump_without_secrets(company)), equipment, resources)
     past = replace(past, differing="perform" if choices.from_here else "refuse",
                    changed=order.company != before.company,
@@ -182,6 +181,11 @@ def _find_company(before: Order, choices: ResumeChoices, resources: Resources) -
     return find(before, resources.tools)
 
 
+def _word_of(company: CompanyConfig, before: Order, resources: Resources) -> CompanyWord:
+    """The company of a recorded run: nothing in it is this user's word, whatever the record says was set."""
+    return CompanyWord(company, before.source, resources.tools)
+
+
 def _inputs_of(order: Order, company: CompanyConfig) -> InputValues:
     return split_inputs(company, order.inputs, order.images)
 
@@ -189,7 +193,7 @@ def _inputs_of(order: Order, company: CompanyConfig) -> InputValues:
 def _complete_order(order: Order, equipment: Equipment, resources: Resources) -> Order:
     """The order with what it says of models, options and tools."""
     role_models = equipment.role_models
-    return replace(order, options=options_to_keep(equipment.options, role_models.default.name),
+    return replace(order, options=options_to_keep(equipment.options, role_models.default.settings.name),
                    profiles=role_models.profiles_in_use,
                    tools=[name for name in resources.tools.given if name in order.company])
 

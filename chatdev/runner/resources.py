@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from chatdev.config.environ import environ
+from chatdev.config.model_choice import Authorship, ModelChoice, choose_model
 from chatdev.config.phases import Limits
-from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
+from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.settings import UserSettings, default_model, resolve, user_settings
+from chatdev.config.settings import DefaultModel, UserSettings, find_default_model, user_settings
 from chatdev.engine.context import RoleModel
 from chatdev.errors import RecordEnds
 from chatdev.journal import Journal
 from chatdev.llm.base import Model, Reply, Request, Sampling, model_name
-from chatdev.llm.registry import DEFAULT_NAME, LOCAL, Models
+from chatdev.llm.connection import LOCAL, Connection
+from chatdev.llm.registry import DEFAULT_NAME, Models
+from chatdev.origins import Origin, Sourced
+from chatdev.runner.consent import CompanyWord, allow_strangers, open_models
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import JOURNAL
 from chatdev.runner.result import Run
@@ -67,7 +70,7 @@ async def open_resources(options: RunOptions, tools: Iterable[Tool] = ()) -> Asy
     """The resources of a session, closed at its end; `tools` beside the installed ones. Raises ConfigError."""
     async with AsyncExitStack() as closing:
         user = user_settings()
-        models = Models(environ(), options.rate_limit, given=options.own_model, api_key=options.api_key)
+        models = open_models(options.rate_limit, given=options.own_model, api_key=options.api_key)
         closing.push_async_callback(models.close)
         yield Resources(options, user, models, KnownTools(tools), closing)
 
@@ -78,27 +81,45 @@ class RoleModels:
     one client."""
 
     company: CompanyConfig
-    default: ModelSettings
+    default: DefaultModel
     models: Models
     profiles: Sequence[ModelProfile] = ()
     """The user's own profiles, looked at before the bundled ones."""
+    authorship: Authorship = field(default_factory=Authorship)
     _role_models: dict[tuple[str, str], RoleModel] = field(default_factory=dict)
 
     def __call__(self, phase: str, role: str) -> RoleModel:
         """The model of `role` in `phase`. Raises MissingModel when there is no way to reach its model."""
         key = (phase, role)
         if key not in self._role_models:
-            self._role_models[key] = self._make(
-                resolve(self.company, self.company.phases[phase], self.company.roles[role], self.default))
+            self._role_models[key] = self._make(self._choose(phase, role))
         return self._role_models[key]
 
     def check(self) -> Mapping[tuple[str, str], RoleModel]:
         """Find the model of every role, so that a missing model is found before the first call."""
+        for phase, role in self._all_roles():
+            self(phase, role)
+        return self._role_models
+
+    def connections(self) -> Mapping[tuple[str, str], Connection | None]:
+        """Where the model of every role in every phase is asked, and with which key; None for a model that is an
+        object. Nothing is sent."""
+        choices = {(phase, role): self._choose(phase, role) for phase, role in self._all_roles()}
+        return {key: self.models.connect(one.name, one.address, one.key_env) for key, one in choices.items()}
+
+    def model_name(self, phase: str, role: str) -> str:
+        """What the model of `role` in `phase` is called."""
+        choice = self._choose(phase, role)
+        return choice.settings.name or self.models.default_name(choice.address, choice.key_env)
+
+    def _all_roles(self) -> Iterator[tuple[str, str]]:
         for name, phase in self.company.phases.items():
             for role in (phase.assistant, phase.instructor):
                 if role is not None:
-                    self(name, role)
-        return self._role_models
+                    yield name, role
+
+    def _choose(self, phase: str, role: str) -> ModelChoice:
+        return choose_model(self.company, phase, role, self.default, self.authorship)
 
     @property
     def profiles_in_use(self) -> list[ModelProfile]:
@@ -106,8 +127,9 @@ class RoleModels:
         found = {role_model.sampling.model: role_model.profile for role_model in self._role_models.values()}
         return [found[name] for name in sorted(found)]
 
-    def _make(self, settings: ModelSettings) -> RoleModel:
-        model, name = self.models.get(settings.name, settings.base_url, settings.key_env)
+    def _make(self, choice: ModelChoice) -> RoleModel:
+        settings = choice.settings
+        model, name = self.models.get(choice.name, choice.address, choice.key_env)
         profile = profile_for(name, self.profiles)
         sampling = Sampling(name, settings.temperature, settings.top_p, settings.max_tokens or profile.max_tokens,
                             settings.seed)
@@ -125,18 +147,26 @@ class Equipment:
     supply: Supply = field(default_factory=Supply)
 
 
-def resolve_resources(company: CompanyConfig, options: RunOptions, resources: Resources) -> Equipment:
-    """The models, sandbox and limits for a company. Raises ConfigError, MissingModel or SandboxError."""
+def resolve_resources(word: CompanyWord, options: RunOptions, resources: Resources) -> Equipment:
+    """The models, sandbox and limits for a company. Raises ConfigError, MissingModel or SandboxError; ConsentMissing
+    where it or `.env` names what the user has not consented to."""
+    company = word.config
     sandbox = resources.sandbox(options.sandbox)
     options = resolve_install_policy(options, resources.user, company)
-    name = None if options.model is None else model_name(options.model)
-    default = default_model(name, options.base_url, user=resources.user)
-    if not (default.name or company.model.name):
-        default = default.model_copy(update={"name": resources.models.default_name(default.base_url)})
-    role_models = RoleModels(company, default, resources.models, resources.user.models)
+    role_models = find_role_models(word, options, resources.user, resources.models)
+    allow_strangers(resources.models, role_models.connections().values(), options.trust, word)
     limits = read_limits(options)
     refuse_unpriced(role_models.check(), limits, company)
     return Equipment(options, role_models, sandbox, limits, supply=make_supply(options, resources.closing))
+
+
+def find_role_models(word: CompanyWord, options: RunOptions, user: UserSettings, models: Models) -> RoleModels:
+    """Which model each role of a company has; none is opened. Raises ConfigError."""
+    name = None if options.model is None else model_name(options.model)
+    default = find_default_model(name, options.base_url, user=user)
+    if not (default.name or word.config.model.name):
+        default = replace(default, name=Sourced(models.default_name(default.address), Origin.DEFAULT))
+    return RoleModels(word.config, default, models, user.models, word.authorship)
 
 
 class _Absent:
@@ -165,13 +195,15 @@ class _NoModels(Models):
     def __init__(self) -> None:
         super().__init__({})
 
-    def get(self, name: str | None, base_url: str | None = None, key_env: str | None = None) -> tuple[Model, str]:
+    def get(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
+            key_env: Sourced | str | None = None) -> tuple[Model, str]:
         """No model, by the name that the model went by."""
-        name = name or DEFAULT_NAME
-        return _Absent(), LOCAL if name.startswith(f"{LOCAL}:") else name
+        called = (name.value if isinstance(name, Sourced) else name) or DEFAULT_NAME
+        return _Absent(), LOCAL if called.startswith(f"{LOCAL}:") else called
 
 
-def replay_equipment(company: CompanyConfig, model: ModelSettings, profiles: Sequence[ModelProfile],
+def replay_equipment(company: CompanyConfig, model: str | None, profiles: Sequence[ModelProfile],
                      options: RunOptions) -> Equipment:
-    """What a replay has: the names and profiles of models, and no model behind them."""
-    return Equipment(options, RoleModels(company, model, _NoModels(), profiles), _Absent(), Limits())
+    """What a replay has: the names and profiles of models, and no model behind them. `model` is the default one."""
+    default = DefaultModel(Sourced(model, Origin.RECORD) if model else None)
+    return Equipment(options, RoleModels(company, default, _NoModels(), profiles), _Absent(), Limits())

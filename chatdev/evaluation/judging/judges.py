@@ -10,19 +10,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from chatdev.batch.attempt import Allowance, Expense
-from chatdev.config.environ import environ
 from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.config.settings import default_model, user_settings
+from chatdev.config.settings import find_default_model, user_settings
 from chatdev.engine.activity import digest
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
 from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFile, Verdict
 from chatdev.evaluation.judging.pairs import Match, Pair
 from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage, model_name
-from chatdev.llm.registry import Models
 from chatdev.replies.problem import Unreadable
 from chatdev.replies.utterance import strip_thoughts
 from chatdev.replies.values import read_json
+from chatdev.runner.consent import allow_strangers, open_models
 
 OnJudged = Callable[[Judgement], object]
 
@@ -80,17 +79,18 @@ class ModelJudge:
 
 
 @asynccontextmanager
-async def open_judge(model: str | Model | None = None, base_url: str | None = None,
-                     characters: int | None = None) -> AsyncIterator[ModelJudge]:
+async def open_judge(model: str | Model | None = None, base_url: str | None = None, characters: int | None = None,
+                     *, trust: bool = False) -> AsyncIterator[ModelJudge]:
     """A model, by name (None: the user's default) or as an object, as a judge, which is shown so many `characters` of
-    each software. Raises ConfigError and MissingModel."""
+    each software. `trust` the address that `.env` names. Raises ConfigError and MissingModel."""
     name = None if model is None else model_name(model)
-    wanted, user, wording = default_model(name, base_url), user_settings(), judge_wording()
+    wanted, user, wording = find_default_model(name, base_url), user_settings(), judge_wording()
     if characters:
         wording = wording.model_copy(update={"characters": characters})
-    models = Models(environ(), given=None if isinstance(model, str) else model)
+    models = open_models(given=None if isinstance(model, str) else model)
     try:
-        found, name = models.get(wanted.name, wanted.base_url)
+        allow_strangers(models, [models.connect(wanted.name, wanted.address)], trust)
+        found, name = models.get(wanted.name, wanted.address)
         yield ModelJudge(found, name, profile_for(name, user.models), wording)
     finally:
         await models.close()

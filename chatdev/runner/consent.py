@@ -1,0 +1,165 @@
+"""Whether the user consents to what a company or the working folder's `.env` names: addresses of models, variables
+whose values are sent there, files of models. Consent is given once, by digest of all that they say."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from chatdev.config.environ import environ, process_environ, read_dotenv
+from chatdev.config.load import dump, load_company
+from chatdev.config.mistakes import Tools
+from chatdev.config.model_choice import Authorship, outward_settings
+from chatdev.config.profiles import ModelSettings
+from chatdev.config.schema import CompanyConfig
+from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE
+from chatdev.config.trust import Trust, trusted_digests
+from chatdev.errors import ConfigError, ConsentMissing
+from chatdev.llm.base import Model
+from chatdev.llm.connection import AZURE_KEY_VARIABLE, AZURE_URL_VARIABLE, KEY_VARIABLE, Connection
+from chatdev.llm.rate import RateLimit
+from chatdev.llm.registry import Models
+from chatdev.origins import Origin, without_user
+
+Trusted = bool | Collection[str]
+"""Whom the user trusts beside those on record: everybody, nobody, or whose digests these are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """Somebody whose word needs the user's consent: a company, or a `.env`. `names` says in words what it names, and
+    `digest` changes whenever that does; `other_digests` are as good."""
+
+    kind: str
+    name: str
+    place: str
+    """Its file or folder, as commands take it."""
+    digest: str
+    names: tuple[str, ...]
+    other_digests: tuple[str, ...] = ()
+
+    def is_trusted(self, trusted: Trusted) -> bool:
+        """Whether the user consents, here and now or on record. Raises ConfigError where the record is broken."""
+        if isinstance(trusted, bool):
+            return trusted or self._is_among(trusted_digests())
+        return self._is_among(trusted) or self._is_among(trusted_digests())
+
+    def trust(self) -> Trust:
+        """The consent to it, as it is put on record."""
+        return Trust(self.kind, self.name, str(Path(self.place).resolve()), self.digest, self.names,
+                     datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def describe(self) -> str:
+        """What it names, line by line."""
+        return "\n".join((f"{self.describe_self()} names:", *(f"  {line}" for line in self.names)))
+
+    def describe_self(self) -> str:
+        """Who it is."""
+        return f"company {self.name} ({self.place})" if self.kind == "company" else self.place
+
+    def _is_among(self, digests: Collection[str]) -> bool:
+        return not {self.digest, *self.other_digests}.isdisjoint(digests)
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyWord:
+    """A company that is to run, and where it comes from: the arguments of `load_company`, none for a value of the
+    caller's. `sets_are_users`: whether what was set on top is this user's word and not a journal's."""
+
+    config: CompanyConfig
+    source: Mapping[str, Any] = field(default_factory=dict)
+    tools: Tools = None
+    sets_are_users: bool = False
+    own: bool = False
+
+    @property
+    def authorship(self) -> Authorship:
+        """Whose word its fields are."""
+        return Authorship(self.source.get("sets", ()) if self.sets_are_users else (), own=self.own)
+
+    def stranger(self) -> Stranger:
+        """Whom the user may trust. The digest is of the whole company as its files have it, without what was set on
+        top; if only that is on record, the company with it is as good where it names the same."""
+        as_it_runs, plain = _digest(dump(self.config)), self._without_sets()
+        place = str(self.source.get("name_or_path", self.config.company))
+        if plain is None:
+            return Stranger("company", self.config.company, place, as_it_runs, company_names(self.config))
+        same = self.sets_are_users or list(outward_settings(plain)) == list(outward_settings(self.config))
+        digest = _digest(dump(plain)) if same else as_it_runs
+        named = company_names(plain if self.sets_are_users else self.config)
+        return Stranger("company", self.config.company, place, digest, named, (as_it_runs,))
+
+    def _without_sets(self) -> CompanyConfig | None:
+        if "name_or_path" not in self.source:
+            return None
+        try:
+            return load_company(self.source["name_or_path"], tools=self.tools)
+        except ConfigError:
+            return None
+
+
+def company_names(company: CompanyConfig) -> tuple[str, ...]:
+    """What a company names that needs consent, in words."""
+    return tuple(f"{_describe(settings)} ({path})" for path, settings in outward_settings(company))
+
+
+def _describe(settings: ModelSettings) -> str:
+    words = [f"model {settings.name}" if settings.name else "the default model"]
+    if settings.base_url:
+        words.append(f"at {without_user(settings.base_url)}")
+    if settings.key_env:
+        words.append(f"with the key in your variable {settings.key_env}")
+    return " ".join(words)
+
+
+def dotenv_stranger(folder: Path | None = None) -> Stranger:
+    """The `.env` in `folder` (default: the working one). Its digest is of the addresses in it, a file of a model, and
+    of which keys it has of its own."""
+    variables, file = read_dotenv(folder), (folder or Path.cwd()) / ".env"
+    addresses = {name: without_user(variables[name]) for name in (URL_VARIABLE, AZURE_URL_VARIABLE)
+                 if variables.get(name)}
+    model = variables.get(MODEL_VARIABLE, "")
+    files = {MODEL_VARIABLE: model} if model.startswith("local:") else {}
+    keys = [name for name in (KEY_VARIABLE, AZURE_KEY_VARIABLE) if variables.get(name)]
+    names = [f"{name}={value}" for name, value in {**addresses, **files}.items()]
+    names.append(f"with its own {' and '.join(keys)}" if keys else "without a key of its own: none of yours goes there")
+    digest = _digest(json.dumps([addresses, files, keys]))
+    return Stranger(".env", ".env", str(file), digest, tuple(names) if addresses or files else ())
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def open_models(rate: RateLimit | None = None, *, given: Model | None = None, api_key: str | None = None) -> Models:
+    """The models of this process and working folder; what `.env` names is refused until `allow_strangers`."""
+    environ()  # the secrets in both are known from here on
+    return Models(process_environ(), rate, given=given, api_key=api_key, folder=read_dotenv())
+
+
+def allow_strangers(models: Models, connections: Iterable[Connection | None], trusted: Trusted = False,
+                    company: CompanyWord | None = None) -> None:
+    """Let `models` take what strangers name in these connections, where the user consents. Raises ConsentMissing, which
+    says what is named and how to consent, where the user does not."""
+    named = {origin for connection in connections if connection for origin in connection.strangers}
+    known: dict[Origin, Callable[[], Stranger]] = {Origin.DOTENV: dotenv_stranger}
+    if company:
+        known[Origin.COMPANY] = company.stranger
+    strangers = [find() for origin, find in known.items() if origin in named]
+    if missing := tuple(stranger for stranger in strangers if not stranger.is_trusted(trusted)):
+        raise ConsentMissing("\n".join(_lines_of_refusal(missing)), missing)
+    models.allow(named & known.keys())
+
+
+def _lines_of_refusal(missing: Iterable[Stranger]) -> Iterator[str]:
+    yield "your consent is needed, once, before anything is sent"
+    for stranger in missing:
+        yield stranger.describe()
+        yield f"  to consent: chatdev trust {shlex.quote(stranger.place)}"
+    yield "or give it for one run only: --trust (in the library: trust=True)"
