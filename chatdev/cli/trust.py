@@ -61,7 +61,7 @@ def _only_dotenv(folder: Path) -> bool:
 
 
 def _trust(stranger: Stranger, yes: bool) -> int:
-    from chatdev.config.trust import add_trust
+    from chatdev.config.trust_record import add_trust
 
     if not stranger.names:
         click.echo(sanitize(f"{stranger.describe_self()} names nothing that needs your consent"))
@@ -78,7 +78,7 @@ def _trust(stranger: Stranger, yes: bool) -> int:
 
 
 def _list() -> int:
-    from chatdev.config.trust import read_trust
+    from chatdev.config.trust_record import read_trust
 
     for trust in read_trust():
         click.echo(sanitize(f"{trust.digest[:12]}  {trust.kind} {trust.name} ({trust.place}), since {trust.given}"))
@@ -88,7 +88,7 @@ def _list() -> int:
 
 
 def _remove(word: str) -> int:
-    from chatdev.config.trust import remove_trust
+    from chatdev.config.trust_record import remove_trust
 
     for trust in remove_trust(word):
         click.echo(sanitize(f"no longer trusted: {trust.kind} {trust.name} ({trust.place})"))
@@ -98,7 +98,7 @@ def _remove(word: str) -> int:
 def ask_for_consent(act: Callable[[], T]) -> T:
     """What `act` returns. Where it wants the user's consent, a person at a terminal is asked, once, and their consent
     put on record; where nobody can be asked, or says no, its ConsentMissing is raised."""
-    from chatdev.config.trust import add_trust
+    from chatdev.config.trust_record import add_trust
 
     while True:
         try:

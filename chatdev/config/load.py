@@ -115,8 +115,8 @@ def find_company(name_or_path: str | Path) -> Path:
     working folder. Raises ConfigError listing the companies there are."""
     given = str(name_or_path)
     path = Path(given)
-    if given in _bundled():
-        return _bundled()[given] / COMPANY_FILE
+    if given in _bundled_companies():
+        return _bundled_companies()[given] / COMPANY_FILE
     if given and _is_file(path / COMPANY_FILE):
         return path / COMPANY_FILE
     if path.suffix in (".yaml", ".yml") and _is_file(path):
@@ -133,7 +133,7 @@ def find_company(name_or_path: str | Path) -> Path:
 def company_folders() -> Iterator[Path]:
     """The folders that hold a company: those of `./company_config` first, without those that bear the name of a bundled
     one, then the bundled ones."""
-    bundled = _bundled()
+    bundled = _bundled_companies()
     own = {file.parent.name: file.parent for file in sorted(Path("company_config").glob(f"*/{COMPANY_FILE}"))}
     yield from (folder for name, folder in own.items() if name not in bundled)
     yield from bundled.values()
@@ -142,15 +142,15 @@ def company_folders() -> Iterator[Path]:
 def namesake(name: str) -> Path | None:
     """The folder of a company in the working folder, or its `company_config`, that has the name of a bundled one but is
     not it; None when there is none. Only its path names it."""
-    if name not in _bundled():
+    if name not in _bundled_companies():
         return None
-    real = (_bundled()[name] / COMPANY_FILE).resolve()
+    real = (_bundled_companies()[name] / COMPANY_FILE).resolve()
     places = (Path("company_config", name), Path(name))
     return next((folder for folder in places if _is_file(folder / COMPANY_FILE)
                  and (folder / COMPANY_FILE).resolve() != real), None)
 
 
-def _bundled() -> dict[str, Path]:
+def _bundled_companies() -> dict[str, Path]:
     """The folders of the bundled companies, by name."""
     files = sorted(bundled_folder("company_config").glob(f"*/{COMPANY_FILE}"))
     return {file.parent.name: file.parent for file in files}

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from chatdev.batch.attempt import Allowance, AttemptFailed, Expense, Failure
 from chatdev.batch.ledger import Job, Ledger, plain_json
-from chatdev.config.trust import trusted_digests
+from chatdev.config.trust_record import trusted_digests
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row

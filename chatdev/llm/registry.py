@@ -66,7 +66,7 @@ class Models:
         Without a name it is the given model, else the endpoint's default when a key or an address is set, else the
         local model. Raises MissingModel when none is there, ConsentMissing for what a stranger names.
         """
-        wanted = _sourced(name) or Sourced(self.default_name(base_url, key_env), Origin.DEFAULT)
+        wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env), Origin.DEFAULT)
         if (connection := self.connect(wanted, base_url, key_env)) is None:
             return self._given_model(), wanted.value
         refuse_strangers(connection, self._allowed)
@@ -81,12 +81,12 @@ class Models:
     def connect(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
                 key_env: Sourced | str | None = None) -> Connection | None:
         """Where `get` finds the model, and with which key; None for the given one. Nothing is refused, nothing sent."""
-        wanted = _sourced(name) or Sourced(self.default_name(base_url, key_env), Origin.DEFAULT)
+        wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env), Origin.DEFAULT)
         if self._given is not None and wanted.value == self._given_name:
             return None
         if wanted.value == LOCAL or wanted.value.startswith(f"{LOCAL}:"):
             return Connection(wanted)
-        return self._keys.connect(_sourced(base_url), _sourced(key_env))
+        return self._keys.connect(_with_origin(base_url), _with_origin(key_env))
 
     async def close(self) -> None:
         """Close every model."""
@@ -103,7 +103,7 @@ class Models:
         """The model that is taken where none is named."""
         if self._given_name is not None:
             return self._given_name
-        key = _sourced(key_env)
+        key = _with_origin(key_env)
         if base_url or self._keys.is_set(key.value if key else KEY_VARIABLE, URL_VARIABLE, AZURE_URL_VARIABLE):
             return DEFAULT_NAME
         return LOCAL
@@ -111,7 +111,7 @@ class Models:
     def endpoint(self, base_url: Sourced | str | None, key_env: Sourced | str | None = None) -> Endpoint:
         """Where every model but the local one is asked. Raises MissingModel when nothing says where, ConsentMissing for
         what a stranger names."""
-        connection = self._keys.connect(_sourced(base_url), _sourced(key_env))
+        connection = self._keys.connect(_with_origin(base_url), _with_origin(key_env))
         refuse_strangers(connection, self._allowed)
         return self._open(connection)
 
@@ -152,7 +152,7 @@ class Models:
         return LocalModel()
 
 
-def _sourced(given: Sourced | str | None) -> Sourced | None:
+def _with_origin(given: Sourced | str | None) -> Sourced | None:
     """The value with its origin; a plain text is the caller's own. Empty is none."""
     if isinstance(given, str):
         given = Sourced(given, Origin.FLAG)

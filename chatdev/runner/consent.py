@@ -19,7 +19,7 @@ from chatdev.config.model_choice import Authorship, outward_settings
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE
-from chatdev.config.trust import Trust, trusted_digests
+from chatdev.config.trust_record import Trust, trusted_digests
 from chatdev.errors import ConfigError, ConsentMissing
 from chatdev.llm.base import Model
 from chatdev.llm.connection import AZURE_KEY_VARIABLE, AZURE_URL_VARIABLE, KEY_VARIABLE, Connection

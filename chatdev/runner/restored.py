@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from chatdev.config.environ import process_environ
 from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE, UserSettings
 from chatdev.errors import ConfigError
-from chatdev.llm.registry import LOCAL
+from chatdev.llm.connection import LOCAL
 from chatdev.origins import without_user
 from chatdev.runner.options import RunOptions
 from chatdev.secrets import PLACEHOLDER

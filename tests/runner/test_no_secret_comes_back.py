@@ -50,9 +50,9 @@ def assert_clean(plantation: Plantation, outcome: Outcome, status: int = 0) -> N
 def test_a_run_that_goes_on_and_is_played_again_leaves_none(plantation: Plantation) -> None:
     folder = str(killed(plantation))
     plantation.shop.server.route(parroting)
-    assert_clean(plantation, plantation.command("resume", folder, "--stream", "--verbose"))
-    assert_clean(plantation, plantation.command("resume", folder, "--from", "change#1", "--json"))
-    assert_clean(plantation, plantation.command("resume", folder, "--task", f"also show {KEY}"))
+    assert_clean(plantation, plantation.command("resume", folder, "--trust", "--stream", "--verbose"))
+    assert_clean(plantation, plantation.command("resume", folder, "--trust", "--from", "change#1", "--json"))
+    assert_clean(plantation, plantation.command("resume", folder, "--trust", "--task", f"also show {KEY}"))
     assert_clean(plantation, plantation.command("replay", folder, "--verbose"))
 
 
@@ -62,7 +62,7 @@ def test_neither_does_one_that_would_now_ask_something_else(plantation: Plantati
     company = yaml.safe_load(file.read_text(encoding="utf-8"))
     company["phases"]["write"]["opening"] = f"NOW {{{{ task }}}} {TOKEN[:-1]}"
     file.write_text(yaml.safe_dump(company, sort_keys=False), encoding="utf-8")
-    outcome = plantation.command("resume", folder, debug=True)
+    outcome = plantation.command("resume", folder, "--trust", debug=True)
     assert "would not be asked what it was asked before" in outcome.err
     assert_clean(plantation, outcome, status=2)
 

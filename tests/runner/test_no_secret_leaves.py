@@ -104,7 +104,8 @@ def test_a_run_that_crashes_leaves_none(plantation: Plantation, monkeypatch: pyt
             raise RuntimeError(f"a listener that knows {EVERYTHING}")
 
     with pytest.raises(RuntimeError, match="a listener"):
-        Company.load(plantation.shop.company).run("TASK", warehouse=plantation.shop.warehouse, on_event=crash)
+        Company.load(plantation.shop.company).run("TASK", warehouse=plantation.shop.warehouse, on_event=crash,
+                                                   trust=True)
     assert "unexpected RuntimeError: a listener that knows [secret]" in next(
         plantation.shop.warehouse.glob("*/run/report.md")).read_text()
     plantation.assert_clean()

@@ -58,7 +58,7 @@ class Plantation:
         return self.shop.finish(self.start(*more, debug=debug, task=task))
 
     def start(self, *more: str, debug: bool = False, task: str = "TASK") -> subprocess.Popen[str]:
-        command, _, *options = self.shop.arguments(*more)
+        command, _, *options = self.shop.arguments("--trust", *more)  # the company names a key
         return self._start(command, task, *options, debug=debug)
 
     def command(self, *arguments: str, debug: bool = False) -> Outcome:
