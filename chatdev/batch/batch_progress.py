@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -39,6 +40,16 @@ class BatchProgress:
     def finished_jobs(self) -> int:
         """The jobs that are done or have failed."""
         return self.counts["done"] + self.counts["failed"]
+
+
+def only_listening(listener: Callable[[BatchProgress], None] | None) -> Callable[[BatchProgress], None]:
+    """`listener` without what it raises: it only shows how far the batch is, and the jobs are paid for."""
+    def listen(progress: BatchProgress) -> None:
+        if listener:
+            with suppress(Exception):
+                listener(progress)
+
+    return listen
 
 
 class Tally:

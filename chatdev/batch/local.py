@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from chatdev.batch.attempt import Allowance, Failure, Work, worker_name
-from chatdev.batch.batch_progress import BatchProgress, Tally
+from chatdev.batch.batch_progress import BatchProgress, Tally, only_listening
 from chatdev.batch.database import RetryingExecutor
 from chatdev.batch.ledger import JobClaim, Ledger, plain_json
 from chatdev.errors import ConfigError
@@ -32,10 +32,10 @@ async def work_through(ledger: Ledger, work: Work, *, at_once: int, worker: str 
     """Do the jobs of the ledger, at most `at_once` at a time, until none is left, the `allowance` of the whole batch is
     spent or `stop` is set; in the last two cases the jobs under way are finished.
 
-    `on_change` is called at every change. Waits for the last jobs of other workers, because they may die. An error that
-    no retry fixes (a ConfigError, a MissingModel, …) fails its job at once; after others the job is tried again, last
-    of all, as often as the ledger allows. Cancelling gives back what is unfinished. Raises WorkspaceError when the
-    database could not be used for ten minutes.
+    `on_change` is called at every change; what it raises ends nothing. Waits for the last jobs of other workers,
+    because they may die. An error that no retry fixes (a ConfigError, a MissingModel, …) fails its job at once; after
+    others the job is tried again, last of all, as often as the ledger allows. Cancelling gives back what is unfinished.
+    Raises WorkspaceError when the database could not be used for ten minutes.
     """
     if at_once < 1:
         raise ConfigError(f"{at_once} jobs at once would be none at all; give 1 or more")
@@ -59,7 +59,7 @@ class _LocalEngine:
                  on_change: Callable[[BatchProgress], None] | None, allowance: Allowance,
                  stop: asyncio.Event | None) -> None:
         self._ledger, self._work, self._at_once, self._worker = ledger, work, at_once, worker
-        self._on_change, self._allowance, self._stop = on_change, allowance, stop
+        self._on_change, self._allowance, self._stop = only_listening(on_change), allowance, stop
         self._database = RetryingExecutor(self._report_trouble)
         self._tally = Tally()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -192,13 +192,11 @@ class _LocalEngine:
         await self._database.run(partial(self._tally.refresh, self._ledger))
 
     def _report_trouble(self, trouble: str) -> None:
-        if self._on_change:
-            self._on_change(self._tally.snapshot(trouble=trouble))
+        self._on_change(self._tally.snapshot(trouble=trouble))
 
     def _report(self, **more: str) -> BatchProgress:
         progress = self._tally.snapshot(**more)
-        if self._on_change:
-            self._on_change(progress)
+        self._on_change(progress)
         return progress
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from chatdev.batch.attempt import Allowance, Work
-from chatdev.batch.batch_progress import BatchProgress, Tally
+from chatdev.batch.batch_progress import BatchProgress, Tally, only_listening
 from chatdev.batch.database import RetryingExecutor
 from chatdev.batch.ledger import Ledger
 from chatdev.batch.ray_cluster import Cluster
@@ -53,7 +53,8 @@ class _RayEngine:
 
     def __init__(self, cluster: Cluster, ledger: Ledger, setup: WorkerSetup,
                  on_change: Callable[[BatchProgress], None] | None) -> None:
-        self._cluster, self._ledger, self._setup, self._on_change = cluster, ledger, setup, on_change
+        self._cluster, self._ledger, self._setup = cluster, ledger, setup
+        self._on_change = only_listening(on_change)
         self._database = RetryingExecutor(self._report_trouble)
         self._tally = Tally()
         self._supervisors: dict[asyncio.Task[BatchProgress | None], WorkerSupervisor] = {}
@@ -133,6 +134,5 @@ class _RayEngine:
         waiting = sum(supervisor.is_waiting for supervisor in self._supervisors.values())
         no_room = f"{waiting} of {len(self._supervisors)} workers wait for a machine with a free CPU" if waiting else ""
         progress = self._tally.snapshot(**{"trouble": self._trouble or no_room, **more})
-        if self._on_change:
-            self._on_change(progress)
+        self._on_change(progress)
         return progress

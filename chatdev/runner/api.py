@@ -203,9 +203,9 @@ class RunSession:
         listener = self.options.on_event
 
         def forward(event: Event) -> None:
+            queue.put_nowait(event)
             if listener:
                 listener(event)
-            queue.put_nowait(event)
 
         self.options = replace(self.options, on_event=forward)
         running = asyncio.create_task(self.arun())

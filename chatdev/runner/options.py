@@ -92,6 +92,7 @@ class RunOptions:
     rate_limit: RateLimit | None = None
     """One object for all runs of a process that share a provider's limits a minute."""
     on_event: Callable[[Event], None] | None = None
+    """Called with every event. What it raises is noted in the run, which goes on."""
 
     @property
     def own_model(self) -> Model | None:

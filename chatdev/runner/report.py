@@ -41,11 +41,12 @@ class RunLog:
         self.run = run
         self.journal = journal
         self._listener = listener
+        self._listener_failed = False
         self._events: list[Event] = []
         self._started = time.monotonic()
 
     def emit(self, event: Event) -> None:
-        """Take in one event. Raises WorkspaceError when it cannot be written."""
+        """Take in one event. Raises WorkspaceError when it cannot be written; a listener that fails ends no run."""
         if not isinstance(event, TextStreamed):
             self._events.append(event)
             self.run.usage.add(event)
@@ -53,7 +54,22 @@ class RunLog:
                 self.run.notes.append(event.text)
             self.journal.append(event.kind, event.place, {k: v for k, v in event.to_dict().items() if k != "place"})
         if self._listener:
-            self._listener(event)
+            try:
+                self._listener(event)
+            except Exception as error:  # noqa: BLE001 - it only listens, and the run is paid for
+                self._note_failure(event, error)
+
+    def _note_failure(self, event: Event, error: Exception) -> None:
+        """Say once that the listener failed; it gets the further events all the same."""
+        if self._listener_failed:
+            return
+        self._listener_failed = True
+        text = scrub(f"the listener of events (on_event) failed at {event.kind} ({type(error).__name__}: {error}); "
+                     "the run goes on")
+        if isinstance(event, RunFinished):  # the last record
+            self.run.notes.append(text)
+        else:
+            self.emit(Noted("", text, "warning"))
 
     def end(self, status: Status, reason: str, error: ChatDevError | None = None) -> None:
         """Say how the run ends."""

@@ -71,6 +71,13 @@ def test_progress_tells_counts_means_and_the_time_that_is_left(ledger: Ledger) -
     assert (last.spent, last.seconds_left) == (Expense(10.0, 200), 0)
 
 
+def test_a_listener_that_raises_ends_no_batch(ledger: Ledger) -> None:
+    def fails(_: BatchProgress) -> None:
+        raise OSError("the terminal hung up")
+
+    assert through(ledger, Workshop().square, at_once=4, on_change=fails).finished_jobs == 20
+
+
 def test_a_second_session_finds_the_means_of_the_first(ledger: Ledger) -> None:
     through(ledger, Workshop().square, at_once=4)
     again = through(ledger, Workshop().square, at_once=4)

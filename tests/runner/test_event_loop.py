@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import chatdev
 from chatdev import Company, ConfigError, Reply, Request, ScriptedModel
+from chatdev.events import Event
+from chatdev.journal import read_journal
 
 COMPANY = """
 company: slogans
@@ -94,3 +97,44 @@ def test_ctrl_c_without_a_loop_ends_the_run_and_keeps_it(company: Company) -> No
     finally:
         signal.signal(signal.SIGINT, before)
     assert run.status == "interrupted"
+
+
+def test_a_listener_that_raises_ends_no_run(company: Company) -> None:
+    heard: list[str] = []
+
+    def listen(event: Event) -> None:
+        heard.append(event.kind)
+        raise ValueError("a log that is full")
+
+    run = company.run("a to-do list", model=ScriptedModel([REPLY]), sandbox="none", on_event=listen)
+    assert run.success, run.reason
+    assert run.notes == ["the listener of events (on_event) failed at RunStarted (ValueError: a log that is full); "
+                         "the run goes on"]
+    assert heard[-1] == "RunFinished"
+    assert list(read_journal(run.folder / "run" / "journal.jsonl"))[-1]["kind"] == "RunFinished"
+
+    async def follow() -> list[str]:
+        events = company.events("a to-do list", model=ScriptedModel([REPLY]), sandbox="none", on_event=listen)
+        return [event.kind async for event in events]
+
+    before = len(heard)
+    assert asyncio.run(follow()) == heard[before:]
+
+
+def test_a_listener_that_raises_at_the_end_leaves_a_whole_journal(company: Company) -> None:
+    def listen(event: Event) -> None:
+        if event.kind == "RunFinished":
+            raise ValueError("too late")
+
+    run = company.run("a to-do list", model=ScriptedModel([REPLY]), sandbox="none", on_event=listen)
+    assert run.success
+    assert "failed at RunFinished" in run.notes[0]
+    assert list(read_journal(run.folder / "run" / "journal.jsonl"))[-1]["kind"] == "RunFinished"
+
+
+def test_a_run_in_a_thread_leaves_the_signals_alone(company: Company) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(company.run, "a to-do list", model=ScriptedModel([REPLY]), sandbox="none").result()
+    assert run.success
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from chatdev import Company
-from chatdev.events import Event, PhaseFinished
+from chatdev import Company, Reply, Request
+from chatdev.events import Event
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.bubblewrap import Bubblewrap
 from tests.support.chat_server import Received, Scripted
@@ -99,15 +99,22 @@ def test_a_run_that_crashes_leaves_none(plantation: Plantation, monkeypatch: pyt
     monkeypatch.chdir(plantation.work)
     plantation.shop.server.route(parroting)
 
-    def crash(event: Event) -> None:
-        if isinstance(event, PhaseFinished):
-            raise RuntimeError(f"a listener that knows {EVERYTHING}")
+    class Crash:
+        async def complete(self, request: Request) -> Reply:
+            raise RuntimeError(f"a model that knows {EVERYTHING}")
 
-    with pytest.raises(RuntimeError, match="a listener"):
-        Company.load(plantation.shop.company).run("TASK", warehouse=plantation.shop.warehouse, on_event=crash,
-                                                   trust=True)
-    assert "unexpected RuntimeError: a listener that knows [secret]" in next(
-        plantation.shop.warehouse.glob("*/run/report.md")).read_text()
+        async def close(self) -> None:
+            pass
+
+    def fail(event: Event) -> None:
+        raise RuntimeError(f"a listener that knows {EVERYTHING}")
+
+    with pytest.raises(RuntimeError, match="a model"):
+        Company.load(plantation.shop.company).run("TASK", warehouse=plantation.shop.warehouse, on_event=fail,
+                                                  model=Crash(), trust=True)
+    report = next(plantation.shop.warehouse.glob("*/run/report.md")).read_text()
+    assert "unexpected RuntimeError: a model that knows [secret]" in report
+    assert "(RuntimeError: a listener that knows [secret]" in report
     plantation.assert_clean()
 
 
