@@ -75,7 +75,7 @@ class IsolatedFunction:
             kind, given = rest
             error = self.errors[kind](*map(_tuples, given)) if kind is not None else RuntimeError(str(given))
         except (Garbled, TypeError, ValueError, LookupError) as wrong:
-            raise self.errors[0](f"what reads it answers with something else ({wrong})") from None
+            raise self.errors[0](f"what reads the source answers with something else ({wrong})") from None
         raise error
 
     @functools.cached_property

@@ -17,7 +17,8 @@ def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: st
     """Follow outputs of the module `top` back over what drives them, `levels` deep.
 
     With a VCD file and the time of a mismatch (in its units) only those assignments are named that were active just
-    before; `scope` is where the file has the signals of the module. Raises DesignError for a source that cannot be
+    before; `scope` is where the file has the signals of the module. The source is read in this process, and not in a
+    child with limits as tools do it: give none that you do not trust. Raises DesignError for a source that cannot be
     elaborated, WaveformError for a file that cannot be read, and ToolError for an output that is not there.
     """
     from chatdev.tools.verilog.design.design import Design

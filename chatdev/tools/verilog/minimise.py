@@ -13,7 +13,8 @@ from pydantic import Field
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import ToolArgumentsError, tool
-from chatdev.tools.verilog.design.elaborate import DesignError, as_number, elaborate
+from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.facts import constant_bits
 from chatdev.tools.verilog.messages import render_report
 
 if TYPE_CHECKING:
@@ -195,14 +196,12 @@ def evaluate_rows(expression: str, variables: Sequence[str], rows: Sequence[str]
     calls = ", ".join(f"of_({', '.join(_literal(bits, row) for bits in places.values())})" for row in reversed(rows))
     text = _MODULE.format(ports=f"({ports})", expression=expression, last=len(rows) - 1, calls=calls)
     try:
-        _compilation, instance = elaborate(text, "truth")
-        parameter: Any = instance.body.find("column")
+        column = constant_bits(text, "truth", "column", len(rows))
     except DesignError as error:
         raise ToolArgumentsError(f"{expression!r} is no expression of {', '.join(variables)}:\n{error}") from None
-    column = as_number(parameter.value)
     if column is None:
         raise ToolArgumentsError(f"{expression!r} is no constant function; use operators and {', '.join(variables)}")
-    return [str(column[row]).replace("z", "x") for row in range(len(rows))]
+    return [bit.replace("z", "x") for bit in column]
 
 
 def bit_places(variables: Sequence[str]) -> dict[str, dict[int | None, int]]:

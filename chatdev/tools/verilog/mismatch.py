@@ -21,15 +21,14 @@ from chatdev.tools.verilog.bench import (
     output_columns,
     wrong_outputs,
 )
-from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.design.widths import Misfit
+from chatdev.tools.verilog.design.facts import DesignFacts, read_design
 from chatdev.tools.verilog.judge import simulate, verdict_of
 from chatdev.tools.verilog.messages import render_report
 from chatdev.tools.verilog.simulation import SimulationResult, simulate_answer
-from chatdev.tools.verilog.tracing.drivers import narrowest_trace
+from chatdev.tools.verilog.tracing.findings import TraceFindings, find_causes
 from chatdev.tools.verilog.tracing.history import History
-from chatdev.tools.verilog.tracing.levels import Trace, Watch, signal_reports
+from chatdev.tools.verilog.tracing.levels import Watch
 from chatdev.tools.verilog.waveform.picture import draw_diagram
 from chatdev.tools.verilog.waveform.table import render_table
 from chatdev.tools.verilog.waveform.waves import Waves
@@ -126,64 +125,50 @@ class _Waveform:
 
 def _trace_back(answer: Answer, waveform: _Waveform, levels: int, plain: Verdict) -> Verdict:
     """The verdict `plain` with the report of the trace, and the lines as evidence."""
-    trace, history, problem = None, None, ""
+    trace, problem = None, ""
     try:
-        design = Design.of(answer.text)
+        design = read_design(answer.text)
         history = History.of(waveform.waves, waveform.scope, design.widths, waveform.wrong[0].sampled)
-        trace = narrowest_trace(design, _first_wrong_bits(waveform, design), levels, history)
+        trace = find_causes(answer.text, _first_wrong_bits(waveform, design), levels, list(history.rows),
+                            history.complete)
     except DesignError as error:
         problem = str(error)
     focus = _focus(trace, waveform)
     text = render_report(
         "trace", report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
-        source=answer.text.splitlines(), levels=signal_reports(trace, history) if trace and history else [],
-        deeper=bool(trace and trace.next), deepest=_DEEPEST, asked=levels, misfits=_misfits(trace) if trace else [],
+        source=answer.text.splitlines(), levels=trace.levels if trace else [],
+        deeper=bool(trace and trace.goes_on), deepest=_DEEPEST, asked=levels, misfits=trace.misfits if trace else [],
         table=_table(trace, focus, waveform))
-    evidence = {**plain.evidence, "lines": list(trace.lines()) if trace else [], "output": focus.output,
+    evidence = {**plain.evidence, "lines": list(trace.lines) if trace else [], "output": focus.output,
                 "time": focus.time}
     return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)
 
 
-def _first_wrong_bits(waveform: _Waveform, design: Design) -> list[Watch]:
+def _first_wrong_bits(waveform: _Waveform, design: DesignFacts) -> tuple[Watch, ...]:
     """The wrong bits of the outputs that are wrong first."""
     first = [one for one in waveform.wrong if one.time == waveform.wrong[0].time]
-    return [Watch(part, one.sampled) for one in first for part in one.parts or (design.part(one.output),)]
+    return tuple(Watch(part, one.sampled) for one in first for part in one.parts or (design.part(one.output),))
 
 
-def _focus(trace: Trace | None, waveform: _Waveform) -> WrongOutput:
+def _focus(trace: TraceFindings | None, waveform: _Waveform) -> WrongOutput:
     """The output that the trace is about."""
     if trace is None:
         return waveform.wrong[0]
-    name = trace.levels[0].watched[0].part.signal
-    return next(one for one in waveform.wrong if one.output == name)
+    return next(one for one in waveform.wrong if one.output == trace.output)
 
 
-def _misfits(trace: Trace) -> list[Misfit]:
-    signals = trace.doubtful_signals()
-    return [misfit for misfit in trace.design.misfits if misfit.signal in signals]
-
-
-def _table(trace: Trace | None, focus: WrongOutput, waveform: _Waveform) -> str:
+def _table(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform) -> str:
     """The rows before the mismatch: the signals of the trace, then both sides of the output."""
-    names = waveform.known_names(_traced_signals(trace) if trace else ())[:_COLUMNS]
+    names = waveform.known_names(trace.signals if trace else ())[:_COLUMNS]
     return render_table(waveform.waves, [*names, *output_columns(focus.output, waveform.waves)], focus.sampled,
                         count=_ROWS)
-
-
-def _traced_signals(trace: Trace) -> list[str]:
-    """What was traced and what is read there: inputs first, then what is nearest to the output."""
-    directions = {port.name: port.direction for port in trace.design.ports}
-    watched = [*(watch for level in trace.levels for watch in level.watched), *trace.next]
-    signals = [watch.part.signal for watch in watched]
-    return sorted((signal for signal in signals if directions.get(signal) != "out"),
-                  key=lambda signal: directions.get(signal) != "in")
 
 
 def _draw_waves(answer: Answer, waveform: _Waveform) -> tuple[str, str]:
     """The picture's title and SVG."""
     waves, wrong, counts = waveform.waves, waveform.wrong, waveform.report.outputs
     try:
-        inputs = [port.name for port in Design.of(answer.text).ports if port.direction == "in"]
+        inputs = [port.name for port in read_design(answer.text).ports if port.direction == "in"]
     except DesignError:
         inputs = []
     outputs = sorted(counts, key=lambda name: not counts[name].count)[:_MOST_DRAWN]  # the wrong ones first

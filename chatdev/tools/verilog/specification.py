@@ -12,8 +12,9 @@ from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
 from chatdev.tools.verilog.answer import TOP
-from chatdev.tools.verilog.design.design import Design, Port
+from chatdev.tools.verilog.design.design import Port
 from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.messages import Message
 
 _NAMED = (r"`?(?P<direction>input|output|inout)\b`?[ \t:|]*(?:(?:wire|reg|logic|signed|var)[ \t]+)*"
@@ -104,7 +105,7 @@ def port_differences(text: str, specification: str) -> list[Message]:
     source."""
     wanted = itemised_ports(specification)
     try:
-        found = {port.name: port for port in Design.of(text).ports} if wanted else {}
+        found = {port.name: port for port in read_design(text).ports} if wanted else {}
     except DesignError:
         return []
     if not found:

@@ -85,10 +85,7 @@ class Design:
 
     def part(self, signal: str) -> Part:
         """All bits of a signal; raises ToolError for one that is not there."""
-        if signal not in self.widths:
-            outputs = ", ".join(port.name for port in self.ports if port.direction == "out") or "none"
-            raise ToolError(f"the design has no signal {signal!r}; its outputs: {outputs}")
-        return Part(signal, 0, self.widths[signal])
+        return whole_part(signal, self.widths, self.ports)
 
     @functools.cached_property
     def racing_signals(self) -> frozenset[str]:
@@ -117,6 +114,14 @@ class Design:
     def _process_by_number(self) -> Mapping[int, Process]:
         every: Iterable[Process] = (*self.processes, *self.functions.values())
         return {process.assignments[0].process: process for process in every if process.assignments}
+
+
+def whole_part(signal: str, widths: Mapping[str, int], ports: Iterable[Port]) -> Part:
+    """All bits of a signal; raises ToolError for one that is not there."""
+    if signal not in widths:
+        outputs = ", ".join(port.name for port in ports if port.direction == "out") or "none"
+        raise ToolError(f"the design has no signal {signal!r}; its outputs: {outputs}")
+    return Part(signal, 0, widths[signal])
 
 
 def _targets(assignments: Iterable[Assignment]) -> set[str]:

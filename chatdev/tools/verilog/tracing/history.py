@@ -30,6 +30,7 @@ class History:
     """Rows in the order of time, one wherever a signal changed. `complete` says that none is missing at the start."""
 
     def __init__(self, rows: Sequence[Row], complete: bool = True) -> None:
+        self.rows = rows
         self._times = [row.time for row in rows]
         self._values = [row.values for row in rows]
         self.complete = complete

@@ -1,0 +1,53 @@
+"""A trace as reports show it, followed in the child of this process and given as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chatdev.errors import MissingProgram, ToolError
+from chatdev.isolation.isolate import isolate
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.widths import Misfit
+from chatdev.tools.verilog.tracing.drivers import narrowest_trace
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.levels import SignalReport, Trace, Watch, signal_reports
+from chatdev.tools.verilog.waveform.waves import Row
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFindings:
+    """`output` is the one that the trace is about; `signals` are those of the trace, inputs first, then what is nearest
+    to the output; `goes_on` says that further levels would show more."""
+
+    output: str
+    lines: tuple[int, ...]
+    levels: tuple[tuple[SignalReport, ...], ...]
+    misfits: tuple[Misfit, ...]
+    signals: tuple[str, ...]
+    goes_on: bool
+
+
+@isolate(DesignError, MissingProgram, ToolError)
+def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, rows: list[Row], complete: bool) -> TraceFindings:
+    """The trace of the wrong output that leads to the fewest lines; `rows` and `complete` are those of a History.
+    Raises DesignError, also for a source that takes too much to be read."""
+    history = History(rows, complete)
+    trace = narrowest_trace(Design.of(text), outputs, levels, history)
+    reports = tuple(map(tuple, signal_reports(trace, history)))
+    return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports, _misfits(trace),
+                         _traced_signals(trace), bool(trace.next))
+
+
+def _misfits(trace: Trace) -> tuple[Misfit, ...]:
+    signals = trace.doubtful_signals()
+    return tuple(misfit for misfit in trace.design.misfits if misfit.signal in signals)
+
+
+def _traced_signals(trace: Trace) -> tuple[str, ...]:
+    """What was traced and what is read there."""
+    directions = {port.name: port.direction for port in trace.design.ports}
+    watched = [*(watch for level in trace.levels for watch in level.watched), *trace.next]
+    signals = [watch.part.signal for watch in watched]
+    return tuple(sorted((signal for signal in signals if directions.get(signal) != "out"),
+                        key=lambda signal: directions.get(signal) != "in"))

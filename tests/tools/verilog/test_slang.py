@@ -1,0 +1,50 @@
+"""A source that takes the second parser down is refused, and the agents read why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.facts import read_design
+from chatdev.tools.verilog.lint import lint, outside_names, undriven_signals
+from chatdev.tools.verilog.specification import port_differences
+from chatdev.tools.verilog.tracing.findings import find_causes
+from tests.isolation.hostile import CRASHING, ENDLESS, SWELLING, reader_of
+from tests.tools.verilog.small import RIGHT, Desk
+
+
+@pytest.fixture(autouse=True)
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with reader_of(monkeypatch):
+        yield
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    (CRASHING, "makes the parser crash"), (SWELLING, "takes more memory"), (ENDLESS, "takes more"),
+], ids=["crashing", "swelling", "endless"])
+def test_a_source_that_takes_the_parser_down_is_refused(text: str, why: str) -> None:
+    assert len(text) < 2600
+    found = outside_names(text)
+    assert [(message.severity, why in message.text) for message in found] == [("error", True)]
+    assert outside_names(RIGHT) == []
+
+
+def test_what_cannot_be_looked_through_has_no_more_than_a_warning() -> None:
+    assert [message.severity for message in lint(CRASHING)] == ["warning"]
+    assert undriven_signals(CRASHING) == []
+
+
+def test_a_design_that_cannot_be_read_is_an_error_that_agents_read() -> None:
+    with pytest.raises(DesignError, match="makes the parser crash"):
+        read_design(CRASHING)
+    with pytest.raises(DesignError, match="makes the parser crash"):
+        find_causes(CRASHING, (), 2, [], True)
+    assert port_differences(CRASHING, "- input a\n- output q\n") == []
+
+
+def test_an_answer_that_crashes_the_second_parser_does_not_pass(desk: Desk) -> None:
+    verdict = desk.use("check", CRASHING)
+    assert (verdict.passed, "makes the parser crash" in verdict.report) == (False, True)
+    assert desk.use("check", RIGHT).passed
