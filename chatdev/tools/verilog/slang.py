@@ -9,9 +9,8 @@ from typing import Any
 
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
-from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.elaborate import DesignError, icarus_macros
 
-_ICARUS = "__ICARUS__=1"  # as Icarus Verilog defines it, so that an answer can hide nothing from one of the two
 Place = tuple[str, int]
 """A name and its line."""
 
@@ -50,11 +49,10 @@ class _SlangSource:
             raise MissingProgram("pyslang cannot be imported, which reads Verilog: pip install 'chatdev-chain[verilog]'"
                                  ) from error
         self._slang: Any = pyslang
-        ast, parsing = self._slang.ast, self._slang.parsing
-        options, macros = ast.CompilationOptions(), parsing.PreprocessorOptions()
+        ast = self._slang.ast
+        options = ast.CompilationOptions()
         options.flags = ast.CompilationFlags.AllowUseBeforeDeclare
-        macros.predefines = [_ICARUS]
-        bag = self._slang.Bag([options, macros])
+        bag = self._slang.Bag([options, icarus_macros()])
         self._sources = self._slang.SourceManager()
         self._compilation = ast.Compilation(bag)
         try:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from chatdev.isolation import parent
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.lint import lint, outside_names, undriven_signals
@@ -44,7 +45,15 @@ def test_a_design_that_cannot_be_read_is_an_error_that_agents_read() -> None:
     assert port_differences(CRASHING, "- input a\n- output q\n") == []
 
 
-def test_an_answer_that_crashes_the_second_parser_does_not_pass(desk: Desk) -> None:
-    verdict = desk.use("check", CRASHING)
-    assert (verdict.passed, "makes the parser crash" in verdict.report) == (False, True)
-    assert desk.use("check", RIGHT).passed
+def test_an_answer_that_crashes_the_second_parser_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as crashing:
+        crashing.setattr(parent, "_START", "import os; os.write(0, b'+' + bytes(4)); os.read(0, 9999); os.abort()")
+        verdict = desk.use("check", RIGHT)
+    assert (verdict.passed, verdict.evidence["outcome"]) == (False, "refused")
+    assert "makes the parser crash" in verdict.report
+
+
+@pytest.mark.parametrize("macro", ["__slang__", "__slang_major__", "SV_COV_START", "SV_COV_PARTIAL"])
+def test_nothing_can_be_hidden_from_the_second_parser(macro: str) -> None:
+    hidden = RIGHT.replace("endmodule", f"`ifndef {macro}\nwire b = tb.stimulus.a;\n`endif\nendmodule")
+    assert "tb" in " ".join(message.text for message in outside_names(hidden))

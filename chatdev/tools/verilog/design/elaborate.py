@@ -13,9 +13,13 @@ from chatdev.tools.verilog.design.selections import Names
 if TYPE_CHECKING:
     from pyslang import SourceManager, SVInt
     from pyslang.ast import Compilation, InstanceSymbol
+    from pyslang.parsing import PreprocessorOptions
 
 FILE = "top.sv"
 """The name under which the source appears in messages."""
+_OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__", *(f"SV_COV_{name}" for name in (
+    "START", "STOP", "RESET", "CHECK", "MODULE", "HIER", "ASSERTION", "FSM_STATE", "STATEMENT", "TOGGLE", "OVERFLOW",
+    "ERROR", "NOCOV", "OK", "PARTIAL")))
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -33,15 +37,13 @@ def elaborate(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
     try:
         import pyslang
         from pyslang.ast import Compilation, CompilationFlags, CompilationOptions
-        from pyslang.parsing import PreprocessorOptions
         from pyslang.syntax import SyntaxTree
     except ImportError as error:
         raise MissingProgram("tracing needs pyslang: pip install 'chatdev-chain[verilog]'") from error
-    options, macros = CompilationOptions(), PreprocessorOptions()
+    options = CompilationOptions()
     options.flags = CompilationFlags.AllowUseBeforeDeclare | CompilationFlags.RelaxEnumConversions
     options.topModules = {top}
-    macros.predefines = ["__ICARUS__=1"]  # what the simulator is told to read
-    bag = pyslang.Bag([options, macros])
+    bag = pyslang.Bag([options, icarus_macros()])
     compilation = Compilation(bag)
     try:
         compilation.addSyntaxTree(SyntaxTree.fromText(text, pyslang.SourceManager(), FILE, "", bag))
@@ -51,6 +53,15 @@ def elaborate(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
     if errors:
         raise DesignError(pyslang.DiagnosticEngine.reportAll(compilation.sourceManager, errors).strip())
     return compilation, compilation.getRoot().topInstances[0]
+
+
+def icarus_macros() -> PreprocessorOptions:
+    """The macros that there are for Icarus Verilog and no others: a source can hide nothing from one of the two."""
+    from pyslang.parsing import PreprocessorOptions
+
+    macros = PreprocessorOptions()
+    macros.predefines, macros.undefines = ["__ICARUS__=1"], list(_OWN_MACROS)
+    return macros
 
 
 def constants(scope: Any) -> Value:
