@@ -66,8 +66,8 @@ def test_the_page_of_reliability_counts_the_hostile_programs_and_replies() -> No
     assert f"{len(programs)} hostile programs" in page
     section = " ".join(page.partition("## Hostile programs")[2].partition("\n## ")[0].split())
     for kind, words in {"read": "read what", "write": "write outside", "network": "use the network",
-                        "process": "reach for", "kernel": "call the kernel", "bomb": "take more",
-                        "planted": "plant files"}.items():
+                        "process": "reach for", "kernel": "call the kernel", "memory": "hide memory",
+                        "bomb": "take more", "planted": "plant files"}.items():
         assert f"{kinds[kind]} {words}" in section
     assert f"{sum(COUNTS.values())} hostile replies" in section
 

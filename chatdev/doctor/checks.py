@@ -139,8 +139,8 @@ def _check_docker() -> ProbeResult:
 def _check_memory_limit() -> ProbeResult:
     """Who holds the memory limit of a whole process tree."""
     if cgroup.parent():
-        return success("the kernel enforces the limit for a program and all that it starts (cgroup v2)")
-    return absence("checked from outside, 20 times a second, because we may not make a control group (cgroup v2)")
+        return success("the kernel enforces the limit for a program and all that it starts (control groups)")
+    return absence("checked from outside, at least 20 times a second, because we may not make a control group")
 
 
 def _check_system_calls() -> ProbeResult:

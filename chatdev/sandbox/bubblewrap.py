@@ -71,15 +71,17 @@ class Bubblewrap:
             hand_over(job.folder, user)
         with _filter() as (options, descriptors):
             if job.interactive:
-                command = command_line(job, user, *options)
-                return run_interactively(command, env={}, pass_fds=descriptors)
+                with _group(job.limits) as group:
+                    command = [*(group.enter if group else ()), *command_line(job, user, *options)]
+                    return run_interactively(command, env={}, pass_fds=descriptors)
             return self._run(job, user, options, descriptors)
 
     def _run(self, job: SandboxJob, user: int | None, options: Sequence[str], descriptors: Sequence[int]) -> Execution:
         with _group(job.limits) as group, _pipe() as (reader, writer):
             enter = group.enter if group else ()
             command = [*enter, *command_line(job, user, *options, "--json-status-fd", str(writer))]
-            execution = self._children.run(command, job, env={}, pass_fds=(*descriptors, writer))
+            execution = self._children.run(command, job, env={}, pass_fds=(*descriptors, writer),
+                                           out_of_memory=(lambda: group.out_of_memory) if group else None)
             if group and group.out_of_memory:
                 execution = dataclasses.replace(execution, exit_status=None, signal=int(signal.SIGKILL),
                                                 exceeded="memory")

@@ -1,7 +1,8 @@
-"""Control groups (cgroup v2): the kernel holds the memory limit of a whole process tree, where we may make a group.
+"""Control groups: the kernel holds the memory limit of a whole process tree, its own memory for it included, where we
+may make a group.
 
 That is so for root and, on most desktops, for everybody; otherwise `watch.py` does it. See cgroups(7) and the
-kernel's cgroup-v2 document for the files used here.
+kernel's documents on cgroup v2 and v1 for the files used here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import secrets
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,13 +21,41 @@ from chatdev.sandbox.base import ProcessLimits
 
 _ENTER = 'echo $$ > "$0" && exec "$@"'
 _ATTEMPTS, _PAUSE = 50, 0.02  # until the kernel has cleared away what was killed in a group
+_OF_CONNECTIONS = 8  # version 1 counts what TCP and UDP hold apart: this part of the limit comes on top of it
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a version of control groups calls the same things."""
+
+    mount: str
+    """Part of the line of a mounted hierarchy in /proc/self/mountinfo."""
+    controllers: str
+    """The second field of its line in /proc/self/cgroup."""
+    events: str
+    """The file that counts what was ended for want of memory."""
+
+    def settings(self, limits: ProcessLimits) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """What is written to which file: what must be, and what may fail (no swap, no controller for processes)."""
+        memory = str(limits.memory)
+        if self is V1:
+            return ({"memory.limit_in_bytes": memory},
+                    {"memory.memsw.limit_in_bytes": memory,
+                     "memory.kmem.tcp.limit_in_bytes": str(limits.memory // _OF_CONNECTIONS)})
+        return ({"memory.max": memory, "memory.oom.group": "1"},  # all or nothing: half a program is none
+                {"memory.swap.max": "0", "pids.max": str(limits.processes + 16)})  # 16: bubblewrap and what starts it
+
+
+V2 = Version(" - cgroup2 ", "", "memory.events")
+V1 = Version(" - cgroup ", "memory", "memory.oom_control")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group for one program."""
+    """A group: one for a program, or one in which others are made."""
 
     path: Path
+    version: Version = V2
 
     @property
     def enter(self) -> Sequence[str]:
@@ -36,29 +65,30 @@ class Group:
     @property
     def out_of_memory(self) -> bool:
         """Whether the kernel ended something in the group because its memory was used up."""
-        counts = dict(line.split() for line in _lines(self.path / "memory.events"))
+        counts = dict(line.split() for line in _lines(self.path / self.version.events))
         return int(counts.get("oom_kill", 0)) > 0
 
 
 @contextlib.contextmanager
-def group(parent: Path, limits: ProcessLimits) -> Iterator[Group]:
+def group(parent: Group, limits: ProcessLimits) -> Iterator[Group]:
     """A new group in `parent`, held to `limits.memory` and `limits.processes`; whoever is left in it at the end is
     killed. Raises OSError when it cannot be made."""
-    made = Group(parent / f"chatdev-{secrets.token_hex(6)}")
+    made = Group(parent.path / f"chatdev-{secrets.token_hex(6)}", parent.version)
     made.path.mkdir()
     try:
-        (made.path / "memory.max").write_text(str(limits.memory))
-        (made.path / "memory.oom.group").write_text("1")  # all or nothing: half a program is none
-        with contextlib.suppress(OSError):  # where there is no swap, or no controller for processes
-            (made.path / "memory.swap.max").write_text("0")
-            (made.path / "pids.max").write_text(str(limits.processes + 16))  # 16: bubblewrap and what starts it
+        needed, wished = parent.version.settings(limits)
+        for name, value in needed.items():
+            (made.path / name).write_text(value)
+        for name, value in wished.items():
+            with contextlib.suppress(OSError):
+                (made.path / name).write_text(value)
         yield made
     finally:
         _clear(made.path)
 
 
 @functools.cache
-def parent() -> Path | None:
+def parent() -> Group | None:
     """The group in which we may make others, or None; found out by making one and running something in it."""
     for candidate in candidates():
         try:
@@ -72,16 +102,27 @@ def parent() -> Path | None:
     return None
 
 
-def candidates(process: Path = Path("/proc/self")) -> list[Path]:
-    """Our own group and the one above it, where they hand memory limits down."""
-    mount = next((line.split() for line in _lines(process / "mountinfo") if " - cgroup2 " in line), None)
-    path = next((line for line in _lines(process / "cgroup") if line.startswith("0::")), None)
+def candidates(process: Path = Path("/proc/self")) -> list[Group]:
+    """Our own group and, in version 2, the one above it, where they hand memory limits down."""
+    second = [Group(path, V2) for path in _own_and_above(process, V2) if _limits_memory(path)]
+    return second + [Group(path, V1) for path in _own_and_above(process, V1)[:1]]
+
+
+def _own_and_above(process: Path, version: Version) -> list[Path]:
+    """Our own group of a version and the one above it, as far as they can be seen here."""
+    mounts = (line.split() for line in _lines(process / "mountinfo") if version.mount in line)
+    mount = next((words for words in mounts if version.controllers in ("", *words[-1].split(","))), None)
+    groups = (line.split(":", 2) for line in _lines(process / "cgroup"))
+    path = next((path for _, names, path in groups if _names(names, version)), None)
     if mount is None or path is None:
         return []
     root, top = mount[3], Path(mount[4])
-    own = top / os.path.relpath(path.removeprefix("0::"), root)
-    inside = [folder for folder in (own, own.parent) if folder.is_relative_to(top) and ".." not in folder.parts]
-    return list(filter(_limits_memory, inside))
+    own = top / os.path.relpath(path, root)
+    return [folder for folder in (own, own.parent) if folder.is_relative_to(top) and ".." not in folder.parts]
+
+
+def _names(controllers: str, version: Version) -> bool:
+    return version.controllers in controllers.split(",")
 
 
 def _limits_memory(group: Path) -> bool:

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
 
@@ -21,7 +21,7 @@ from chatdev.sandbox.watch import Watch
 from chatdev.secrets import scrub_bytes, scrub_ends
 
 _DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
-_POLL = 0.05  # seconds between looks at a child that still holds its pipes
+_POLL = 0.02  # seconds between looks at a child that still holds its pipes
 _NAP = 0.005  # seconds between looks at a child that closed them
 _ALL: weakref.WeakSet[Children] = weakref.WeakSet()
 
@@ -43,12 +43,13 @@ class Children:
         self._over = False
 
     def run(self, command: Sequence[str], job: SandboxJob, *, env: Mapping[str, str], cwd: Path | None = None,
-            pass_fds: Sequence[int] = ()) -> Execution:
+            pass_fds: Sequence[int] = (), out_of_memory: Callable[[], bool] | None = None) -> Execution:
         """Run `command` (which carries out `job`) and report how it ended; raises SandboxError when it cannot start
-        or when `stop_all` ended it."""
+        or when `stop_all` ended it. `out_of_memory`: as of a `Watch`."""
         started = time.monotonic()
         with _stdin(job.stdin) as stdin, self._child(command, stdin, env, cwd, pass_fds) as child:
-            streams, watch = Streams(child, job.limits.output), Watch(child.pid, job.folder, job.limits)
+            streams = Streams(child, job.limits.output)
+            watch = Watch(child.pid, job.folder, job.limits, out_of_memory)
             reason = streams.read(child, started + job.limits.seconds, watch)
             stopped = self._end(child)
             streams.drain(_DRAIN)

@@ -1,6 +1,9 @@
 """A seccomp filter (classic BPF): system calls by which a program could take what no limit counts, or reach the kernel
 parts that sandboxes are usually broken out of. To the program the kernel seems to be one without them (ENOSYS), which
 every runtime copes with. See seccomp(2); the numbers are those of the kernel's system call tables.
+
+Sockets are those of the machine itself, of the internet (there is none in the sandbox) and the kernel's list of
+network interfaces; every other family seems not to be compiled in.
 """
 
 from __future__ import annotations
@@ -8,10 +11,10 @@ from __future__ import annotations
 import errno
 import platform
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 _ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # AUDIT_ARCH_…, column in the table
-_CLONE = (56, 220)
+_CLONE, _SOCKET, _SOCKETPAIR, _SET_OPTION = (56, 220), (41, 198), (53, 199), (54, 208)
 _REFUSED = {
     # memory that belongs to no process and no folder
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186),
@@ -25,13 +28,22 @@ _REFUSED = {
     "kcmp": (312, 272),
     # large, and seldom needed
     "io_uring_setup": (425, 425), "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
-    "open_by_handle_at": (304, 265),
+    "open_by_handle_at": (304, 265), "fanotify_init": (300, 262),
+    # keeps the pages of others in pipes, of which only the places count
+    "vmsplice": (278, 75),
 }
+_UNFIT = {"splice": (275, 76), "tee": (276, 77)}  # likewise; who calls them copes with files that are not fit for it
+_SOCKETS = {  # family, protocols: ICMP, TCP, UDP; NETLINK_ROUTE
+    "AF_UNIX": (1, (0, 1)), "AF_INET": (2, (0, 1, 6, 17)), "AF_INET6": (10, (0, 6, 17, 58)), "AF_NETLINK": (16, (0,)),
+}
+_SOL_SOCKET, _BUFFER_SIZES = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEW* flags (NEWTIME is for clone3 and unshare only)
 _X32 = 0x40000000  # marks calls of the x32 interface, which have numbers of their own
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data (little endian)
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, (16, 24, 32)  # offsets in struct seccomp_data (little endian)
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
+_ALLOW, _FAIL = 0x7FFF0000, 0x00050000  # to fail, with an errno added; with none, nothing is done and all seems well
+_REFUSE = _FAIL | errno.ENOSYS
+_Instruction = tuple[int, int, int, int]
 
 
 def system_call_filter(machine: str | None = None) -> bytes | None:
@@ -43,7 +55,7 @@ def system_call_filter(machine: str | None = None) -> bytes | None:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in _program(architecture, column))
 
 
-def _program(architecture: int, column: int) -> Iterator[tuple[int, int, int, int]]:
+def _program(architecture: int, column: int) -> Iterator[_Instruction]:
     """Instructions: code, how many to skip when true, when false, and the value."""
     yield _LOAD, 0, 0, _ARCHITECTURE
     yield _IF_EQUAL, 1, 0, architecture
@@ -51,11 +63,58 @@ def _program(architecture: int, column: int) -> Iterator[tuple[int, int, int, in
     yield _LOAD, 0, 0, _NUMBER
     yield _IF_AT_LEAST, 0, 1, _X32
     yield _RETURN, 0, 0, _REFUSE
-    for numbers in _REFUSED.values():
-        yield _IF_EQUAL, 0, 1, numbers[column]
-        yield _RETURN, 0, 0, _REFUSE
-    yield _IF_EQUAL, 0, 3, _CLONE[column]
-    yield _LOAD, 0, 0, _FIRST_ARGUMENT
+    yield from _refusals(_REFUSED, column, _REFUSE)
+    yield from _refusals(_UNFIT, column, _FAIL | errno.EINVAL)
+    for call, rules in ((_CLONE, _clone_rules), (_SOCKET, _socket_rules), (_SOCKETPAIR, _socket_rules),
+                        (_SET_OPTION, _option_rules)):
+        yield from _for_call(call[column], list(rules()))
+    yield _RETURN, 0, 0, _ALLOW
+
+
+def _refusals(calls: Mapping[str, tuple[int, int]], column: int, answer: int) -> Iterator[_Instruction]:
+    for numbers in calls.values():
+        yield from _for_call(numbers[column], [(_RETURN, 0, 0, answer)])
+
+
+def _for_call(number: int, rules: Sequence[_Instruction]) -> Iterator[_Instruction]:
+    """Rules for one call. They decide: after them the number is not there any more to compare with others."""
+    yield _IF_EQUAL, 0, len(rules), number
+    yield from rules
+
+
+def _clone_rules() -> Iterator[_Instruction]:
+    """Processes and threads, but no namespaces: the first argument."""
+    yield _LOAD, 0, 0, _ARGUMENTS[0]
     yield _IF_ANY, 0, 1, _NEW_NAMESPACES
     yield _RETURN, 0, 0, _REFUSE
+    yield _RETURN, 0, 0, _ALLOW
+
+
+def _socket_rules() -> Iterator[_Instruction]:
+    """Which families there are, and which protocols of them: the first and the third argument."""
+    yield _LOAD, 0, 0, _ARGUMENTS[0]
+    for family, protocols in _SOCKETS.values():
+        rules = list(_protocol_rules(protocols))
+        yield _IF_EQUAL, 0, len(rules), family
+        yield from rules
+    yield _RETURN, 0, 0, _FAIL | errno.EAFNOSUPPORT
+
+
+def _protocol_rules(protocols: Sequence[int]) -> Iterator[_Instruction]:
+    yield _LOAD, 0, 0, _ARGUMENTS[2]
+    for protocol in protocols:
+        yield _IF_EQUAL, 0, 1, protocol
+        yield _RETURN, 0, 0, _ALLOW
+    yield _RETURN, 0, 0, _FAIL | errno.EPROTONOSUPPORT
+
+
+def _option_rules() -> Iterator[_Instruction]:
+    """A socket keeps the size of its buffers, by which the memory in it is counted."""
+    yield _LOAD, 0, 0, _ARGUMENTS[1]
+    yield _IF_EQUAL, 1, 0, _SOL_SOCKET
+    yield _RETURN, 0, 0, _ALLOW
+    yield _LOAD, 0, 0, _ARGUMENTS[2]
+    for option in _BUFFER_SIZES:
+        yield _IF_EQUAL, 0, 1, option
+        yield _RETURN, 0, 0, _FAIL
     yield _RETURN, 0, 0, _ALLOW

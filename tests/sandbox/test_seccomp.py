@@ -19,6 +19,7 @@ _NEW_USER = 0x10000000
     "raw('shmget', 0, 1 << 30, 0o1600)",
     f"raw('unshare', {_NEW_USER})",
     "raw('ptrace', 16, 1, 0, 0)",
+    "raw('vmsplice', os.pipe()[1], 0, 0, 0)",
 ])
 def test_these_calls_seem_not_to_exist(run_python: RunPython, call: str) -> None:
     done = run_python("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
@@ -34,6 +35,33 @@ def test_only_a_clone_into_a_namespace_of_its_own_is_refused(run_python: RunPyth
                       "thread = threading.Thread(target=print, args=('thread',)); thread.start(); thread.join()\n"
                       "print(os.system('true'))")
     assert done.stdout == "-1 38\nthread\n0\n"
+
+
+def test_the_sockets_that_programs_need_are_there(run_python: RunPython) -> None:
+    done = run_python("import asyncio, socket\n"
+                      "print([name for _, name in socket.if_nameindex()])  # by NETLINK_ROUTE\n"
+                      "async def main():\n"
+                      "    async def answer(reader, writer): writer.write(await reader.readline()); writer.close()\n"
+                      "    server = await asyncio.start_server(answer, '127.0.0.1', 0)\n"
+                      "    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())\n"
+                      "    writer.write(b'echo\\n')\n"
+                      "    print(await reader.read())\n"
+                      "asyncio.run(main())\n"
+                      "for family in (socket.AF_INET, socket.AF_INET6):\n"
+                      "    socket.socket(family, socket.SOCK_DGRAM).close()\n"
+                      "    socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP).close()\n")
+    assert (done.stdout, done.stderr) == ("['lo']\nb'echo\\n'\n", "")
+
+
+def test_a_socket_keeps_the_size_of_its_buffers(run_python: RunPython) -> None:
+    done = run_python("import socket\nend, _ = socket.socketpair()\n"
+                      "for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):\n"
+                      "    before = end.getsockopt(socket.SOL_SOCKET, option)\n"
+                      "    end.setsockopt(socket.SOL_SOCKET, option, before * 4)\n"
+                      "    print(end.getsockopt(socket.SOL_SOCKET, option) == before)\n"
+                      "end.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)\n"
+                      "print(end.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))\n")
+    assert done.stdout == "True\nTrue\n1\n"
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

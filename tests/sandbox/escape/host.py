@@ -10,17 +10,20 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
+import yaml
+
+from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.software.run import run
 from tests.sandbox.conftest import processes_with
 
+PROGRAMS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))
 KEY = "a-key-of-the-host-4711"
 ESCAPED = "it got out"
 _BEGINNING = f"""\
@@ -32,7 +35,8 @@ def call(x86_64, aarch64, *arguments):
     why = errno.errorcode[ctypes.get_errno()] if refused else ""
     print(why if why in ("EPERM", "EACCES", "ENOSYS", "ESRCH") else OUT, why)
 """
-_NARROW = {"memory": 256 << 20, "disk": 32 << 20, "file_size": 8 << 20, "written": 4 << 20, "processes": 32}
+_NARROW = {"memory": 256 << 20, "address_space": 256 << 20, "disk": 32 << 20, "file_size": 8 << 20, "written": 4 << 20,
+           "processes": 32}
 
 
 @dataclass
@@ -40,16 +44,21 @@ class Narrow:
     """A sandbox with less room, so that a bomb goes off soon, on a busy machine too."""
 
     sandbox: Sandbox
-    seconds: float | None
-    """How long a program may run; None: as it would."""
+    program: Mapping[str, Any]
     name: str = "narrow"
 
     def run(self, job: SandboxJob) -> Execution:
-        limits = replace(job.limits, **_NARROW, seconds=self.seconds or job.limits.seconds)
-        return self.sandbox.run(replace(job, limits=limits))
+        return self.sandbox.run(replace(job, limits=limits_of(self.program, job.limits)))
 
     def stop_all(self) -> None:
         self.sandbox.stop_all()
+
+
+def limits_of(program: Mapping[str, Any], usual: ProcessLimits) -> ProcessLimits:
+    """The limits of a program: narrow ones, and those it has of its own (`memory` in MiB)."""
+    own = {name: program[name] for name in ("seconds", "processes", "address_space") if name in program}
+    own |= {"memory": program["memory"] << 20} if "memory" in program else {}
+    return replace(usual, **{**_NARROW, **own})
 
 
 @dataclass
@@ -70,9 +79,22 @@ class Host:
         """What `software.run` says of the program, after everything was seen to be as it was."""
         before = self._picture()
         verdict = self._run(program, self.sandbox)
-        harm = self._harm(before)
-        assert not harm, f"{program['name']}: {harm}"
+        self._assert_unharmed(before, program["name"])
         return verdict
+
+    def run_apart(self, run: Callable[[], None], what: str) -> None:
+        """Call `run`, which runs `what` by itself; afterwards everything must be as it was."""
+        before = self._picture()
+        run()
+        self._assert_unharmed(before, what)
+
+    def source(self, program: Mapping[str, Any]) -> str:
+        """The program as it is run."""
+        return f"{_BEGINNING}{self._filled(program['code'])}\n"
+
+    def _assert_unharmed(self, before: Mapping[str, str], what: str) -> None:
+        harm = self._harm(before)
+        assert not harm, f"{what}: {harm}"
 
     def escapes(self, program: Mapping[str, Any]) -> bool:
         """Whether the program gets what it wants without a sandbox."""
@@ -81,11 +103,11 @@ class Host:
         return ESCAPED in verdict.report or bool(self._harm(before))
 
     def _run(self, program: Mapping[str, Any], sandbox: Sandbox) -> Verdict:
-        software = {"main.py": f"{_BEGINNING}{self._filled(program['code'])}\n".encode()}
+        software = {"main.py": self.source(program).encode()}
         software |= {path: self._filled(text).encode() for path, text in program.get("files", {}).items()}
         scratch = self.folder / "scratch"
         scratch.mkdir()
-        context = ToolContext(software, {}, {}, Narrow(sandbox, program.get("seconds")), self.folder / "run", scratch,
+        context = ToolContext(software, {}, {}, Narrow(sandbox, program), self.folder / "run", scratch,
                               {"install": "never"})
         verdict = run.call(context, {})
         assert isinstance(verdict, Verdict)

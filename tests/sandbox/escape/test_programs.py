@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import Unconfined
-from tests.sandbox.escape.host import ESCAPED, KEY, Host, opened
-
-PROGRAMS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))
+from tests.sandbox.escape.host import ESCAPED, KEY, PROGRAMS, Host, opened
 
 pytestmark = pytest.mark.tool
 
