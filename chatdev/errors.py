@@ -11,7 +11,8 @@
     │   ├── UnusableReply      empty, refused, cut or unreadable replies outlasted the retries
     │   └── ContextOverflow    the request does not fit the model's context window
     ├── ToolError              a tool could not do its work
-    │   └── MissingProgram     a program, package or model is not installed; says how to get it
+    │   ├── MissingProgram     a program, package or model is not installed; says how to get it
+    │   └── ToolCrashed        a tool ended with an exception that it does not raise on purpose
     ├── SandboxError           no safe place to run what a model wrote
     ├── WorkspaceError         the software or run folder cannot be read or written
     │   └── UnsafePath         a path leaves the software folder
@@ -116,6 +117,10 @@ class ToolError(ChatDevError):
 
 class MissingProgram(ToolError):
     """A program, package or model is not installed; the text says how to get it."""
+
+
+class ToolCrashed(ToolError):
+    """A tool ended with an exception that it does not raise on purpose, or gave what is no JSON value."""
 
 
 class SandboxError(ChatDevError):

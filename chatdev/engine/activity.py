@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-from chatdev.errors import JournalError, RecordEnds, RunChanged
+from chatdev.errors import JournalError, MissingProgram, RecordEnds, RunChanged, ToolCrashed, ToolError
 from chatdev.journal import Journal
 from chatdev.llm.base import Reply, ToolCall, Usage
 from chatdev.place import Place
@@ -192,11 +192,19 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class ToolFailed:
-    """A tool could not do its work; `lacking`: because a program is not installed."""
+    """A tool could not do its work; `lacking`: because a program is not installed; `crashed`: because of a mistake in
+    the tool itself."""
 
     problem: str
     lacking: bool
     seconds: float
+    crashed: bool = False
+
+    @property
+    def error(self) -> ToolError:
+        """The error that the tool raised."""
+        kind = MissingProgram if self.lacking else ToolCrashed if self.crashed else ToolError
+        return kind(self.problem)
 
 
 ActivityResult = Replied | ContextOverflowed | PhaseBudgetReached | ToolReturned | ToolFailed
@@ -213,8 +221,8 @@ def result_to_json(result: ActivityResult) -> dict[str, Any]:
             return {"spent": problem}
         case ToolReturned(value, seconds):
             return {"value": value, "seconds": seconds}
-        case ToolFailed(problem, lacking, seconds):
-            return {"error": problem, "lacking": lacking, "seconds": seconds}
+        case ToolFailed(problem, lacking, seconds, crashed):
+            return {"error": problem, "lacking": lacking, "seconds": seconds, **({"crashed": True} if crashed else {})}
 
 
 def result_from_json(data: Mapping[str, Any]) -> ActivityResult:
@@ -232,7 +240,7 @@ def _decode(data: Mapping[str, Any]) -> ActivityResult:
     if "spent" in data:
         return PhaseBudgetReached(data["spent"])
     if "error" in data:
-        return ToolFailed(data["error"], data["lacking"], data["seconds"])
+        return ToolFailed(data["error"], data["lacking"], data["seconds"], data.get("crashed", False))
     if "value" in data:
         return ToolReturned(data["value"], data["seconds"])
     calls = tuple(ToolCall(**call) for call in data["tool_calls"])

@@ -19,6 +19,8 @@ from chatdev.events import Event
 from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 
 Files = Mapping[str, bytes]
+TOOL_LOG = "tool_errors.log"
+"""The file beside a run's journal in which the tracebacks of tools are, for their authors."""
 
 
 class SoftwareHistory(Protocol):
@@ -72,7 +74,8 @@ class Toolbox(Protocol):
 
     def call(self, name: str, software: Files, values: Mapping[str, Any],
              arguments: Mapping[str, Any]) -> Awaitable[Any]:
-        """The tool's result as plain JSON values; a verdict has `passed`, `report` and `score`."""
+        """The tool's result as plain JSON values; a verdict has `passed`, `report` and `score`. Whatever is wrong with
+        the tool or its result is a ToolError."""
         ...
 
 

@@ -9,10 +9,13 @@ from chatdev.config.phases import Phase
 from chatdev.engine.context import Files, RunContext, State
 from chatdev.engine.target import Target, target_of
 from chatdev.engine.tool_use import ToolRequest, call_tool, fingerprint
+from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
 from chatdev.replies import Unreadable, describe_problems, parse_solution
 from chatdev.tools.base import Verdict
+
+_NOT_JUDGED = -1e9  # the score of a version at which a tool crashed: below all that tools give
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +130,17 @@ class Deliveries:
         state = state or self.state
         key = (tool, fingerprint(state.software))
         if not self.target.keeps_versions or key not in self._judged:
-            value = await call_tool(self.context, state, place, ToolRequest(tool, judges=judges))
-            self._judged[key] = Verdict.from_value(value)
+            self._judged[key] = await self._verdict(ToolRequest(tool, judges=judges), place, state)
         return self._judged[key]
+
+    async def _verdict(self, request: ToolRequest, place: Place, state: State) -> Verdict:
+        """What the tool says; where it crashes, that is what the pair reads, and nothing is worth less."""
+        try:
+            return Verdict.from_value(await call_tool(self.context, state, place, request))
+        except ToolCrashed as crash:
+            return Verdict(False, self.context.say_problem("tool_failed", why=str(crash)), _NOT_JUDGED)
+        except ToolError as error:
+            raise error.at(place) from None
 
     def _remember_version(self) -> None:
         if self.verdict and self.target.keeps_versions and self.target.is_present:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chatdev.engine.activity import ActivityResult, ToolFailed, ToolReturned, digest
-from chatdev.engine.context import RunContext, State
+from chatdev.engine.context import TOOL_LOG, RunContext, State
 from chatdev.engine.stop import SAME_CALLS, LoopDetector
-from chatdev.errors import JournalError, MissingProgram, ToolError
-from chatdev.events import ToolCalled
+from chatdev.errors import JournalError, MissingProgram, ToolCrashed, ToolError
+from chatdev.events import Noted, ToolCalled
 from chatdev.llm.base import Message, ToolCall, ToolSpec
 from chatdev.place import Place
-from chatdev.plain_values import load_json
+from chatdev.plain_values import encodable_text, load_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,18 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
         try:
             value = await context.toolbox.call(name, software, values, arguments)
         except ToolError as error:  # a result like another: a resumed run must go the same way
-            return ToolFailed(str(error), isinstance(error, MissingProgram), _seconds_since(started))
+            lacking, crashed = isinstance(error, MissingProgram), isinstance(error, ToolCrashed)
+            return ToolFailed(encodable_text(str(error)), lacking, _seconds_since(started), crashed)
         return ToolReturned(value, _seconds_since(started))
 
     asked = {"tool": name, "arguments": arguments, "values": values, "software": fingerprint(software)}
     performed = await context.activities.perform(place, asked, call)
     match performed.result:
-        case ToolFailed(problem, lacking, _):
-            raise (MissingProgram if lacking else ToolError)(problem).at(place)
+        case ToolFailed(problem, crashed=crashed) as failed:
+            if crashed:
+                where = f"a mistake in the tool: its traceback is in {TOOL_LOG} beside the journal"
+                context.emit(Noted(place, f"{problem} ({where})", "warning"))
+            raise failed.error.at(place)
         case ToolReturned(value, seconds):
             passed, summary = _summarise(value)
             context.emit(ToolCalled(place, name, seconds, passed if request.judges else None, summary,
@@ -119,7 +123,8 @@ def _summarise(value: Any) -> tuple[bool | None, str]:
     """Whether a result passes (None: it does not judge) and what it says."""
     if not isinstance(value, dict):
         return None, str(value)
-    return value.get("passed") if value.get("judged", True) else None, str(value.get("report", ""))
+    passed = value.get("passed") if value.get("judged", True) else None
+    return passed if isinstance(passed, bool) else None, str(value.get("report", ""))
 
 
 def _seconds_since(started: float) -> float:

@@ -13,7 +13,14 @@ from typing import Any
 from chatdev.config.load import load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
-from chatdev.engine.activity import ContextOverflowed, Finished, ToolFailed, result_from_json, result_to_json
+from chatdev.engine.activity import (
+    ContextOverflowed,
+    Finished,
+    ToolFailed,
+    ToolReturned,
+    result_from_json,
+    result_to_json,
+)
 from chatdev.errors import ConfigError, JournalError, UnsafePath
 from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image
@@ -70,10 +77,11 @@ class RecordedRun:
 
     @property
     def reusable_activities(self) -> dict[str, Finished]:
-        """The finished activities without the failed ones that ended a session: those are tried again."""
+        """The finished activities without those that ended a session: tools that failed, or gave what the run cannot
+        use, and requests that were too long. They are tried again."""
         ends = {record["place"] for record in self.records if record["kind"] == "RunFinished"}
         return {place: done for place, done in self.finished.items()
-                if place not in ends or not isinstance(done.result, ToolFailed | ContextOverflowed)}
+                if place not in ends or not isinstance(done.result, ToolFailed | ToolReturned | ContextOverflowed)}
 
     @property
     def models_vary(self) -> bool:

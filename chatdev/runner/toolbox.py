@@ -16,12 +16,13 @@ from chatdev.config.inception import ToolDescription
 from chatdev.config.mistakes import ToolFacts
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import UserSettings
-from chatdev.engine.context import Files
-from chatdev.errors import ConfigError, SandboxError
+from chatdev.engine.context import TOOL_LOG, Files
+from chatdev.errors import ChatDevError, ConfigError, SandboxError
 from chatdev.llm.base import ToolSpec
+from chatdev.runner.crashes import crash_of, keep_traceback, plain_result
 from chatdev.runner.options import Ask, RunOptions
 from chatdev.sandbox.base import Sandbox
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext
 from chatdev.tools.function import OWN_DEPARTMENT, Tool, tool
 from chatdev.tools.registry import registry
 from chatdev.tools.software.installing.supply import POLICIES, Supply, strictest_policy
@@ -101,8 +102,20 @@ class RunToolbox:
         return self.tools.tool(name).reads
 
     async def call(self, name: str, software: Files, values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
-        """The tool's result as plain JSON values."""
-        return await asyncio.to_thread(self._call, name, software, values, arguments)
+        """The tool's result as plain JSON values. Raises the ToolErrors of the tool, ToolCrashed among them."""
+        return await asyncio.to_thread(self._call_or_crash, name, software, values, arguments)
+
+    def _call_or_crash(self, name: str, software: Files, values: Mapping[str, Any],
+                       arguments: Mapping[str, Any]) -> Any:
+        """The same in the tool's thread, which no exception may leave that means something else on the event loop
+        (StopIteration, SystemExit, a cancellation)."""
+        try:
+            return plain_result(name, self._call(name, software, values, arguments))
+        except (ChatDevError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            keep_traceback(self.run_folder / TOOL_LOG, name, error)
+            raise crash_of(name, error) from error
 
     def _call(self, name: str, software: Files, values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
         with explain_os_errors("make a working folder in", tempfile.gettempdir()):
@@ -110,8 +123,7 @@ class RunToolbox:
         with scratch_folder as scratch:
             context = ToolContext(software, values, self.inputs, sandbox=self.sandbox, run_folder=self.run_folder,
                                   scratch=Path(scratch), options=self.options)
-            result = self.tools.tool(name).call(context, arguments)
-        return result.to_dict() if isinstance(result, Verdict) else result
+            return self.tools.tool(name).call(context, arguments)
 
 
 def described_tools(company: CompanyConfig, tools: KnownTools) -> dict[str, ToolDescription]:

@@ -19,8 +19,9 @@ SCRATCH = {"/dev/shm": 64 << 20, "/tmp": 256 << 20, HOME: 64 << 20}
 """Folders in memory, and how many bytes of it each may take."""
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 """What programs need of /etc."""
-Exceeded = Literal["memory", "disk", "output"]
-"""Which of `Limits.memory`, `disk` and `written` ended a program."""
+Exceeded = Literal["memory", "disk", "output", "command"]
+"""Which of `ProcessLimits.memory`, `disk` and `written` ended a program; `command`: it was not started, because its
+command line is longer than the kernel takes, or holds what no command line can hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,8 @@ class Bubblewrap:
                 execution = dataclasses.replace(execution, exit_status=None, signal=int(signal.SIGKILL),
                                                 exceeded="memory")
             started = b"exit-code" in _read_now(reader)
-        if not started and execution.signal is None:  # a program may kill bwrap, and itself with it: its own group
+        # a program may kill bwrap, and itself with it: its own group
+        if not started and execution.signal is None and execution.exceeded != "command":
             raise SandboxError(f"bubblewrap could not start {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
         return signal_from_status(execution)
 

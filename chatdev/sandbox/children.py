@@ -22,6 +22,8 @@ from chatdev.secrets import scrub_bytes, scrub_ends
 
 _DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
 _POLL = 0.02  # seconds between looks at a child that still holds its pipes
+_LONGEST_WORD = 128 << 10  # bytes of one word of a command line (MAX_ARG_STRLEN)
+_LONGEST_COMMAND = 1 << 20  # bytes of all words: half of what Linux takes with the usual stack limit
 _NAP = 0.005  # seconds between looks at a child that closed them
 _ALL: weakref.WeakSet[Children] = weakref.WeakSet()
 
@@ -47,6 +49,8 @@ class Children:
         """Run `command` (which carries out `job`) and report how it ended; raises SandboxError when it cannot start
         or when `stop_all` ended it. `out_of_memory`: as of a `Watch`."""
         started = time.monotonic()
+        if not _is_command(command):
+            return Execution(None, None, "", "", 0.0, exceeded="command")
         with _stdin(job.stdin) as stdin, self._child(command, stdin, env, cwd, pass_fds) as child:
             streams = Streams(child, job.limits.output)
             watch = Watch(child.pid, job.folder, job.limits, out_of_memory)
@@ -115,9 +119,19 @@ def _stdin(text: str | None) -> Iterator[IO[bytes] | int]:
         yield subprocess.DEVNULL
         return
     with tempfile.TemporaryFile() as file:
-        file.write(text.encode("utf-8", errors="surrogateescape"))
+        file.write(text.encode("utf-8", errors="replace"))
         file.seek(0)
         yield file
+
+
+def _is_command(command: Sequence[str]) -> bool:
+    """Whether the kernel takes this as a command line: words that can be encoded, without NUL, and not too long."""
+    try:
+        words = [os.fsencode(word) for word in command]
+    except UnicodeEncodeError:
+        return False
+    sizes = [len(word) + 1 for word in words]
+    return not any(b"\0" in word for word in words) and max(sizes) <= _LONGEST_WORD and sum(sizes) <= _LONGEST_COMMAND
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

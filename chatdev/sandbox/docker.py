@@ -94,6 +94,8 @@ class Docker:
 
     def _correct(self, execution: Execution, job: SandboxJob, name: str) -> Execution:
         """What docker says of the end, in place of what its command line does: that one has errors of its own."""
+        if execution.exceeded == "command":
+            return execution
         state = _state(name)
         if state.get("Status") not in ("running", "exited"):
             reason = execution.stderr.strip() or ("it took too long" if execution.timed_out else "no reason")

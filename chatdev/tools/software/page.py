@@ -21,7 +21,7 @@ _LOADED = re.compile(r"""<(?:script\b[^>]{0,999}?\bsrc|link\b(?=[^>]{0,999}\bsty
                      r"""\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
 _FOREIGN = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _QUERY = re.compile(r"[?#].*")
-_CONSOLE = re.compile(r':CONSOLE:(?P<line>\d+)\] "(?P<message>.{0,2000}?)", source: (?P<source>\S*) \(\d+\)$',
+_CONSOLE = re.compile(r':CONSOLE:(?P<line>\d{1,9})\] "(?P<message>.{0,2000}?)", source: (?P<source>\S*) \(\d+\)$',
                       re.MULTILINE | re.DOTALL)
 _ERROR = re.compile(r"Uncaught|Access to .* blocked by CORS policy", re.DOTALL)
 _UNSEEN = re.compile(r"<(script|style|template|noscript)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)

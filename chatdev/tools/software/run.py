@@ -8,7 +8,7 @@ from typing import Any
 from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.session import Session, examples, plain_text, sessions
+from chatdev.tools.software.session import Session, example_lines, examples, plain_text, plan_lines, sessions
 from chatdev.tools.software.toolchain import judge, toolchain_of, use_in_copy
 from chatdev.tools.software.verdict import Finding, verdict
 
@@ -16,6 +16,7 @@ _MISTAKES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that a user's command must not meet. An exit status is none: a program may refuse what was typed."""
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
 _TAIL_LINES, _TAIL_CHARACTERS = 5, 300  # of what one command says
+_MOST_SHOWN = 500  # characters of a command, and of a line that is typed
 
 
 @tool(reads=("software",))
@@ -33,9 +34,9 @@ def run(context: ToolContext) -> Verdict:
 def use(context: ToolContext) -> Verdict:
     """Start the software as `software.run` does, then type the `examples` and the `commands` as a user would.
 
-    `commands` is a list of lines (see `sessions`), `examples` one of commands with what they print as the `task` says
-    (see `examples`); all run one after the other on one throwaway copy, so that what one keeps the next one finds.
-    Without any, and for pages, the verdict is that of `software.run`.
+    `commands` is a list of lines (see `plan_lines` and `sessions`), `examples` one of commands with what they print as
+    the `task` says (see `examples`); all run one after the other on one throwaway copy, so that what one keeps the next
+    one finds. Without any, and for pages, the verdict is that of `software.run`.
     """
     toolchain = toolchain_of(context)
     started = verdict(judge(toolchain, context))
@@ -58,9 +59,9 @@ def _plan(context: ToolContext, command: str | None) -> list[Session]:
     if command is None:
         return []
     values = context.values
-    promised = examples(values.get("examples") or (), str(context.inputs.get("task") or ""), command)
+    promised = examples(example_lines(values.get("examples")), str(context.inputs.get("task") or ""), command)
     known = {(session.arguments, session.typed) for session in promised}
-    return promised + [session for session in sessions(values.get("commands") or (), command)
+    return promised + [session for session in sessions(plan_lines(values.get("commands")), command)
                        if (session.arguments, session.typed) not in known]
 
 
@@ -69,14 +70,19 @@ def _report_line(session: Session, finding: Finding) -> dict[str, Any]:
     facts, crashed = finding.facts, finding.rule in _MISTAKES
     said = facts["stdout"] or ("" if crashed else facts["stderr"])
     wrong = bool(session.prints) and session.prints not in map(plain_text, str(facts["printed"]).splitlines())
-    return {"command": facts["command"], "typed": list(session.typed), "crashed": crashed, "failed": crashed or wrong,
-            "expected": session.prints if wrong else "",
+    return {"command": _shown(facts["command"]), "typed": list(map(_shown, session.typed)),
+            "crashed": crashed, "failed": crashed or wrong, "expected": session.prints if wrong else "",
             "said": "\n".join(said.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:],
             "frames": facts["frames"], "error": facts["exception"] or _last_words(finding)}
+
+
+def _shown(line: str) -> str:
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} … ({len(line)} characters)"
 
 
 def _last_words(finding: Finding) -> str:
     """What is known of an end without a traceback of Python."""
     if finding.rule == "exceeded":
-        return f"ended for too much {finding.facts['exceeded']}"
+        what = finding.facts["exceeded"]
+        return "not started: no command line can hold this" if what == "command" else f"ended for too much {what}"
     return f"ended by {finding.facts['signal']}" if finding.rule == "killed" else str(finding.facts["stderr"])

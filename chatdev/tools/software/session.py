@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 MOST_SESSIONS = 20  # a plan that goes on for ever must not hold up the run
 PYTHON_COMMAND = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"
 """How a person starts a Python program, as a pattern."""
 _OPERATOR = re.compile(r"[|&;<>]+")
+_TYPED = {"command", "commands", "cmd", "run", "type", "typed", "types", "input", "inputs", "stdin", "line", "lines",
+          "keys", "steps"}
+_PRINTED = {"prints", "printed", "output", "expected", "expects", "result", "stdout"}
+"""What models call the fields of an object that stands where a line was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,32 @@ class Session:
     arguments: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
     prints: str = ""
+
+
+def plan_lines(plan: object) -> Iterator[str]:
+    """The lines of a plan as a model wrote it: texts and numbers, also in further lists, and objects that have a
+    command or what is typed under a usual name. Whatever else stands there is no line."""
+    if isinstance(plan, str):
+        yield plan
+    elif isinstance(plan, int | float) and not isinstance(plan, bool):
+        yield str(plan)
+    elif isinstance(plan, list | tuple):
+        for part in plan:
+            yield from plan_lines(part)
+    elif isinstance(plan, Mapping):
+        yield from plan_lines(_fields(plan, _TYPED))
+
+
+def example_lines(plan: object) -> Iterator[str]:
+    """The same of examples, in which an object may have the command and what it prints: `COMMAND => OUTPUT`."""
+    for part in plan if isinstance(plan, list | tuple) else [plan]:
+        typed, printed = (list(plan_lines(_fields(part, names))) for names in (_TYPED, _PRINTED))
+        yield from [f"{typed[0]} => {printed[0]}"] if len(typed) == len(printed) == 1 else plan_lines(part)
+
+
+def _fields(plan: object, names: set[str]) -> list[object]:
+    entries = plan.items() if isinstance(plan, Mapping) else ()
+    return [value for name, value in entries if str(name).casefold() in names]
 
 
 def examples(lines: Iterable[str], request: str, command: str = PYTHON_COMMAND) -> list[Session]:

@@ -30,7 +30,7 @@ _READS_ARGUMENTS = re.compile(rb"\b(?:argv|argparse|optparse|getopt|click|typer|
 _REFUSALS = (1, 2)
 """Exit statuses by which programs refuse what they were given."""
 _START = "Traceback (most recent call last):"
-_FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d+)(?:, in (?P<function>.+))?$')
+_FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?$')
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:|$)")
 _MESSAGE_LINES = 5
 

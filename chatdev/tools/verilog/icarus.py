@@ -28,7 +28,7 @@ script gives 30 seconds; its longest problem takes 5."""
 
 _FLAGS = ("-Wall", "-Winfloop", "-Wno-timescale", "-g2012")
 _PROGRAM = "a.out"
-_LINE = re.compile(r"(?:(?P<file>[\w.-]+):(?P<line>\d+): )?(?P<text>\S.*)")
+_LINE = re.compile(r"(?:(?P<file>[\w.-]+):(?P<line>\d{1,9}): )?(?P<text>\S.*)")
 _MORE = re.compile(r"(?:[\w.-]+:\d+:)? +: (?P<text>.*)")
 _SEVERITY = re.compile(r"(?:error|(?P<warning>warning)): ")
 _NOISE = re.compile(r"\d+ error\(s\) during elaboration\.|I give up\.|\*\*\*.*|\s+\S+ referenced \d+ times\.")
@@ -77,7 +77,7 @@ def compile_files(files: Mapping[str, str], top: str, sandbox: Sandbox, folder: 
         raise MissingProgram("iverilog not found, which compiles and simulates Verilog; install it: apt-get install "
                              "iverilog")
     folder.mkdir()
-    write_tree(folder, {name: text.encode("utf-8") for name, text in files.items()})
+    write_tree(folder, {name: text.encode("utf-8", "replace") for name, text in files.items()})
     argv = ["iverilog", *_FLAGS, "-s", top, "-o", _PROGRAM, *files]
     return read_compilation(sandbox.run(SandboxJob(argv, folder, COMPILING)))
 

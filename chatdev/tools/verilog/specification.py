@@ -19,7 +19,7 @@ from chatdev.tools.verilog.messages import Message
 
 _NAMED = (r"`?(?P<direction>input|output|inout)\b`?[ \t:|]*(?:(?:wire|reg|logic|signed|var)[ \t]+)*"
           r"(?P<range>\[[^\]\n]*\])?[ \t]*`?(?P<name>[A-Za-z_]\w*)`?"
-          r"(?:[ \t]*(?:\([ \t]*(?P<bits>\d+)[ \t]*(?:-[ \t]*)?bits?\)|(?P<after>\[[^\]\n]*\])))?")
+          r"(?:[ \t]*(?:\([ \t]*(?P<bits>\d{1,9})[ \t]*(?:-[ \t]*)?bits?\)|(?P<after>\[[^\]\n]*\])))?")
 _LISTED = re.compile(rf"^[ \t]*(?:[-*•|]|\d+[.)]|(?=`?(?:in|out|inout)put`?:))[ \t]*{_NAMED}",
                      re.MULTILINE | re.IGNORECASE)
 """A line such as ` - output word (6 bits)`; prose may begin with the same words, but not with a bullet before them."""
@@ -34,7 +34,7 @@ _CLOSING = ".,;:!?)]}'\"`*/"  # what prose and comments put behind a name withou
 _RANGES = re.compile(r"\[[^\]]*\]|\([^)]*\)")
 _KEYWORDS = frozenset({"input", "output", "inout", "wire", "reg", "logic", "bit", "signed", "unsigned", "integer",
                        "port", "signal"})
-_RANGE = re.compile(r"\[\s*(\d+)\s*:\s*(\d+)\s*\]")
+_RANGE = re.compile(r"\[\s*(\d{1,9})\s*:\s*(\d{1,9})\s*\]")
 _DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
 
 

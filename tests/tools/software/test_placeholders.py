@@ -38,3 +38,8 @@ def test_comments_that_announce_missing_work_count_in_every_language() -> None:
 def test_a_nested_and_a_broken_file_are_looked_at_too() -> None:
     assert found("class A:\n    def f(self):\n        def g():\n            pass\n        return g\n")
     assert found("def f(:\n    # TODO\n") == ["main.py:2: # TODO"]
+
+
+@pytest.mark.parametrize("source", ["x = 1 \\\r\n", "# TODO\nx = 1 \\\r\n", "x = 1 # TODO \\\r\n", "\\\n", "# TODO\0"])
+def test_source_that_only_the_parser_takes_is_looked_at_too(source: str) -> None:
+    assert len(placeholders({"main.py": source.encode()})) == source.count("TODO")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.session import MOST_SESSIONS, Session, examples, sessions
+from chatdev.tools.software.session import MOST_SESSIONS, Session, example_lines, examples, plan_lines, sessions
 
 pytestmark = pytest.mark.tool
 
@@ -220,3 +220,36 @@ def test_lines_are_typed_into_a_built_program(tmp_path: Path, typed: list[str], 
 def test_a_page_is_only_opened(tmp_path: Path) -> None:
     verdict = used({"index.html": "<p>Hi"}, ["./x", "y"], tmp_path)
     assert (verdict.passed, verdict.evidence["rule"], verdict.evidence["commands"]) == (True, "page_opened", [])
+
+
+ODD_PLANS = [[{"command": "python main.py 2 3"}], [["python main.py 2 3"]], {"commands": ["python main.py 2 3"]},
+             "python main.py 2 3", [{"cmd": "python main.py 2 3", "expected": "5", "a": None}, None, True, {}, [[]]]]
+
+
+@pytest.mark.parametrize("plan", ODD_PLANS, ids=range(len(ODD_PLANS)))
+def test_a_plan_of_objects_and_lists_is_read(plan: object) -> None:
+    assert sessions(plan_lines(plan)) == [Session(("2", "3"))]
+
+
+def test_numbers_and_fields_of_an_object_are_typed() -> None:
+    plan = [{"command": "python main.py", "inputs": [3, "north", 2.5]}, 7, {"description": "wins"}]
+    assert sessions(plan_lines(plan)) == [Session((), ("3", "north", "2.5", "7"))]
+
+
+@pytest.mark.parametrize("promised", [[{"command": "python main.py 3 4", "output": 7}],
+                                      [["`python main.py 3 4` => `7`"]], "python main.py 3 4 => 7"])
+def test_examples_of_objects_and_lists_are_read(promised: object) -> None:
+    assert examples(example_lines(promised), ADD) == [Session(("3", "4"), prints="7")]
+
+
+@pytest.mark.parametrize("odd", ["x" * 200_000, "a\0b", "\ud800"], ids=["long", "NUL", "half"])
+def test_a_command_that_no_shell_takes_fails_and_the_others_run(tmp_path: Path, odd: str) -> None:
+    verdict = used(ADDER, [f"python main.py {odd}", "python main.py 3 4"], tmp_path)
+    assert [command["failed"] for command in verdict.evidence["commands"]] == [True, False]
+    assert "not started: no command line can hold this" in verdict.report
+    assert "$ python main.py 3 4\n7" in verdict.report
+    assert len(verdict.report) < 2000
+
+
+def test_a_line_that_no_keyboard_types_is_typed_all_the_same(tmp_path: Path) -> None:
+    assert used("print(len(input()))", ["a\0\ud800b"], tmp_path).passed

@@ -88,3 +88,9 @@ def test_every_rule_is_complete_and_passing_ones_score_above_failing_ones() -> N
     for rule in rules().values():
         assert set(rule) - {"judged"} == {"passed", "score", "says"}
         assert (rule["score"] == 10) == rule["passed"]
+
+
+def test_a_line_number_without_end_is_no_frame() -> None:
+    trace = last_traceback(f'Traceback (most recent call last):\n  File "a.py", line {"9" * 5000}, in f\nE: x')
+    assert trace
+    assert (trace.frames, trace.exception) == ((), "E: x")

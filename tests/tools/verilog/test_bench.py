@@ -143,3 +143,9 @@ def test_a_history_has_the_signals_that_the_waveform_has(waves: Waves) -> None:
     assert next(history.samples_before(10)).values == {"q": "0100", "clk": "1"}
     assert [sample.until for sample in history.samples_before(99)] == [99, 5]
     assert history.complete
+
+
+@pytest.mark.parametrize("said", ["Mismatches: {} in {} samples\n", "Simulation finished at {}\n",
+                                  "Hint: Output 'a' has {} mismatches. First mismatch occurred at time {}.\n"])
+def test_a_number_without_end_is_no_report(said: str) -> None:
+    assert BenchReport.read(said.replace("{}", "9" * 5000)) == BenchReport()

@@ -83,3 +83,8 @@ def test_a_compiler_without_an_end_is_told_from_one_that_crashed() -> None:
 def test_the_compiler_itself_is_understood(desk: Desk, body: str, outcome: str) -> None:
     verdict = desk.use("check", f"{HEADER}{body}\nendmodule\n")
     assert (verdict.passed, verdict.evidence["outcome"]) == (False, outcome)
+
+
+def test_a_line_number_without_end_is_a_part_of_the_message() -> None:
+    (message,) = read_messages(f"top.sv:{'9' * 5000}: error: x")
+    assert (message.line, message.file) == (0, "")

@@ -74,7 +74,7 @@ def _reason(execution: Execution, index: Index) -> str:
     """Why it did not work, without what differs from run to run."""
     if execution.timed_out:
         return knowledge.refusal("late")
-    if execution.exceeded:
+    if execution.exceeded:  # never its command line: that is ours
         return f"it takes too much {execution.exceeded}"
     if index.problems:
         return scrub(index.problems[0])

@@ -19,6 +19,7 @@ from chatdev.errors import ToolError
 T = TypeVar("T")
 
 _PIECE = 1 << 16  # bytes
+_MOST_DIGITS = 20  # of a number; times have 64 bits
 _LONGEST_LINE = 4 << 20  # bytes; a value may have about as many bits
 _NO_BITS = {"real", "realtime", "real_parameter", "shortreal", "string", "event"}
 _SECTIONS = {"$dumpvars", "$dumpall", "$dumpon", "$dumpoff", "$end"}
@@ -166,8 +167,8 @@ def _index_text(bits: list[str]) -> str:
 
 
 def _parse_number(word: str) -> int:
-    if not (word.isascii() and word.isdigit()):
-        raise _Malformed(f"{word!r} is no number")
+    if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
+        raise _Malformed(f"{word!r:.80} is no number")
     return int(word)
 
 
