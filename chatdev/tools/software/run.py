@@ -70,13 +70,13 @@ def _report_line(session: Session, finding: Finding) -> dict[str, Any]:
     facts, crashed = finding.facts, finding.rule in _MISTAKES
     said = facts["stdout"] or ("" if crashed else facts["stderr"])
     wrong = bool(session.prints) and session.prints not in map(plain_text, str(facts["printed"]).splitlines())
-    return {"command": _shown(facts["command"]), "typed": list(map(_shown, session.typed)),
+    return {"command": _shorten(facts["command"]), "typed": list(map(_shorten, session.typed)),
             "crashed": crashed, "failed": crashed or wrong, "expected": session.prints if wrong else "",
             "said": "\n".join(said.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:],
             "frames": facts["frames"], "error": facts["exception"] or _last_words(finding)}
 
 
-def _shown(line: str) -> str:
+def _shorten(line: str) -> str:
     return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} … ({len(line)} characters)"
 
 
