@@ -12,6 +12,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.validation import name_hint
 from chatdev.config.yaml_nodes import KeyPath
 from chatdev.errors import UnsafePath
+from chatdev.workspace.acting import reason_to_withhold
 from chatdev.workspace.snapshot import safe_path
 
 
@@ -111,6 +112,8 @@ def _unsafe_name(name: str) -> str:
         plain = safe_path(re.sub(r"[*?\[\]]", "x", name))
     except UnsafePath as problem:
         return str(problem)
+    if why := reason_to_withhold(plain):
+        return f"{name!r} may not be written: {why}"
     return "" if len(plain) == len(name) else f"{name!r} is not in its plain form"
 
 

@@ -45,6 +45,7 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
 PROBLEM_VARIABLES: dict[str, frozenset[str]] = {code: frozenset(facts.split()) for code, facts in {
     "too_many_blocks": "most", "no_block": "", "cut_off": "path", "shell_commands": "path", "diff": "path",
     "too_much_work": "path word", "block_too_large": "path word most", "unsafe_path": "why", "not_allowed": "path only",
+    "acts_alone": "path why", "makes_repository": "folder files",
     "which_file": "files", "which_file_searched": "count", "deletion_not_empty": "path",
     "nothing_to_delete": "path files", "empty_block": "path", "two_nameless": "path", "given_twice": "path",
     "same_spelling": "one other", "too_many_files": "count most", "change_elided": "path line",

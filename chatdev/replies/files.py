@@ -10,6 +10,7 @@ from chatdev.errors import UnsafePath
 from chatdev.replies.apply import Update, effort, guess_path, only_path, safe_target
 from chatdev.replies.blocks import Block, read_blocks
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
+from chatdev.workspace.acting import bare_repositories, reason_to_withhold
 from chatdev.workspace.snapshot import collisions
 
 MAX_FILE = 1 << 20  # bytes
@@ -116,6 +117,8 @@ class _Draft:
 
     def write(self, path: str, block: Block) -> None:
         """Write a file or merge a part into it."""
+        if why := reason_to_withhold(path):
+            raise unreadable("acts_alone", path=path, why=why)
         old = self.files.get(path)
         if old and not block.text.strip():
             raise unreadable("empty_block", path=path)
@@ -151,6 +154,10 @@ class _Draft:
         for one, other in collisions(self.files):
             if one in self.named or other in self.named:
                 self.problems.append(ReplyProblem("same_spelling", {"one": one, "other": other}))
+        known = bare_repositories(self.before)
+        for folder, makers in bare_repositories(self.files).items():
+            if folder not in known:
+                self.problems.append(ReplyProblem("makes_repository", {"folder": folder, "files": makers}))
         if len(self.files) > MAX_FILES:
             self.problems.append(ReplyProblem("too_many_files", {"count": len(self.files), "most": MAX_FILES}))
         if self.problems:

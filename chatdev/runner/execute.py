@@ -34,6 +34,7 @@ from chatdev.workspace.run_folder import RunFolder, SoftwareFolder
 from chatdev.workspace.snapshot import Software
 
 _FROM_THE_START = "the software to start from"
+_TOLD = 10  # files that are not written
 _VERDICT = re.compile(r"(\w+)\.passed")
 
 
@@ -181,6 +182,8 @@ class RunExecution:
             text = ("the files of the software were not as the run had left them (they were changed from outside, or a "
                     f"crash interrupted a write); they are kept in its git history, commit {commit}")
             self.log.emit(Noted("", text, "warning"))
+        for path, why in sorted(self.history.withheld.items())[:_TOLD]:
+            self.log.emit(Noted("", f"{path} is not in the folder of the software: {why}", "warning"))
         self.log.finish(self.state.values, self.state.software, self.context.budget.spent)
 
 

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from chatdev.engine.activity import Record
 from chatdev.engine.context import Files
@@ -69,6 +69,11 @@ class FolderHistory:
         self._on_disk: Files | None = None  # unknown
         self.foreign_commit: str | None = None
         """The commit of what somebody changed in the folder while the run did not work on it."""
+
+    @property
+    def withheld(self) -> Mapping[str, str]:
+        """Files of the software that are not in the folder, and why."""
+        return self._folder.withheld
 
     def start(self) -> None:
         """Make the folder a git repository, or see what is in it."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatdev.errors import UnsafePath, WorkspaceError
+from chatdev.workspace.acting import withheld_files
 from chatdev.workspace.file_tree import (
     explain_os_errors,
     files_and_links,
@@ -120,6 +121,8 @@ class SoftwareFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._metadata = path / ".git"
+        self.withheld: dict[str, str] = {}
+        """Files that were not written since they act when somebody looks at the folder, and why (`acting.py`)."""
         self._files: dict[bytes, FileVersion] | None = None  # not looked at yet
         self._tree: ObjectID | None = None  # of these files, once it is known
 
@@ -150,6 +153,10 @@ class SoftwareFolder:
         changed = {path: content for path, content in after.items() if before.get(path) != content}
         deleted = [path for path in before if path not in after]
         _refuse_unsafe((*changed, *deleted))
+        if withheld := withheld_files(after):
+            self.withheld |= withheld
+            changed = {path: content for path, content in changed.items() if path not in withheld}
+            deleted += [path for path in withheld if path in before]
         for path in deleted:  # first: a file may give way to a folder of the same name
             remove_file(self.path, path)
         for path, content in changed.items():

@@ -33,6 +33,14 @@ SAID: list[tuple[str, Mapping[str, object], str]] = [
     ("block_too_large", {"path": "a.py", "word": "py", "most": 1024}, "a.py: larger than 1024 KiB"),
     ("block_too_large", {"path": None, "word": "", "most": 1024}, "a block without a file name: larger than 1024 KiB"),
     ("unsafe_path", {"why": "the path '/a' is absolute"}, "the path '/a' is absolute"),
+    ("acts_alone", {"path": ".envrc", "why": "direnv runs it"},
+     ".envrc: may not be delivered: direnv runs it; leave this file out"),
+    ("makes_repository", {"folder": "a", "files": ["a/HEAD", "a/objects/x", "a/refs/x"]},
+     "a/HEAD, a/objects/x, a/refs/x: together they make the folder a a git repository, whose settings start programs; "
+     "use other names"),
+    ("makes_repository", {"folder": "", "files": ["HEAD", "commondir"]},
+     "HEAD, commondir: together they make the folder of the software a git repository, whose settings start programs; "
+     "use other names"),
     ("not_allowed", {"path": "a.py", "only": ["b.py", "*.md"]},
      "a.py: may not be written here; allowed: b.py, *.md"),
     ("which_file", {"files": ["a.js", "b.js"]},

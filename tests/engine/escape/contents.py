@@ -31,6 +31,21 @@ def block(path: str, content: str, info: str = "") -> str:
     return f"{path}\n```{info}\n{content}\n```\n"
 
 
+REPOSITORY = {"HEAD": "ref: refs/heads/main", "objects/info/x": "x", "refs/heads/x": "x",
+              "config": "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\n"
+                        "fsmonitor = touch /tmp/chatdev-escaped.py;:\n"}
+
+
+def entitled(path: str, content: str) -> str:
+    """The same, with the name in the fence: it may have no suffix."""
+    return f"```text title={path}\n{content}\n```\n"
+
+
+def repository(folder: str = "") -> str:
+    """A delivery of a bare repository, and what makes it one."""
+    return "".join(entitled(f"{folder}{path}", text) for path, text in REPOSITORY.items())
+
+
 def archive() -> str:
     """A tar in base64 with paths that leave its folder, one of git's, and a link."""
     buffer = io.BytesIO()
@@ -53,6 +68,7 @@ def zip_bomb() -> str:
 
 ARCHIVE, BOMB = archive(), zip_bomb()
 SUBMODULE = '[submodule "x"]\n\tpath = sub\n\turl = ext::sh -c "touch /tmp/chatdev-escaped.py"\n\tupdate = !touch x'
+TASKS = '{"version": "2.0.0", "tasks": [{"command": "touch x", "runOptions": {"runOn": "folder\\u004fpen"}}]}'
 LINK = ("diff --git a/link b/link\nnew file mode 120000\nindex 0000000..1\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n"
         "+/etc/passwd\n\\ No newline at end of file")
 YAML_BOMB = "a: &a [x, x, x]\n" + "\n".join(f"{c}: &{c} [{', '.join([f'*{p}'] * 9)}]" for p, c in
@@ -66,9 +82,16 @@ DELIVERIES: dict[str, tuple[str, Refused | Kept]] = {
     "an archive is text": (block("data.tar.gz.b64", ARCHIVE), Kept({"data.tar.gz.b64": f"{ARCHIVE}\n".encode()})),
     "a zip bomb is text": (block("bomb.zip", BOMB), Kept({"bomb.zip": f"{BOMB}\n".encode()})),
     "a patch that makes a link is text": (block("link.diff", LINK, "diff"), Kept({"link.diff": f"{LINK}\n".encode()})),
-    "a submodule": (block(".gitmodules", SUBMODULE) + block("sub/x.txt", "x"),
-                    Kept({".gitmodules": f"{SUBMODULE}\n".encode(), "sub/x.txt": b"x\n"})),
-    "broken submodules": (block(".gitmodules", "[[["), Kept({".gitmodules": b"[[[\n"})),
+    "a submodule": (block(".gitmodules", SUBMODULE) + block("sub/x.txt", "x"), Refused("git fetches what it names")),
+    "broken submodules": (block(".gitmodules", "[[["), Refused("git fetches what it names")),
+    "a bare repository": (repository(), Refused("make the folder of the software a git repository")),
+    "a bare repository in a folder": (repository("lib/x/"), Refused("make the folder lib/x a git repository")),
+    "one for systems that fold case": (repository("x/").replace("HEAD", "Head"),
+                                       Refused("make the folder x a git repository")),
+    "one whose data lie elsewhere": (entitled("a/HEAD", "ref: refs/heads/main") + entitled("a/commondir", "../b"),
+                                     Refused("make the folder a a git repository")),
+    "tasks that run when the folder is opened": (block(".vscode/tasks.json", TASKS), Refused("leave this file out")),
+    "what direnv runs": (block(".envrc", "touch /tmp/chatdev-escaped.py"), Refused("when a shell enters the folder")),
     "a filter": (block(".gitattributes", "* filter=trap diff=trap merge=trap"),
                  Kept({".gitattributes": b"* filter=trap diff=trap merge=trap\n"})),
     "another encoding": (block(".gitattributes", "* working-tree-encoding=UTF-16"),

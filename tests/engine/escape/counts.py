@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 from tests.engine.escape.contents import DELIVERIES
-from tests.engine.escape.paths import DECEIVING, HARMLESS, IMPOSSIBLE, LEAVING, METADATA
+from tests.engine.escape.paths import ACTING, DECEIVING, HARMLESS, IMPOSSIBLE, LEAVING, METADATA
 from tests.engine.escape.test_injection import ENDS, FILES, HIDDEN, LACKING, ORDERS
 from tests.engine.escape.test_talk import CALLS, INSTRUCTIONS, NATIVE_CALLS, PRETENDED
 from tests.engine.escape.test_values import CHOICES, ITEMS, JSON, ODD, TEMPLATES
 
 COUNTS = {
-    "paths": len([*LEAVING, *METADATA, *DECEIVING, *IMPOSSIBLE, *HARMLESS]),
+    "paths": len([*LEAVING, *METADATA, *DECEIVING, *IMPOSSIBLE, *ACTING, *HARMLESS]),
     "archives, bombs and other contents": len(DELIVERIES),
     "calls of tools that the role lacks": len([*CALLS, *NATIVE_CALLS, *LACKING, *HIDDEN, *FILES]),
     "injected orders": 3 * len(ORDERS),  # by a tool's result, a report and a file

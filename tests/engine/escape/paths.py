@@ -22,7 +22,16 @@ IMPOSSIBLE = [
     "con.py", "AUX.txt", "nul.py", "COM1.py", "lpt\u00b9.py", "a" * 300 + ".py", "/".join("a" * 17) + ".py",
     "/".join(["b" * 200] * 6) + ".py", "..", ".", "/", "sub/", "",
 ]
+ACTING = [
+    ".gitmodules", "sub/.GITMODULES", ".envrc", "sub/dir/.EnvRC", ".vscode/tasks.json", "sub/.VSCode/settings.json",
+    ".vscode\\tasks.json", "./.vscode/mcp.json", "my.code-workspace", ".idea/workspace.xml", ".hg/hgrc", "a/.SVN/wc.db",
+    ".bzr/branch/branch.conf", "_darcs/prefs/prefs", ".dir-locals.el", "sub/.exrc", ".vimrc", ".NVIMRC", ".lvimrc",
+    ".mise.toml", "mise.toml", ".rvmrc", ".gdbinit", ".Rprofile", ".claude/settings.json", ".cursor/mcp.json",
+    ".mcp.json", "desktop.ini", "Desktop.INI", "autorun.inf", "notes.lnk", "site.url", "venv/pyvenv.cfg",
+    "\uff0eenvrc", ".vscode./tasks.json",
+]
+"""What acts without anybody starting it; the last two are refused as other spellings."""
 HARMLESS = {
     "%2e%2e/escaped.py": "no address: nothing is decoded", "$HOME/escaped.py": "no shell: nothing is expanded",
-    ".gitmodules": "submodules are never fetched", ".gitattributes": "never obeyed", ".gitignore": "never obeyed",
+    ".gitattributes": "never obeyed", ".gitignore": "never obeyed",
 }

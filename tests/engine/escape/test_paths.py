@@ -13,7 +13,7 @@ from chatdev.errors import UnsafePath
 from chatdev.replies.files import parse_files
 from chatdev.replies.problem import Unreadable
 from chatdev.workspace.snapshot import safe_path
-from tests.engine.escape.paths import DECEIVING, HARMLESS, IMPOSSIBLE, LEAVING, METADATA
+from tests.engine.escape.paths import ACTING, DECEIVING, HARMLESS, IMPOSSIBLE, LEAVING, METADATA
 from tests.engine.escape.world import World
 from tests.engine.studio import WRITE
 from tests.support.shop import FIRST, HELLO
@@ -53,8 +53,8 @@ def test_no_way_of_naming_a_file_gets_around_that(naming: str, path: str) -> Non
         assert safe_path(name) == name
 
 
-@pytest.mark.parametrize("paths", [LEAVING, METADATA, DECEIVING, IMPOSSIBLE],
-                         ids=["leaving", "metadata", "deceiving", "impossible"])
+@pytest.mark.parametrize("paths", [LEAVING, METADATA, DECEIVING, IMPOSSIBLE, ACTING],
+                         ids=["leaving", "metadata", "deceiving", "impossible", "acting"])
 @pytest.mark.parametrize("naming", ["a line", "the fence", "a deletion"])
 def test_the_assistant_is_told_each_time_and_the_world_stays_the_same(world: World, naming: str,
                                                                                paths: list[str]) -> None:
