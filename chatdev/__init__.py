@@ -15,6 +15,7 @@ from chatdev.errors import (
     BudgetExhausted,
     ChatDevError,
     ConfigError,
+    ConsentMissing,
     ContextOverflow,
     ExpressionError,
     JournalError,
@@ -45,11 +46,11 @@ if TYPE_CHECKING:
     from chatdev.workspace.snapshot import Software
 
 __all__ = [
-    "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ContextOverflow", "Event", "ExpressionError", "Image",
-    "JournalError", "Message", "MissingModel", "MissingProgram", "Model", "ModelError", "ModelRejected",
-    "ModelUnavailable", "PhaseFailed", "RateLimit", "RecordEnds", "Reply", "Request", "Run", "RunChanged", "RunOptions",
-    "SandboxError", "ScriptedModel", "Software", "ToolCall", "ToolError", "UnsafePath", "UnusableReply",
-    "WorkspaceError", "areplay", "aresume", "arun", "replay", "resume", "run",
+    "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ConsentMissing", "ContextOverflow", "Event",
+    "ExpressionError", "Image", "JournalError", "Message", "MissingModel", "MissingProgram", "Model", "ModelError",
+    "ModelRejected", "ModelUnavailable", "PhaseFailed", "RateLimit", "RecordEnds", "Reply", "Request", "Run",
+    "RunChanged", "RunOptions", "SandboxError", "ScriptedModel", "Software", "ToolCall", "ToolError", "UnsafePath",
+    "UnusableReply", "WorkspaceError", "areplay", "aresume", "arun", "replay", "resume", "run",
 ]
 
 _API = "chatdev.runner.api"
