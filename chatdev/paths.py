@@ -20,16 +20,38 @@ def bundled_folder(name: str) -> Path:
                       f"{', '.join(map(str, places))})")
 
 
+def working_folder() -> Path:
+    """The working folder. Raises ConfigError where somebody has removed it."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise ConfigError(f"the working folder is not there any more ({error.strerror}); change into one that exists "
+                          "(cd)") from None
+
+
+def expand_home(path: str) -> Path:
+    """`path` with the home in the place of `~`; as it is where there is no such home."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib raises RuntimeError then
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise ConfigError("there is no home folder: HOME is not set, and this user is not in /etc/passwd; set HOME, or "
+                          "XDG_CONFIG_HOME and XDG_CACHE_HOME") from None
+
+
 def cache_dir() -> Path:
     """Where models and vocabularies are kept; `CHATDEV_CACHE` moves it."""
     if override := os.environ.get("CHATDEV_CACHE"):
         return Path(override)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "chatdev"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "chatdev"
 
 
 def settings_file() -> Path:
     """The user's own settings (YAML)."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "chatdev" / "settings.yaml"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or _home() / ".config") / "chatdev" / "settings.yaml"
 
 
 def trust_file() -> Path:

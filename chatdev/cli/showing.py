@@ -100,11 +100,11 @@ def show_ending(run: Run, *, kept: bool = True) -> None:
 
 
 def _show_folder(run: Run, size: str) -> None:
-    folder = shlex.quote(str(run.folder))
-    click.echo(f"  software  {run.software_folder}  ({size})")
+    folder = sanitize(shlex.quote(str(run.folder)))
+    click.echo(f"  software  {sanitize(str(run.software_folder))}  ({size})")
     if is_startable(run.software):
         click.echo(f"  start it  {_own_command()} play {folder}")
-    click.echo(f"  report    {run.folder / 'run' / 'report.md'}")
+    click.echo(f"  report    {sanitize(str(run.folder / 'run' / 'report.md'))}")
     if run.status in ("error", "interrupted", "stopped"):
         click.echo(f"  resume    {_own_command()} resume {folder}")
 

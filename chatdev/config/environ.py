@@ -12,6 +12,7 @@ from dotenv.parser import Binding, parse_stream
 
 from chatdev.config.yaml_nodes import display_path, read_text
 from chatdev.errors import ConfigError
+from chatdev.paths import working_folder
 from chatdev.secrets import keep_variables
 
 _MOST_BLANKS = 100
@@ -45,7 +46,7 @@ def read_dotenv(folder: Path | None = None) -> Environ:
     escapes and several lines) and comments; nothing is put in the place of `${NAME}`. Raises ConfigError, without the
     value, for a line that is something else.
     """
-    path = (folder or Path.cwd()) / ".env"
+    path = (folder or working_folder()) / ".env"
     if not path.is_file():
         return Environ({})
     values: dict[str, str] = {}

@@ -17,7 +17,7 @@ from chatdev.config.validation import StrictModel, validate_node
 from chatdev.config.yaml_nodes import read
 from chatdev.errors import ConfigError
 from chatdev.origins import Origin, Sourced
-from chatdev.paths import settings_file
+from chatdev.paths import expand_home, settings_file
 
 MODEL_VARIABLE = "CHATDEV_MODEL"
 URL_VARIABLE = "OPENAI_BASE_URL"
@@ -28,7 +28,7 @@ class UserSettings(StrictModel):
 
     model: str | None = None
     base_url: str | None = None
-    warehouse: Annotated[str, AfterValidator(lambda path: str(Path(path).expanduser()))] | None = None
+    warehouse: Annotated[str, AfterValidator(lambda path: str(expand_home(path)))] | None = None
     """Folder that runs are written to; `~` is the home."""
     sandbox: Literal["bubblewrap", "docker", "none"] | None = None
     install: Install | None = None

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from chatdev.errors import ConfigError
+from chatdev.paths import working_folder
 
 Key = str | int
 KeyPath = tuple[Key, ...]
@@ -64,8 +65,8 @@ Dumper.add_representer(str, _block_text)
 
 def display_path(path: Path) -> str:
     """The path as messages name it: relative to the working directory where it lies below it."""
-    real = path.resolve()
-    return str(real.relative_to(Path.cwd()) if real.is_relative_to(Path.cwd()) else real)
+    here, real = working_folder(), path.resolve()
+    return str(real.relative_to(here) if real.is_relative_to(here) else real)
 
 
 def read(path: Path) -> Node:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 
 from chatdev.errors import ConfigError, MissingModel
@@ -25,6 +24,7 @@ from chatdev.llm.failures import LONGEST_WAIT, Sleep
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.rate import RateLimit
 from chatdev.origins import Origin, Sourced
+from chatdev.paths import expand_home
 from chatdev.secrets import keep_secret
 
 RETRY_VARIABLE = "CHATDEV_RETRY_SECONDS"
@@ -146,7 +146,7 @@ class Models:
         from chatdev.llm.local.weights import installed_file
 
         if path:
-            return LocalModel(Path(path).expanduser())
+            return LocalModel(expand_home(path))
         if installed_file() is None:
             raise MissingModel(NO_MODEL)
         return LocalModel()

@@ -25,6 +25,7 @@ from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import JOURNAL
 from chatdev.runner.result import Run
 from chatdev.runner.spending import read_limits, refuse_unpriced
+from chatdev.runner.surroundings import check_surroundings
 from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_policy
 from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
@@ -68,6 +69,7 @@ class Resources:
 @asynccontextmanager
 async def open_resources(options: RunOptions, tools: Iterable[Tool] = ()) -> AsyncIterator[Resources]:
     """The resources of a session, closed at its end; `tools` beside the installed ones. Raises ConfigError."""
+    check_surroundings()
     async with AsyncExitStack() as closing:
         user = user_settings()
         models = open_models(options.rate_limit, given=options.own_model, api_key=options.api_key)

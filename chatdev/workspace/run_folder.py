@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # dulwich is imported when it is needed
     from chatdev.workspace.repository import FileVersion, Repository
 
 _LONGEST_NAME = 60
+_LONGEST_WAREHOUSE = 3800  # bytes of its path; the system takes 4095, and git's folders lie deep
 _NAMELESS = "software"
 _FILE, _PROGRAM, _LINK = 0o100644, 0o100755, 0o120000  # git's modes
 _ID = 7  # characters of a commit's short id
@@ -65,6 +66,9 @@ class RunFolder:
         """A new folder in `warehouse` (made when missing); runs of one name and second get `-2`, `-3`, …"""
         safe = slug(name)
         stem = f"{safe}-{now:%Y%m%d%H%M%S}"
+        if len(os.fsencode(warehouse.absolute())) > _LONGEST_WAREHOUSE:
+            raise WorkspaceError(f"the path of the warehouse has more than {_LONGEST_WAREHOUSE} bytes, so that those of "
+                                 "files in it would be too long; choose another folder (--warehouse)")
         with explain_os_errors("make the warehouse", warehouse):
             warehouse.mkdir(parents=True, exist_ok=True)
         with explain_os_errors("make a run folder in", warehouse):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from chatdev.paths import expand_home
 from chatdev.sandbox.base import Binding, Execution, Sandbox
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.installing.supply import Supply
@@ -59,6 +60,6 @@ def _screen() -> tuple[list[Binding], dict[str, str]]:
     """What a program needs to open windows on the user's screen; nothing without a display."""
     if not (display := os.environ.get("DISPLAY")):
         return [], {}
-    cookie = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
+    cookie = expand_home(os.environ.get("XAUTHORITY") or "~/.Xauthority")
     bindings = [Binding(path) for path in (_SCREEN, cookie) if path.exists()]
     return bindings, {"DISPLAY": display, "XAUTHORITY": str(cookie)}

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
+from chatdev.paths import expand_home
 from chatdev.tools.software.installing.sources import LEADS_TO, Fetcher, Sources, Unavailable
 from chatdev.tools.software.static import normal_name
 
@@ -52,7 +52,7 @@ class Index:
                 if normal_name(wheel.filename.split("-")[0]) == project]
 
     def _linked_wheels(self, source: str) -> Iterable[Wheel]:
-        folder = Path(url2pathname(urlsplit(source).path) if source.startswith("file:") else source).expanduser()
+        folder = expand_home(url2pathname(urlsplit(source).path) if source.startswith("file:") else source)
         if folder.is_dir():
             return [Wheel(path.name, path.absolute().as_uri()) for path in sorted(folder.glob("*.whl"))]
         return self._page(source if "://" in source else folder.absolute().as_uri())

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import url2pathname
 
 from chatdev.errors import MissingProgram, ToolError
+from chatdev.paths import expand_home
 from chatdev.secrets import keep_address
 from chatdev.workspace.python_facts import literal_as_json
 
@@ -202,4 +203,4 @@ def _certificates(cert: str | None) -> ssl.SSLContext:
 def _netrc() -> httpx2.Auth | None:
     import httpx2
 
-    return httpx2.NetRCAuth() if (Path.home() / ".netrc").is_file() else None
+    return httpx2.NetRCAuth() if expand_home("~/.netrc").is_file() else None
