@@ -67,7 +67,7 @@ class RunFolder:
         safe = slug(name)
         stem = f"{safe}-{now:%Y%m%d%H%M%S}"
         if len(os.fsencode(warehouse.absolute())) > _LONGEST_WAREHOUSE:
-            raise WorkspaceError(f"the path of the warehouse has more than {_LONGEST_WAREHOUSE} bytes, so that those of "
+            raise WorkspaceError(f"the path of the warehouse has more than {_LONGEST_WAREHOUSE} bytes, so those of "
                                  "files in it would be too long; choose another folder (--warehouse)")
         with explain_os_errors("make the warehouse", warehouse):
             warehouse.mkdir(parents=True, exist_ok=True)
