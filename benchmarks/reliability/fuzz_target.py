@@ -7,11 +7,13 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["chatdev.replies", "chatdev.workspace"]):
+    from chatdev.isolation.isolate import read_here
     from tests.fuzz.properties import PROPERTIES, decoded
 
 
 def main() -> None:
     """Never returns: libFuzzer ends the process."""
+    read_here()  # this process is the child: what takes a parser down is to be seen
     _, target, *options = sys.argv
     check = PROPERTIES[target]
 
