@@ -35,6 +35,10 @@ class Price(StrictModel):
     prompt: float = Field(ge=0)
     completion: float = Field(ge=0)
 
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """US dollars for these tokens."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
+
 
 class ModelProfile(StrictModel):
     """What is known of the models that `match`; every unset field is taken from the next entry that matches."""
@@ -43,6 +47,9 @@ class ModelProfile(StrictModel):
     """Patterns of model names (`*`, `?`, `[…]`), without regard to case."""
     context: int | None = Field(None, gt=0)
     """Context window, tokens; None: unknown, the server is asked to complain."""
+    longest_reply: int | None = Field(None, gt=0)
+    """Tokens of the longest reply that the model can give; None: as far as its context window reaches. Budgets reserve
+    it; no request names it."""
     max_tokens: int | None = Field(None, gt=0)
     """Limit of one reply, tokens, where the company sets none."""
     instruction_tokens: int | None = Field(None, gt=0)
@@ -65,9 +72,7 @@ class ModelProfile(StrictModel):
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """US dollars for these tokens; None when the price is unknown."""
-        if self.price is None:
-            return None
-        return (prompt_tokens * self.price.prompt + completion_tokens * self.price.completion) / 1_000_000
+        return None if self.price is None else self.price.cost(prompt_tokens, completion_tokens)
 
 
 class Profiles(StrictModel):

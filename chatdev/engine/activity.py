@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
@@ -31,9 +32,15 @@ class Halted(Exception):
 
 @dataclass(slots=True)
 class Halt:
-    """Raised by a failing branch, seen by its siblings."""
+    """Raised by a failing one of so many parallel branches, seen by its siblings."""
 
     raised: bool = False
+    branches: int = 1
+
+
+def branches_at_work() -> int:
+    """How many parallel branches are at work where the running code is one; 1 outside of parallel steps."""
+    return math.prod(halt.branches for halt in HALTS.get())
 
 
 def digest(value: Any) -> str:

@@ -6,20 +6,21 @@ Amounts stand here in words, too, as errors, console and report tell them.
 from __future__ import annotations
 
 import asyncio
-import json
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from chatdev.config.phases import Limits
-from chatdev.config.profiles import ModelProfile
-from chatdev.llm.base import Message, Request
-from chatdev.llm.tokens import count_tokens
+from chatdev.config.profiles import Price
+from chatdev.errors import BudgetExhausted
+from chatdev.llm.base import Usage
 
-REPLY_TOKENS = 1024  # reserved for a reply where neither the company nor the model's profile sets `max_tokens`
-MESSAGE_TOKENS = 4  # what a message takes beside its text
-IMAGE_TOKENS = 1000  # of one picture, a round figure for a screenshot
+REPLY_TOKENS = 1024  # what must be left for a reply, or the call is not made; less, where the reply may only be shorter
+SHARE = 32_768  # tokens that a reply of unknown length may have at least, however many branches share what is left
+_DUST = 1e-9  # US dollars, lost in adding up
+FREE = Price(prompt=0, completion=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +37,79 @@ class Spending:
         return Spending(self.calls + other.calls, self.tokens + other.tokens, cost, self.seconds + other.seconds)
 
 
-class LimitReached(Exception):
-    """The next call does not fit; `limit` is the field of the budget that is in the way."""
+@dataclass(frozen=True, slots=True)
+class CallEstimate:
+    """What a call may take: a prompt of so many tokens, and a reply that is `longest` at most (None: nobody knows), at
+    a price (None: unknown). `branches`: how many of them ask at the same time, and share what is left."""
 
-    def __init__(self, text: str, limit: str) -> None:
+    prompt: int = 0
+    longest: int | None = 0
+    price: Price | None = FREE
+    branches: int = 1
+
+    @property
+    def shortest(self) -> int:
+        """The tokens that must be left for its reply."""
+        return REPLY_TOKENS if self.longest is None else min(self.longest, REPLY_TOKENS)
+
+    def with_reply(self, tokens: int) -> Spending:
+        """What the call takes with a reply of so many tokens."""
+        return Spending(1, self.prompt + tokens, None if self.price is None else self.price.cost(self.prompt, tokens))
+
+    def wasted(self, usage: Usage) -> Spending:
+        """What an attempt took that came to nothing; it is part of the call."""
+        tokens = usage.prompt_tokens, usage.completion_tokens
+        return Spending(0, sum(tokens), None if self.price is None else self.price.cost(*tokens))
+
+    def within(self, cap: int | None) -> CallEstimate:
+        """The call, if its reply can be no longer than `cap`."""
+        return self if cap is None else replace(self, longest=cap)
+
+    def reply_for(self, dollars: float) -> float:
+        """The tokens that a reply may have for so many dollars, its prompt paid."""
+        if self.price is None:
+            return 0
+        left = dollars - self.price.cost(self.prompt, 0)
+        if not self.price.completion:
+            return math.inf if left >= 0 else -1
+        return math.floor(left * 1_000_000 / self.price.completion)
+
+
+class LimitReached(Exception):
+    """The next call does not fit, or the last one was cut; `limit` is the field of the `budget` that is in the way."""
+
+    def __init__(self, text: str, limit: str, budget: Budget | None = None) -> None:
         super().__init__(text)
-        self.limit = limit
+        self.limit, self.budget = limit, budget
+
+    def of_run(self) -> BudgetExhausted:
+        """The same as the error that stops the run."""
+        return BudgetExhausted(str(self), self.limit)
 
 
 @dataclass(slots=True, eq=False)
 class Reservation:
-    """One reservation; `paid` is what the call really took, as soon as that is known."""
+    """One reservation; `paid` is what the call really took, as soon as that is known. `cap`: the tokens that its reply
+    may have; None where neither tokens nor dollars are limited."""
 
     estimate: Spending
+    cap: int | None = None
     paid: Spending = field(default_factory=Spending)
 
 
 class Budget:
     """Limits, and what was spent of them. Every live call is made within `reserve`.
 
-    `spent` is what was spent before: of a resumed run everything until then, its seconds included.
+    `spent` is what was spent before: of a resumed run everything until then, its seconds included. `sharers`: how many
+    runs spend of it at the same time.
     """
 
-    def __init__(self, limits: Limits | None = None, spent: Spending | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, spent: Spending | None = None, sharers: int = 1) -> None:
         self.limits = limits or Limits()
         self._paid = spent or Spending()
+        self._sharers = sharers
         self._reservations: list[Reservation] = []
+        self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
         self._started = time.monotonic()
 
@@ -80,36 +128,105 @@ class Budget:
         self._paid += spending
 
     @asynccontextmanager
-    async def reserve(self, estimate: Spending) -> AsyncIterator[Reservation]:
+    async def reserve(self, call: CallEstimate) -> AsyncIterator[Reservation]:
         """Room for one call. Raises LimitReached when there is none, and ends the call when the minutes are up.
 
-        A call that would only fit if others under way took less than they reserved waits until that is known.
+        The reply may have all that is left, if the model can write so much. A call for whose longest reply there is
+        room only if others under way take less than they reserved waits until that is known; those that wait are
+        admitted in the order in which they came.
         """
-        reservation = Reservation(estimate)
-        try:
-            async with asyncio.timeout(self._seconds_left()) as clock:
-                await self._admit(estimate)
-                self._reservations.append(reservation)
+        async with self.time_limit():
+            reservation = await self._admit(call)
+            self._reservations.append(reservation)
+            try:
                 yield reservation
-        except TimeoutError:
-            if not clock.expired():
-                raise
-            raise self._limit_error("minutes", estimate) from None
-        finally:
-            if reservation in self._reservations:
+            finally:
                 self._reservations.remove(reservation)
                 self._paid += reservation.paid
                 self._changed.set()
 
-    async def _admit(self, estimate: Spending) -> None:
-        while True:
-            wanted = self.spent + estimate
-            if limit := self._first_limit_over(wanted):
-                raise self._limit_error(limit, estimate)
-            if not self._first_limit_over(sum((reservation.estimate for reservation in self._reservations), wanted)):
-                return
-            self._changed.clear()
-            await self._changed.wait()
+    @asynccontextmanager
+    async def time_limit(self) -> AsyncIterator[None]:
+        """Ends what is done within when the minutes are up, and raises LimitReached."""
+        try:
+            async with asyncio.timeout(self._seconds_left()) as clock:
+                yield
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise self._limit_error("minutes", CallEstimate()) from None
+
+    def refuse(self, call: CallEstimate) -> None:
+        """Raise LimitReached when the call does not fit, even if all others that are under way take nothing."""
+        if limit := self._first_limit_over(self.spent + call.with_reply(call.shortest)):
+            raise self._limit_error(limit, call)
+
+    def refuse_overspent(self) -> None:
+        """Raise LimitReached when more was spent than the limits allow: by a server that gave more than it was asked
+        for, or counts other than we do."""
+        limit = self._first_limit_over(self.spent)
+        if limit == "minutes":
+            raise self._limit_error(limit, CallEstimate())
+        if limit:
+            raise LimitReached(f"the budget of {self._words(limit)} is exceeded, the last reply took more than it had "
+                               f"room for {self._spent_words()}", limit, self)
+
+    def cut(self, call: CallEstimate, cap: int) -> LimitReached:
+        """What to raise when the budget cut a reply at `cap` tokens."""
+        by_tokens, by_cost = self._rooms(self.spent, call)
+        limit = "tokens" if by_tokens <= by_cost else "cost"
+        return LimitReached(f"a reply was cut at {count_noun(cap, 'token')}, which is what the budget of "
+                            f"{self._words(limit)} had left for it {self._spent_words()}", limit, self)
+
+    def renew(self, reservation: Reservation, call: CallEstimate, wasted: Usage) -> int | None:
+        """The tokens that the reply of another attempt may have when those before it took so much; 0 when there is no
+        room for one."""
+        if reservation.cap is None:
+            return None
+        used = call.wasted(wasted)
+        room = self._room(self._taken(beside=reservation) + used, call)
+        if room < call.shortest:
+            return 0
+        reservation.cap = int(min(self._wanted(call), room))
+        reservation.estimate = used + call.with_reply(reservation.cap)
+        return reservation.cap
+
+    async def _admit(self, call: CallEstimate) -> Reservation:
+        async with self._turn:
+            while True:
+                self.refuse(call)
+                taken = self._taken()
+                wanted, room = self._wanted(call), self._room(taken, call)
+                fits = room >= wanted and not self._first_limit_over(taken + call.with_reply(0))
+                if fits or not self._reservations:
+                    cap = min(wanted, room)
+                    return Reservation(call.with_reply(int(cap)), int(cap)) if math.isfinite(room) else \
+                        Reservation(call.with_reply(call.shortest))
+                self._changed.clear()
+                await self._changed.wait()
+
+    def _taken(self, beside: Reservation | None = None) -> Spending:
+        """What was paid, and what is reserved beside this one."""
+        return sum((one.estimate for one in self._reservations if one is not beside), self.spent)
+
+    def _wanted(self, call: CallEstimate) -> float:
+        """The tokens of the longest reply; where nobody knows them, the branch's share of what is left."""
+        if call.longest is not None:
+            return call.longest
+        sharers = self._sharers * call.branches
+        room = self._room(self.spent, call)
+        return room if sharers == 1 or not math.isfinite(room) else max(room // sharers, SHARE)
+
+    def _room(self, taken: Spending, call: CallEstimate) -> float:
+        """The tokens that the call's reply may have beside what is taken; infinite without a limit."""
+        return min(self._rooms(taken, call))
+
+    def _rooms(self, taken: Spending, call: CallEstimate) -> tuple[float, float]:
+        """The same by the limit of tokens, and by that of dollars."""
+        limits = self.limits
+        by_tokens = math.inf if limits.tokens is None else limits.tokens - taken.tokens - call.prompt
+        by_cost = math.inf if limits.cost is None else call.reply_for(limits.cost - (taken.cost or 0.0))
+        return by_tokens, by_cost
 
     def _first_limit_over(self, total: Spending) -> str:
         """The first limit that so much would break; empty when it fits."""
@@ -118,41 +235,29 @@ class Budget:
             return "calls"
         if limits.tokens is not None and total.tokens > limits.tokens:
             return "tokens"
-        if limits.cost is not None and (total.cost is None or total.cost > limits.cost):
+        if limits.cost is not None and (total.cost is None or total.cost > limits.cost + _DUST):
             return "cost"
         return "minutes" if limits.minutes is not None and total.seconds >= limits.minutes * 60 else ""
 
     def _seconds_left(self) -> float | None:
         return None if self.limits.minutes is None else self.limits.minutes * 60 - self.spent.seconds
 
-    def _limit_error(self, limit: str, estimate: Spending) -> LimitReached:
+    def _limit_error(self, limit: str, call: CallEstimate) -> LimitReached:
+        least = call.with_reply(call.shortest)
+        needs = {"tokens": f"estimated at {least.tokens} tokens", "cost": f"estimated at {money(least.cost)}"}
+        text = f"the budget of {self._words(limit)} is used up" if limit not in needs else \
+            f"the next call, {needs[limit]}, does not fit the budget of {self._words(limit)}"
+        return LimitReached(f"{text} {self._spent_words()}", limit, self)
+
+    def _words(self, limit: str) -> str:
         limits = self.limits
-        texts = {
-            "calls": f"the budget of {count_noun(limits.calls or 0, 'call')} is used up",
-            "tokens": f"the next call, estimated at {estimate.tokens} tokens, does not fit the budget of "
-                      f"{limits.tokens} tokens",
-            "cost": f"the next call, estimated at {money(estimate.cost)}, does not fit the budget of "
-                    f"{money(limits.cost)}",
-            "minutes": f"the budget of {limits.minutes:g} minutes is used up" if limits.minutes else "",
-        }
+        return {"calls": count_noun(limits.calls or 0, "call"), "tokens": count_noun(limits.tokens or 0, "token"),
+                "cost": money(limits.cost), "minutes": f"{limits.minutes or 0:g} minutes"}[limit]
+
+    def _spent_words(self) -> str:
         spent = self.spent
-        return LimitReached(f"{texts[limit]} (spent so far: {count_noun(spent.calls, 'call')}, {spent.tokens} tokens, "
-                       f"{money(spent.cost)}, {spent.seconds:.0f} s)", limit)
-
-
-def estimate_spending(request: Request, profile: ModelProfile) -> Spending:
-    """What a call takes at most, as far as can be known before it: its messages and tools by our own count, and a
-    reply of `max_tokens`, or of REPLY_TOKENS where there is no such limit."""
-    model = request.sampling.model
-    prompt = sum(_tokens(message, model) for message in request.messages)
-    prompt += sum(count_tokens(tool.description + json.dumps(tool.parameters), model) for tool in request.tools)
-    reply = request.sampling.max_tokens or REPLY_TOKENS
-    return Spending(1, prompt + reply, profile.cost(prompt, reply))
-
-
-def _tokens(message: Message, model: str) -> int:
-    calls = sum(count_tokens(call.arguments, model) for call in message.tool_calls)
-    return count_tokens(message.content, model) + calls + MESSAGE_TOKENS + IMAGE_TOKENS * len(message.images)
+        return (f"(spent so far: {count_noun(spent.calls, 'call')}, {spent.tokens} tokens, {money(spent.cost)}, "
+                f"{spent.seconds:.0f} s)")
 
 
 def describe_spending(limits: Limits, spending: Spending) -> str:

@@ -14,7 +14,8 @@ from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.engine.activity import Activities
-from chatdev.engine.budget import Budget
+from chatdev.engine.budget import Budget, LimitReached
+from chatdev.engine.metering import Meter
 from chatdev.events import Event
 from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 
@@ -114,6 +115,21 @@ class RunContext:
     budget: Budget
     """What the whole run may spend, over all its sessions."""
     emit: Emit
+    shared_budget: Budget | None = None
+    """What several runs may spend together, this one among them."""
+    meter: Meter = field(default_factory=Meter)
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """All that the run's calls must fit."""
+        return (self.budget, self.shared_budget) if self.shared_budget else (self.budget,)
+
+    def refuse_overspent(self) -> None:
+        """Raise BudgetExhausted when the run has spent more than it may, whatever came of it."""
+        try:
+            self.budget.refuse_overspent()
+        except LimitReached as reached:
+            raise reached.of_run() from None
 
     def say(self, entry: str, **values: Any) -> str:
         """One of the protocol's texts, rendered."""

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
-from chatdev.engine.activity import ActivityResult, ContextOverflowed, PhaseBudgetReached, Replied, digest
-from chatdev.engine.budget import Budget, LimitReached, Reservation, Spending, estimate_spending
+from chatdev.engine.activity import (
+    ActivityResult,
+    ContextOverflowed,
+    PhaseBudgetReached,
+    Replied,
+    branches_at_work,
+    digest,
+)
+from chatdev.engine.budget import Budget, CallEstimate, LimitReached, Spending
 from chatdev.engine.context import RoleModel, RunContext
-from chatdev.errors import BudgetExhausted, ContextOverflow, JournalError, ModelError
+from chatdev.engine.metering import admitted
+from chatdev.errors import ContextOverflow, JournalError, ModelError, UnusableReply
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Reply, Request, ToolSpec, Usage
 from chatdev.place import Place
@@ -69,6 +75,8 @@ class ModelCalls:
                     self.budget.count(replace(_spending(reply.usage, agent.role_model), seconds=seconds))
                 self.made += 1
                 self._report(agent, place, performed.result, performed.replayed)
+                if not performed.replayed:
+                    self.context.refuse_overspent()
                 return reply
         raise JournalError(f"{place} is a model call, and the journal holds another result for it; it is damaged")
 
@@ -82,25 +90,42 @@ class ModelCalls:
         return replace(request, on_begin=streaming.begin, on_text=streaming.add)
 
     async def _ask_live(self, agent: Agent, place: Place, request: Request) -> ActivityResult:
-        """A call that no journal has, within the budgets of the phase and of the run. What ends or changes the phase
-        is a result like another, so that a resumed run goes the same way; what stops the run is none."""
-        model = agent.role_model
-        counts_tokens = self.context.budget.counts_tokens or self.budget.counts_tokens
-        estimate = estimate_spending(request, model.profile) if counts_tokens else Spending(calls=1)
+        """A call that no journal has, within all budgets. What ends or changes the phase is a result like another, so
+        that a resumed run goes the same way; what stops the run is none."""
         started = time.monotonic()
         try:
-            async with self.budget.reserve(estimate) as of_phase, self._reserve_of_run(estimate) as of_run:
-                try:
-                    reply = await model.model.complete(request)
-                except ModelError as failure:
-                    of_phase.paid = of_run.paid = self._count_failure(agent, place, failure)
-                    raise
-                of_phase.paid = of_run.paid = _spending(reply.usage, model)
+            reply = await self._ask_within_budgets(agent, place, request)
         except ContextOverflow as overflow:
             return ContextOverflowed(str(overflow))
         except LimitReached as reached:
+            if reached.budget is not self.budget:
+                raise reached.of_run() from None
             return PhaseBudgetReached(str(reached))
         return Replied(reply, round(time.monotonic() - started, 3))
+
+    async def _ask_within_budgets(self, agent: Agent, place: Place, request: Request) -> Reply:
+        """The reply. Raises LimitReached when a budget has no room for the call, or cut the reply: then its cost is
+        counted, and when the run is resumed it is asked for anew."""
+        model, meter, budgets = agent.role_model, self.context.meter, (self.budget, *self.context.budgets)
+        counted = any(budget.counts_tokens for budget in budgets)
+        call = meter.estimate(request, model.profile, branches_at_work()) if counted else CallEstimate()
+        try:
+            async with admitted(call, budgets) as admission:
+                try:
+                    reply = await (meter.ask(model.model, request, admission) if counted
+                                   else model.model.complete(request))
+                except ModelError as failure:
+                    admission.pay(self._count_failure(agent, place, failure))
+                    raise
+                admission.pay(_spending(reply.usage, model))
+        except UnusableReply:
+            for budget in budgets:
+                budget.refuse(call)  # it may be no failure of the model that there was no room for a better reply
+            raise
+        if admission.tightest and meter.was_cut(reply, admission):
+            self._report(agent, place, Replied(reply, 0.0), replayed=False)
+            raise admission.tightest.cut(call, admission.cap or 0)
+        return reply
 
     def _count_failure(self, agent: Agent, place: Place, failure: ModelError) -> Spending:
         """What a failed call is known to have cost; it counts like another, and the event keeps it."""
@@ -109,14 +134,6 @@ class ModelCalls:
             return Spending()
         self._report(agent, place, Replied(Reply("", usage=usage), 0.0), replayed=False)
         return _spending(usage, agent.role_model)
-
-    @asynccontextmanager
-    async def _reserve_of_run(self, estimate: Spending) -> AsyncIterator[Reservation]:
-        try:
-            async with self.context.budget.reserve(estimate) as reservation:
-                yield reservation
-        except LimitReached as reached:
-            raise BudgetExhausted(str(reached), reached.limit) from None
 
     def _headers(self, agent: Agent, place: Place) -> dict[str, str]:
         values = {"Run": self.context.settings.name, "Company": self.context.company.company, "Phase": self.phase,

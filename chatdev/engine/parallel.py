@@ -74,7 +74,7 @@ async def run_branches(context: RunContext, state: State, place: Place, optional
     A branch that fails lets its siblings finish the activity they are in (it is paid for) and stops them before the
     next; then the first error in declared order is raised. A failing optional branch is only reported.
     """
-    halt = Halt()
+    halt = Halt(branches=len(optional))
     branches = [BranchRun.fork(state, place.at("branch", n), optional=may_fail)
                 for n, may_fail in enumerate(optional, start=1)]
     tasks = [asyncio.create_task(branch.run(work(n, branch.state), halt)) for n, branch in enumerate(branches)]

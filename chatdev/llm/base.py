@@ -70,7 +70,9 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model call. `headers` attribute it to its place in the run (design §7) and are not part of its digest.
+    """One model call. `headers` attribute it to its place in the run (design §7) and are not part of its digest, and
+    neither is what a budget leaves: `most` tokens for the reply, whatever `sampling` allows, and `room` says how many
+    for another attempt when those before it have taken so much in vain (0: there can be none).
 
     With `on_text` the reply is streamed: `on_text` hears its pieces, `on_begin` every attempt at it, so that what was
     heard of one that broke off can be forgotten.
@@ -83,6 +85,13 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     on_text: Callable[[str], None] | None = None
     on_begin: Callable[[], None] | None = None
+    most: int | None = None
+    room: Callable[[Usage], int | None] | None = None
+
+    @property
+    def longest_reply(self) -> int | None:
+        """The tokens that the server is asked to keep to; None where it is told no number."""
+        return min((most for most in (self.sampling.max_tokens, self.most) if most is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ from typing import Any, TypeGuard
 
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
-from chatdev.llm.tokens import count_tokens
+from chatdev.llm.reply_gauge import ReplyGauge
+from chatdev.llm.usage import likely_usage
 from chatdev.plain_values import encodable_text, encodable_values, short_name
 from chatdev.secrets import StreamScrubber
 
 _LENGTH = ("length", "max_tokens")
+_ASIDE = ("reasoning_content", "reasoning")  # where servers put what a model thinks before it answers
 _PIECE, _CALL = 16, 1000  # bytes that we take to keep a piece of text, and a tool call
 _MOST_TOKENS = 10**9  # that one call can have taken; whoever counts more does not count tokens
 _LONGEST = 400  # characters of a model's name, and of the id and name of a call; some ids are more than a number
@@ -24,7 +26,7 @@ def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
     """The JSON body of a request. `grammar` says that the server is llama.cpp and takes GBNF."""
     sampling = request.sampling
     body: dict[str, Any] = {"model": sampling.model, "messages": [_message(m) for m in request.messages]}
-    settings = {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": sampling.max_tokens,
+    settings = {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": request.longest_reply,
                 "seed": sampling.seed}
     body.update({name: value for name, value in settings.items() if value is not None})
     if request.tools:
@@ -82,7 +84,7 @@ def reply_of(data: Any, request: Request) -> Reply:
     if not text.strip() and not calls:
         raise Unusable("the reply is empty")
     ending = "length" if finish in _LENGTH else "tool_calls" if calls else "stop"
-    usage = server_usage(data) or _estimate_usage(request, text)
+    usage = likely_usage(server_usage(data), request, _thoughts(message) + text, calls)
     return Reply(text, calls, usage, ending, short_name(str(data.get("model") or ""), _LONGEST))
 
 
@@ -96,6 +98,20 @@ def _first_choice(data: Any) -> tuple[Mapping[str, Any], Any]:
     if not isinstance(message, Mapping):
         raise Unusable("the reply holds no message")
     return message, choice.get("finish_reason")
+
+
+def _thoughts(message: Mapping[str, Any]) -> str:
+    """What the model thought aside; it is paid for, and nobody reads it."""
+    return "".join(text_of(message.get(name)) for name in _ASIDE)
+
+
+def wasted_usage(data: Any, request: Request) -> Usage:
+    """What a completion took in which there is nothing to use; nothing, where it is none."""
+    try:
+        message, _ = _first_choice(data)
+    except Unusable:
+        return server_usage(data) or Usage()
+    return likely_usage(server_usage(data), request, _thoughts(message) + text_of(message.get("content")))
 
 
 def text_of(content: Any) -> str:
@@ -132,11 +148,6 @@ def server_usage(data: Any) -> Usage | None:
     return Usage(prompt, completion) if _is_count(prompt) and _is_count(completion) else None
 
 
-def _estimate_usage(request: Request, text: str) -> Usage:
-    asked = sum(count_tokens(message.content, request.sampling.model) + 4 for message in request.messages)
-    return Usage(asked, count_tokens(text, request.sampling.model), estimated=True)
-
-
 def _is_count(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
 
@@ -155,11 +166,14 @@ class _Call:
 
 
 class StreamCollector:
-    """Collects the chunks of a stream into one reply, and passes text on as it comes."""
+    """Collects the chunks of a stream into one reply, and passes text on as it comes. It is over where the `gauge` is
+    full, too."""
 
-    def __init__(self, on_text: Callable[[str], None]) -> None:
+    def __init__(self, on_text: Callable[[str], None], gauge: ReplyGauge | None = None) -> None:
         self._listener = StreamScrubber(on_text)
+        self._gauge = gauge or ReplyGauge()
         self._text: list[str] = []
+        self._thoughts: list[str] = []
         self._refusal: list[str] = []
         self._calls: list[_Call] = []
         self._numbered: dict[str, _Call] = {}
@@ -167,6 +181,11 @@ class StreamCollector:
         self._finish: str | None = None
         self._usage: Any = None
         self._model = ""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the reply is longer than it may be; what has come of it stands as a reply that was cut."""
+        return self._gauge.is_full
 
     def add(self, chunk: Any) -> None:
         """Take one chunk, or a whole reply of a server that does not stream; unknown fields are ignored."""
@@ -183,6 +202,8 @@ class StreamCollector:
         if text := text_of(part.get("content")):
             self._keep(self._text, text)
             self._listener.add(text)
+        if thoughts := _thoughts(part):
+            self._keep(self._thoughts, thoughts)
         if refusal := text_of(part.get("refusal")):
             self._keep(self._refusal, refusal)
         for piece in _mappings(part.get("tool_calls")):
@@ -192,6 +213,7 @@ class StreamCollector:
         """Put a piece to the others."""
         self._grow(len(text) + _PIECE)
         where.append(text)
+        self._gauge.add(text)
 
     def _grow(self, size: int) -> None:
         """Raises UnusableReply when all that is kept gets too large."""
@@ -231,12 +253,13 @@ class StreamCollector:
     def completion(self) -> dict[str, Any]:
         """The reply as an unstreamed completion. Raises Transient when the stream ended before the reply did."""
         self.end()
-        if self._finish is None:
+        finish = "length" if self.is_full else self._finish
+        if finish is None:
             raise Transient("the stream broke off before the reply was complete")
         message = {"content": "".join(self._text), "refusal": "".join(self._refusal),
-                   "tool_calls": [call.completion() for call in self._calls]}
+                   "tool_calls": [call.completion() for call in self._calls], _ASIDE[0]: "".join(self._thoughts)}
         return {"model": self._model, "usage": self._usage,
-                "choices": [{"message": message, "finish_reason": self._finish}]}
+                "choices": [{"message": message, "finish_reason": finish}]}
 
 
 def _mappings(values: Any) -> Iterator[Mapping[str, Any]]:

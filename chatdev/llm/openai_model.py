@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import ModelError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
-from chatdev.llm.completions import StreamCollector, body_of, reply_of, server_usage
+from chatdev.llm.completions import StreamCollector, body_of, reply_of, wasted_usage
 from chatdev.llm.endpoint import OPENAI, Endpoint, withhold_headers
 from chatdev.llm.failures import (
     SHOWN,
@@ -26,6 +25,7 @@ from chatdev.llm.failures import (
     status_of,
 )
 from chatdev.llm.rate import RateLimit
+from chatdev.llm.reply_gauge import ReplyGauge
 from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 
@@ -61,12 +61,12 @@ class OpenAIModel:
 
     async def complete(self, request: Request) -> Reply:
         """The reply to `request`. Raises ModelRejected, ModelUnavailable, UnusableReply or ContextOverflow."""
-        body, tally = body_of(request, grammar=self.endpoint.grammar), _Tally()
+        tally = _Tally()
         async with self._free:
             try:
                 async for attempt in retry_attempts(self._sleep):
                     with attempt:
-                        reply = await self._attempt_in_turn(request, body, tally)
+                        reply = await self._attempt_in_turn(self._within(request, tally), tally)
                         if tally.attempts == 1:
                             return reply
                         return replace(reply, usage=tally.wasted + reply.usage, retries=tally.attempts - 1)
@@ -80,9 +80,21 @@ class OpenAIModel:
         if client is not None:
             await client.close()
 
-    async def _attempt_in_turn(self, request: Request, body: dict[str, Any], tally: _Tally) -> Reply:
+    def _within(self, request: Request, tally: _Tally) -> Request:
+        """The request of the next attempt, in what the budget leaves after those that failed. Raises UnusableReply
+        where that is nothing."""
+        if request.room is None or tally.wasted == Usage():
+            return request
+        most = request.room(tally.wasted)
+        if most == 0:
+            raise UnusableReply(f"{tally.attempts} attempts gave no usable reply, and the budget leaves no room for "
+                                "another one", tally.wasted.prompt_tokens, tally.wasted.completion_tokens)
+        return replace(request, most=most)
+
+    async def _attempt_in_turn(self, request: Request, tally: _Tally) -> Reply:
         """One attempt, when the rate limit, if there is one, admits it; what it costs in vain is counted."""
         tally.attempts += 1
+        body = body_of(request, grammar=self.endpoint.grammar)
         try:
             if self._rate is None:
                 return await self._attempt(request, body)
@@ -140,16 +152,15 @@ class OpenAIModel:
         if request.on_text:
             if request.on_begin:
                 request.on_begin()
-            return await self._stream(client, request.on_text, body, options)
+            gauge = ReplyGauge(request.most, request.sampling.model)
+            return await self._stream(client, StreamCollector(request.on_text, gauge), body, options)
         response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body, options=options)
         return _json(response.content)
 
-    async def _stream(self, client: AsyncOpenAI, on_text: Callable[[str], None], body: dict[str, Any],
-                      options: Any) -> Any:
+    async def _stream(self, client: AsyncOpenAI, streamed: StreamCollector, body: dict[str, Any], options: Any) -> Any:
         import httpx2
         import openai
 
-        streamed = StreamCollector(on_text)
         chunks = await client.post("/chat/completions", cast_to=object, body=body, options=options, stream=True,
                                    stream_cls=openai.AsyncStream[object])
         async with chunks:
@@ -162,6 +173,8 @@ class OpenAIModel:
                 async for chunk in chunks:
                     check_depth(chunk)
                     streamed.add(chunk)
+                    if streamed.is_full:
+                        break
             except (httpx2.RequestError, ValueError, RecursionError) as error:
                 raise Transient(f"the stream broke off ({type(error).__name__})") from None
         return streamed.completion()
@@ -188,7 +201,7 @@ def _read(data: Any, request: Request) -> Reply:
     try:
         return reply_of(data, request)
     except Unusable as problem:
-        problem.usage = server_usage(data) or problem.usage
+        problem.usage = wasted_usage(data, request)
         raise
 
 

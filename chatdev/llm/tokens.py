@@ -29,6 +29,7 @@ _VOCABULARIES = {
     "o200k_base": ("fb374d419588a4632f3f557e76b4b70aebbca790",
                    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"),
 }
+_EXACT = ("gpt-", "chatgpt-", "o1", "o3", "o4", "text-embedding")
 _OLDER = ("gpt-4-", "gpt-3.5", "text-embedding")
 _PIECE = 100_000  # characters; long runs of blanks overflow the tokenizer's stack when taken whole
 _BYTES_PER_TOKEN = 4
@@ -42,6 +43,11 @@ def count_tokens(text: str, model: str = "") -> int:
         return 0
     counter = _counter(_vocabulary(model))
     return sum(counter(text[start:start + _PIECE]) for start in range(0, len(text), _PIECE))
+
+
+def counts_exactly(model: str) -> bool:
+    """Whether `model` has the vocabulary that its texts are counted with here."""
+    return model.startswith(_EXACT)
 
 
 def _vocabulary(model: str) -> str:

@@ -6,7 +6,8 @@ import asyncio
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 from chatdev.config.templates import compile_expression
 from chatdev.engine.activity import Activities
-from chatdev.engine.budget import Budget
+from chatdev.engine.budget import Budget, LimitReached
 from chatdev.engine.chain import Chain, Scope
 from chatdev.engine.context import RunContext, RunInputs, RunSettings, State
 from chatdev.errors import BudgetExhausted, ChatDevError, JournalError, RecordEnds, RunChanged
@@ -98,7 +99,8 @@ class RunExecution:
         """Run the chain to its end, and say how it ended. Raises as `execute` does."""
         log = self.log
         try:
-            await self._work()
+            async with self._time_limit():
+                await self._work()
         except RunChanged as change:
             change = explain_change(change, log.journal.messages())
             if not self.playback.live:
@@ -140,8 +142,20 @@ class RunExecution:
             await prepare_runtime(equipment.supply.runtime, equipment.sandbox, lambda text: emit(Noted("", text)))
         await Chain(self.context).run(self.plan.company.chain, self.state, Scope())
         self.playback.end()
+        if not self._was_over():
+            self.context.refuse_overspent()
         await self.history.settle(self.state.software, "the software as the run has it")
         self._judge()
+
+    @asynccontextmanager
+    async def _time_limit(self) -> AsyncIterator[None]:
+        """Ends whatever is under way when the minutes of the run are up: calls, waits and tools, whose programs end
+        with the sandbox."""
+        try:
+            async with self.context.budget.time_limit():
+                yield
+        except LimitReached as reached:
+            raise reached.of_run() from None
 
     def _context(self, tools: KnownTools) -> RunContext:
         plan, equipment, inputs = self.plan, self.plan.equipment, self.plan.inputs
@@ -160,6 +174,10 @@ class RunExecution:
 
     def _keep_company(self) -> None:
         write_file(self.folder.run, "company.yaml", self.plan.order.company.encode("utf-8", "replace"))
+
+    def _was_over(self) -> bool:
+        """Whether the run had come to its end before this session, which has found nothing left to do."""
+        return bool(self.plan.past and self.plan.past.recorded.is_over and not self.playback.live)
 
     def _judge(self) -> None:
         """Whether the company's success expression holds, and whether this machine could tell."""

@@ -11,11 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.config.phases import Limits
-from chatdev.config.profiles import profile_for
-from chatdev.engine.budget import IMAGE_TOKENS, REPLY_TOKENS, Budget, LimitReached, Spending, estimate_spending
+from chatdev.config.profiles import ModelProfile, Price, profile_for
+from chatdev.engine.budget import FREE, REPLY_TOKENS, Budget, CallEstimate, LimitReached, Spending
+from chatdev.engine.metering import Meter
 from chatdev.llm.base import Image, Message, Request, Sampling, ToolSpec
+from chatdev.llm.usage import IMAGE_TOKENS
 
-FREE = profile_for("local")
+UNKNOWN = ModelProfile(match=["*"], price=FREE)
+
+
+def estimate_spending(request: Request, profile: ModelProfile) -> Spending:
+    """What must be left for the call at least."""
+    call = Meter().estimate(request, profile, branches=1)
+    return call.with_reply(call.shortest)
 
 
 @dataclass(frozen=True)
@@ -43,7 +51,7 @@ class Office:
 
     async def make(self, call: Call) -> None:
         try:
-            async with self.budget.reserve(Spending(1, call.estimate)) as bill:
+            async with self.budget.reserve(CallEstimate(call.estimate)) as bill:
                 self.made += 1
                 self.under_way = self.at_the_last = (*self.under_way, call)
                 for _ in range(call.ticks):
@@ -104,9 +112,9 @@ def test_what_was_reserved_is_free_again_when_a_call_fails() -> None:
     async def fail_then_go_on() -> Spending:
         budget = Budget(Limits(calls=1))
         with pytest.raises(ConnectionError):
-            async with budget.reserve(Spending(1)):
+            async with budget.reserve(CallEstimate()):
                 raise ConnectionError
-        async with budget.reserve(Spending(1)) as bill:
+        async with budget.reserve(CallEstimate()) as bill:
             bill.paid = Spending(1, 12)
         return budget.spent
 
@@ -123,7 +131,7 @@ def test_what_was_reserved_is_free_again_when_a_call_fails() -> None:
 def test_what_earlier_sessions_spent_counts_and_the_reason_says_all_of_it(limits: Limits, text: str) -> None:
     async def call() -> None:
         budget = Budget(limits, Spending(3, 100, 0.25, 120))
-        async with budget.reserve(Spending(1, 20, 0.1)):
+        async with budget.reserve(CallEstimate(20, 0, Price(prompt=5000, completion=1))):
             raise AssertionError("the call was let through")
 
     with pytest.raises(LimitReached) as reached:
@@ -134,7 +142,7 @@ def test_what_earlier_sessions_spent_counts_and_the_reason_says_all_of_it(limits
 
 def test_an_unknown_cost_fits_no_budget_in_dollars() -> None:
     async def call() -> None:
-        async with Budget(Limits(cost=5)).reserve(Spending(1, 20, None)):
+        async with Budget(Limits(cost=5)).reserve(CallEstimate(20, price=None)):
             raise AssertionError("the call was let through")
 
     with pytest.raises(LimitReached, match="cost unknown"):
@@ -143,7 +151,7 @@ def test_an_unknown_cost_fits_no_budget_in_dollars() -> None:
 
 def test_minutes_end_the_call_that_is_under_way() -> None:
     async def call() -> None:
-        async with Budget(Limits(minutes=0.1 / 60)).reserve(Spending(1)):
+        async with Budget(Limits(minutes=0.1 / 60)).reserve(CallEstimate()):
             await asyncio.sleep(30)
 
     started = time.monotonic()
@@ -154,7 +162,7 @@ def test_minutes_end_the_call_that_is_under_way() -> None:
 
 def test_a_timeout_of_the_call_itself_is_not_taken_for_the_budgets() -> None:
     async def call() -> None:
-        async with Budget(Limits(minutes=1)).reserve(Spending(1)):
+        async with Budget(Limits(minutes=1)).reserve(CallEstimate()):
             raise TimeoutError("of somebody else")
 
     with pytest.raises(TimeoutError, match="of somebody else"):
@@ -172,16 +180,16 @@ def test_calls_of_the_journal_count_and_are_never_refused() -> None:
 @pytest.mark.parametrize(("most", "reply"), [(500, 500), (None, REPLY_TOKENS)])
 def test_an_estimate_has_the_prompt_and_the_longest_reply(most: int | None, reply: int) -> None:
     request = Request((Message("user", "hello world"),), Sampling("gpt-4o", max_tokens=most))
-    assert estimate_spending(request, FREE) == Spending(1, 2 + 4 + reply)
+    assert estimate_spending(request, UNKNOWN) == Spending(1, 2 + 4 + reply)
 
 
 def test_pictures_and_tools_are_estimated_too() -> None:
     message, sampling = Message("user", "hello"), Sampling("gpt-4o")
-    plain = estimate_spending(Request((message,), sampling), FREE)
-    seen = estimate_spending(Request((Message("user", "hello", (Image(b"x"),)),), sampling), FREE)
+    plain = estimate_spending(Request((message,), sampling), UNKNOWN)
+    seen = estimate_spending(Request((Message("user", "hello", (Image(b"x"),)),), sampling), UNKNOWN)
     tool = ToolSpec("a.b", "Does something useful.", {"type": "object", "properties": {}})
     assert seen.tokens == plain.tokens + IMAGE_TOKENS
-    assert estimate_spending(Request((message,), sampling, (tool,)), FREE).tokens > plain.tokens + 5
+    assert estimate_spending(Request((message,), sampling, (tool,)), UNKNOWN).tokens > plain.tokens + 5
 
 
 def test_the_cost_of_an_estimate_is_that_of_the_model() -> None:

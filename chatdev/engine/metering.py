@@ -1,0 +1,115 @@
+"""What model calls take in tokens: estimated before they are made, capped at the wire, and counted afterwards.
+
+Only calls that a budget of tokens or dollars limits are metered; what is sent for others stays as it is. No cap is part
+of a request's fingerprint, so that a run can be resumed with another budget.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from chatdev.config.profiles import ModelProfile
+from chatdev.engine.budget import Budget, CallEstimate, Reservation, Spending
+from chatdev.errors import ContextOverflow, ModelRejected
+from chatdev.llm.base import Model, Reply, Request, Usage
+from chatdev.llm.tokens import counts_exactly
+from chatdev.llm.usage import likely_usage, prompt_tokens
+
+_UNLIKE = 1.25  # tokens of a model with another vocabulary than ours to ours, until it has counted a prompt
+_MARGIN = 1.02  # prompts of one kind differ a little
+_NEARLY = 0.5  # of the cap: a reply that we count ourselves and that ends beyond it, was cut by the cap
+
+
+@dataclass(slots=True)
+class Admission:
+    """A call that all its budgets have room for. `cap`: the tokens that its reply may have; None where none of them
+    counts tokens. `tightest`: the budget that allows less than the model could say; None where none does."""
+
+    call: CallEstimate
+    cap: int | None = None
+    tightest: Budget | None = None
+    _reserved: list[tuple[Budget, Reservation]] = field(default_factory=list)
+
+    def include(self, budget: Budget, reservation: Reservation) -> None:
+        """Take the budget in."""
+        self._reserved.append((budget, reservation))
+        if reservation.cap is not None and (self.cap is None or reservation.cap < self.cap):
+            if self.call.longest is None or reservation.cap < self.call.longest:
+                self.tightest = budget
+            self.cap = reservation.cap
+
+    def pay(self, spending: Spending) -> None:
+        """Count what the call took."""
+        for _, reservation in self._reserved:
+            reservation.paid = spending
+
+    def room(self, wasted: Usage) -> int | None:
+        """The tokens for the reply of another attempt, as `Request.room` says."""
+        rooms = (budget.renew(reservation, self.call, wasted) for budget, reservation in self._reserved)
+        return min((room for room in rooms if room is not None), default=None)
+
+
+@asynccontextmanager
+async def admitted(call: CallEstimate, budgets: Sequence[Budget]) -> AsyncIterator[Admission]:
+    """Room for a call in all budgets. Raises LimitReached as `Budget.reserve` does."""
+    admission = Admission(call)
+    async with AsyncExitStack() as reservations:
+        for budget in budgets:
+            within = call.within(admission.cap)
+            admission.include(budget, await reservations.enter_async_context(budget.reserve(within)))
+        yield admission
+
+
+class Meter:
+    """Estimates and counts the calls of one run; learns how models count, and which caps they refuse."""
+
+    def __init__(self) -> None:
+        self._ratios: dict[str, float] = {}  # of the tokens that a model reports of a prompt to those that we count
+        self._refused: dict[str, tuple[int, int]] = {}  # the cap that a model refused last, and behind what prompt
+
+    def estimate(self, request: Request, profile: ModelProfile, branches: int) -> CallEstimate:
+        """What the call takes at most, as far as can be known before it: the prompt by our own count, rather more than
+        less; the longest reply by the sampling, or else by what is known of the model."""
+        model = request.sampling.model
+        prompt = math.ceil(prompt_tokens(request) * self._ratios.get(model, 1.0 if counts_exactly(model) else _UNLIKE))
+        window = None if profile.context is None else max(profile.context - prompt, 1)
+        known = [most for most in (request.sampling.max_tokens, profile.longest_reply, window) if most is not None]
+        return CallEstimate(prompt, min(known, default=None), profile.price, branches)
+
+    async def ask(self, model: Model, request: Request, admission: Admission) -> Reply:
+        """The reply, capped where a budget or the sampling limits it, with the tokens that it took in truth."""
+        capped = replace(request, most=self._wire_cap(request, admission), room=admission.room)
+        try:
+            reply = await model.complete(capped)
+        except (ModelRejected, ContextOverflow):
+            if capped.longest_reply == request.longest_reply:
+                raise
+            reply = await model.complete(replace(request, room=admission.room))
+            # what it does not take as a limit, it cannot say behind a prompt as long as this one
+            self._refused[request.sampling.model] = admission.cap or 0, admission.call.prompt
+        usage = likely_usage(reply.usage, request, reply.text, reply.tool_calls)
+        if not usage.estimated and not reply.retries:
+            self._learn_ratio(request, usage)
+        return replace(reply, usage=usage)
+
+    def was_cut(self, reply: Reply, admission: Admission) -> bool:
+        """Whether the reply ends where a budget, and not the model, wanted it to."""
+        if reply.finish != "length" or admission.tightest is None or admission.cap is None:
+            return False
+        return reply.usage.completion_tokens >= admission.cap * (_NEARLY if reply.usage.estimated else 1)
+
+    def _wire_cap(self, request: Request, admission: Admission) -> int | None:
+        """What the request must say; nothing, where the model cannot say more anyhow."""
+        if admission.tightest is None and request.sampling.max_tokens is None:
+            return None
+        cap, prompt = self._refused.get(request.sampling.model, (math.inf, 0))
+        refused = admission.cap is not None and admission.cap >= cap and admission.call.prompt >= prompt
+        return None if refused else admission.cap
+
+    def _learn_ratio(self, request: Request, usage: Usage) -> None:
+        counted, model = prompt_tokens(request), request.sampling.model
+        ratio = usage.prompt_tokens / counted * _MARGIN if counted else 1.0
+        self._ratios[model] = max(1.0, ratio, self._ratios.get(model, 1.0))
