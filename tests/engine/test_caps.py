@@ -1,4 +1,4 @@
-"""Calls capped by what a budget leaves: servers that keep to it, that ignore it, that do not count, and what is kept."""
+"""Calls capped by what a budget leaves: servers that keep to it, ignore it or do not count, and what is kept of it."""
 
 from __future__ import annotations
 

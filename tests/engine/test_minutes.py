@@ -12,6 +12,7 @@ import pytest
 
 from chatdev import Company, Run, resume
 from chatdev.errors import BudgetExhausted
+from chatdev.tools.base import ToolContext
 from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, talk
 from tests.support.chat_server import Scripted
 
@@ -75,7 +76,7 @@ def test_a_function_of_ones_own_does_not_keep_the_run(studio: Studio) -> None:
     company = studio.company({"talk": TALK}, [{"phase": "talk"}, {"tool": "mine.rest", "writes": "test"}])
     studio.server.route(lambda _: "<SOLUTION> Ada")
 
-    def rest() -> str:
+    def rest(_: ToolContext) -> str:
         """Rest for a while."""
         time.sleep(3)
         return "rested"

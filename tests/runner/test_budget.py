@@ -11,6 +11,7 @@ import pytest
 from chatdev import Company, ConfigError
 from chatdev.config.settings import user_settings
 from chatdev.journal import read_journal
+from chatdev.llm.tokens import count_tokens
 from chatdev.paths import settings_file
 from chatdev.runner.spending import sum_past_spending
 from tests.support.chat_server import Scripted
@@ -73,9 +74,19 @@ def test_a_cost_without_a_price_is_refused_before_anything_is_made(shop: Shop) -
 def test_a_price_in_the_settings_file_is_used(shop: Shop) -> None:
     write_settings(PRICE)
     shop.replies(second=Scripted(BETTER, usage=(1_000_000, 500_000)))
-    outcome = shop.run("--max-cost", "1", "--model", "mine")
+    outcome = shop.run("--max-cost", "3", "--model", "mine")
     outcome.assert_succeeded()
+    assert "$2.0000 of $3.0000" in outcome.out
+
+
+def test_a_run_beyond_its_budget_is_no_success(shop: Shop) -> None:
+    write_settings(PRICE)
+    shop.replies(second=Scripted(BETTER, usage=(1_000_000, 500_000)))
+    outcome = shop.run("--max-cost", "1", "--model", "mine")
+    assert outcome.status == 6
     assert "$2.0000 of $1.0000" in outcome.out
+    assert "the budget of $1.0000 is exceeded" in outcome.err
+    assert outcome.software.text("main.py") == "print('hello')\n"
 
 
 def test_the_cost_of_a_phase_needs_its_price_too(shop: Shop) -> None:
@@ -103,12 +114,14 @@ def test_the_library_refuses_it_too(shop: Shop, options: dict[str, Any]) -> None
                                        **options)
 
 
-def test_repeated_requests_count_with_what_the_server_said_they_took(shop: Shop) -> None:
+def test_repeated_requests_count_and_where_the_server_does_not_say_by_our_count(shop: Shop) -> None:
     shop.route({FIRST: HELLO, SECOND: [Scripted("", usage=(100, 3)), Scripted("", usage=None), BETTER]})
     outcome = shop.run("--max-tokens", "9000")
     outcome.assert_succeeded()
-    assert "2 calls (failed attempts: 2), 114 tokens in, 13 out" in outcome.out
-    assert "127 of 9000 tokens" in outcome.out
+    prompt = sum(count_tokens(message["content"]) + 4 for message in shop.server.requests[-1].body["messages"])
+    assert prompt > 50
+    assert f"2 calls (failed attempts: 2), {114 + prompt} tokens in, 13 out (partly estimated)" in outcome.out
+    assert f"{127 + prompt} of 9000 tokens" in outcome.out
 
 
 def test_a_call_that_failed_for_good_counts_as_far_as_its_cost_is_known(shop: Shop) -> None:

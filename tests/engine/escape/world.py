@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev import Run
+from chatdev.llm.tokens import count_tokens
 from tests.engine.studio import Studio
 
 RECORD = {"journal.jsonl", "company.yaml", "report.md", "modules"}
@@ -36,6 +37,7 @@ class World:
             f"[core]\n hooksPath = {hooks}\n fsmonitor = touch {self.snapped}\n[filter \"trap\"]\n required = true\n"
             f" clean = touch {self.snapped}\n[diff \"trap\"]\n textconv = touch {self.snapped}\n", encoding="utf-8")
         (self.studio.folder / "victim.txt").write_text("precious", encoding="utf-8")
+        count_tokens("any")  # what it counts with is kept in the home, once for all
         self._before = self._outside()
 
     def run(self, company: Path, replies: Mapping[str, Any], **options: Any) -> Run:
