@@ -6,15 +6,22 @@ import os
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from chatdev.config.phases import Limits
+from chatdev.engine.budget import Budget, Spending
 from chatdev.errors import ConfigError, ExpressionError, MissingModel, MissingProgram, ModelRejected
 from chatdev.secrets import scrub
 
 Work = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Does a job by its spec; the result is made of plain JSON values. Its numbers `cost` (US dollars, None: unknown) and
-`tokens` count for the budget."""
+`tokens` count for the budget, less `cost_before` and `tokens_before`, which were counted when it was stopped."""
+
+SHARED_BUDGET: ContextVar[Budget | None] = ContextVar("shared_budget", default=None)
+"""What all work under way in this process may still spend together; None without a limit. Work that asks models asks
+them within it, and raises AttemptStopped when it has no more room."""
 
 _FINAL_ERRORS = (ConfigError, ExpressionError, MissingModel, ModelRejected, MissingProgram)
 """A retry fixes none of these."""
@@ -31,11 +38,16 @@ class Expense:
     def of(cls, result: Mapping[str, Any]) -> Self:
         """What a result says in `cost` and `tokens`; nothing, where it does not speak of them."""
         cost, tokens = result.get("cost", 0.0), result.get("tokens", 0)
-        return cls(float(cost) if _is_number(cost) else None, int(tokens) if _is_number(tokens) else 0)
+        whole = cls(float(cost) if _is_number(cost) else None, int(tokens) if _is_number(tokens) else 0)
+        return whole - cls(result.get("cost_before", 0.0), result.get("tokens_before", 0))
 
     def __add__(self, other: Expense) -> Expense:
         cost = None if self.cost is None or other.cost is None else self.cost + other.cost
         return Expense(cost, self.tokens + other.tokens)
+
+    def __sub__(self, other: Expense) -> Expense:
+        cost = None if self.cost is None or other.cost is None else self.cost - other.cost
+        return Expense(cost, self.tokens - other.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,12 @@ class Allowance:
 
     cost: float | None = None
     tokens: int | None = None
+
+    def budget(self, spent: Expense, sharers: int) -> Budget | None:
+        """What is left of it after so much, as the calls of that many jobs at once reserve it; None without a limit."""
+        if self.cost is None and self.tokens is None:
+            return None
+        return Budget(Limits(tokens=self.tokens, cost=self.cost), Spending(0, spent.tokens, spent.cost), sharers)
 
     def stop_reason(self, spent: Expense) -> str:
         """Why no further job may be begun; empty as long as one may."""
@@ -65,19 +83,31 @@ class AttemptFailed(Exception):
         self.spent, self.final = spent or Expense(), final
 
 
+class AttemptStopped(Exception):
+    """For work that stopped because the batch may spend no more; it has `spent` so much, and goes on from there when
+    the job is begun again."""
+
+    def __init__(self, text: str, spent: Expense) -> None:
+        super().__init__(text)
+        self.spent = spent
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an attempt failed."""
+    """Why an attempt failed; or was `stopped`, which is no failure."""
 
     problem: str
     final: bool = False
     spent: Expense = field(default_factory=Expense)
+    stopped: bool = False
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """What an error says: our own in their words, others by their kind too."""
         if isinstance(error, AttemptFailed):
             return cls(scrub(str(error)), error.final, error.spent)
+        if isinstance(error, AttemptStopped):
+            return cls(scrub(str(error)), spent=error.spent, stopped=True)
         return cls(scrub(f"{type(error).__name__}: {error}"), isinstance(error, _FINAL_ERRORS))
 
 

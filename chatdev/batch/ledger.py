@@ -136,6 +136,11 @@ class Ledger:
         state = "failed" if final or claim.tries >= self.most_tries else "open"
         return self._write(claim, spent, state=state, problem=_storable(problem))
 
+    def pause(self, claim: JobClaim, problem: str, spent: Expense) -> bool:
+        """Take back an attempt that has spent so much and can be gone on with later; it did not fail. False when
+        somebody else has the job now."""
+        return self._write(claim, spent, state="open", tries=claim.tries - 1, problem=_storable(problem))
+
     def give_back(self, *claims: JobClaim) -> None:
         """Take these attempts back: the worker stops, and the jobs did not fail."""
         with self._transaction(lasting=False) as connection:

@@ -14,10 +14,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from chatdev.batch.attempt import Allowance, Failure, Work, worker_name
+from chatdev.batch.attempt import SHARED_BUDGET, Allowance, AttemptStopped, Expense, Failure, Work, worker_name
 from chatdev.batch.batch_progress import BatchProgress, Tally, only_listening
 from chatdev.batch.database import RetryingExecutor
 from chatdev.batch.ledger import JobClaim, Ledger, plain_json
+from chatdev.engine.budget import Budget, Spending
 from chatdev.errors import ConfigError
 
 BREAKER_FAILURES = 8
@@ -30,7 +31,8 @@ async def work_through(ledger: Ledger, work: Work, *, at_once: int, worker: str 
                        on_change: Callable[[BatchProgress], None] | None = None, allowance: Allowance | None = None,
                        stop: asyncio.Event | None = None) -> BatchProgress:
     """Do the jobs of the ledger, at most `at_once` at a time, until none is left, the `allowance` of the whole batch is
-    spent or `stop` is set; in the last two cases the jobs under way are finished.
+    spent or `stop` is set; in the last two cases the jobs under way are finished, unless they stop by themselves
+    because `SHARED_BUDGET` has no more room for their calls.
 
     `on_change` is called at every change; what it raises ends nothing. Waits for the last jobs of other workers,
     because they may die. An error that no retry fixes (a ConfigError, a MissingModel, …) fails its job at once; after
@@ -65,6 +67,9 @@ class _LocalEngine:
         self._tasks: set[asyncio.Task[None]] = set()
         self._under_way: dict[tuple[str, int], tuple[JobClaim, asyncio.Task[None]]] = {}  # until the work has returned
         self._errors: list[BaseException] = []  # what ends the session
+        self._budget: Budget | None = None  # of the calls of all jobs under way
+        self._counted = Expense()  # what of the ledger's expense the budget has
+        self._no_more = ""  # why a job was stopped
         self._wake = asyncio.Event()
         self._renewed = time.time()
         self._poll = min(_LONGEST_POLL, ledger.lease / 4)
@@ -72,6 +77,8 @@ class _LocalEngine:
     async def run(self) -> BatchProgress:
         """Work until the end."""
         await self._database.run(partial(self._tally.start_session, self._ledger))
+        self._counted = self._tally.spent
+        self._budget = self._allowance.budget(self._counted, self._at_once)
         self._report()
         self._create_task(self._renew_regularly())
         try:
@@ -111,7 +118,7 @@ class _LocalEngine:
         """Why no further job may be begun; empty as long as one may."""
         if self._stop and self._stop.is_set():
             return "it was asked to stop"
-        return self._allowance.stop_reason(self._tally.spent)
+        return self._no_more or self._allowance.stop_reason(self._tally.spent)
 
     async def _start_job(self) -> bool:
         """Claim a job and begin it; False when there is none."""
@@ -134,15 +141,23 @@ class _LocalEngine:
         ledger, started = self._ledger, time.monotonic()
         outcome = await self._outcome(claim)
         self._under_way.pop((claim.key, claim.number), None)
-        if isinstance(outcome, Failure):
+        if isinstance(outcome, Failure) and outcome.stopped:
+            self._no_more = self._no_more or outcome.problem
+            if await self._database.run_shielded(partial(ledger.pause, claim, outcome.problem, outcome.spent)):
+                self._counted += outcome.spent
+                self._tally.count_failure(outcome.spent, again=True)
+        elif isinstance(outcome, Failure):
             if await self._database.run_shielded(partial(ledger.fail, claim, outcome.problem, final=outcome.final,
                                                          spent=outcome.spent)):
+                self._counted += outcome.spent
                 self._tally.count_failure(outcome.spent, again=not outcome.final and claim.tries < ledger.most_tries)
         elif await self._database.run_shielded(partial(ledger.finish, claim, outcome, time.monotonic() - started)):
+            self._counted += Expense.of(outcome)
             self._tally.count_result(outcome)
         self._report()
 
     async def _outcome(self, claim: JobClaim) -> dict[str, Any] | Failure:
+        SHARED_BUDGET.set(self._budget)
         try:
             return plain_json(await self._work(claim.spec), "the result")
         except asyncio.CancelledError as error:
@@ -190,6 +205,9 @@ class _LocalEngine:
 
     async def _refresh(self) -> None:
         await self._database.run(partial(self._tally.refresh, self._ledger))
+        if self._budget:
+            others, self._counted = self._tally.spent - self._counted, self._tally.spent
+            self._budget.count(Spending(0, others.tokens, others.cost))
 
     def _report_trouble(self, trouble: str) -> None:
         self._on_change(self._tally.snapshot(trouble=trouble))
@@ -214,6 +232,8 @@ class _CircuitBreaker:
         """Do a job; raises what the work raises."""
         try:
             result = await self._work(spec)
+        except AttemptStopped:
+            raise
         except Exception as error:
             self._failures += 1
             if self._failures >= self._most and not self.stop.is_set():

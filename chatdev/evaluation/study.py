@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from chatdev.batch.attempt import Allowance, AttemptFailed, Expense, Failure
+from chatdev.batch.attempt import SHARED_BUDGET, Allowance, AttemptFailed, AttemptStopped, Expense, Failure
 from chatdev.batch.ledger import Job, Ledger, plain_json
 from chatdev.config.trust_record import trusted_digests
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
@@ -21,11 +21,13 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
+from chatdev.runner.api import aresume
 from chatdev.runner.consent import Trusted, dotenv_stranger
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.resources import open_resources, resolve_resources
 from chatdev.runner.result import Run
+from chatdev.runner.spending import sum_past_spending
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.installing.supply import Policy, Supply
 from chatdev.tools.software.modules import runtime
@@ -34,6 +36,9 @@ from chatdev.workspace.run_folder import slug
 
 ATTEMPTS = ".attempts"
 """The folder, in a study's, of runs that are under way or failed; it may be removed while nobody works."""
+
+STOPPED = ".stopped"
+"""The folder, in a study's, of runs that its budget stopped; they are gone on with."""
 
 _COMPANY_ERRORS = (PhaseFailed, UnusableReply, ContextOverflow)
 """Errors of a run that are a result of the company and its model; others are the machine's or the provider's."""
@@ -154,34 +159,56 @@ class Study:
                               "another one: --study NAME")
         folder = self.folder / variant.folder / _folder_name(task)
         embedder = embedder_of(self.conditions.embedder, self.embedder_url, self.trust)
+        before = Expense()
         if folder.is_dir():
             await asyncio.to_thread(_refuse_other_run, folder, task, variant)
         else:
             await asyncio.to_thread(embedder.embed, [task.description])  # one that is down must cost no run
-            await self._run(task, variant, folder)
+            before = await self._run(task, variant, folder)
         row = await self._measure(task, folder, embedder)
+        if before != Expense():
+            row = {**row, "cost_before": before.cost, "tokens_before": before.tokens}
         return {"data": self.data.name, "task": task.id, "name": task.name, "area": task.area,
                 "category": task.category, "variant": variant.name, "company": variant.company, **row,
                 "folder": folder.relative_to(self.folder).as_posix()}
 
-    async def _run(self, task: Task, variant: Variant, folder: Path) -> None:
-        """One run in a folder for this attempt alone; it gets its name when it is finished."""
+    async def _run(self, task: Task, variant: Variant, folder: Path) -> Expense:
+        """One run in a folder for this attempt alone; it gets its name when it is finished. One that the study's budget
+        stopped is gone on with; how much was counted of it then."""
         warehouse = self.folder / ATTEMPTS / f"{folder.name}-{secrets.token_hex(4)}"
+        stopped, before = self.folder / STOPPED / variant.folder / folder.name, Expense()
+        if stopped.is_dir():
+            before = await asyncio.to_thread(_expense_until_now, stopped)
+            run = await self._resume(stopped)
+        else:
+            run = await self._begin(task, variant, warehouse)
+        spent = _expense(run) - before
+        if run.status == "stopped":
+            if run.folder != stopped:
+                await asyncio.to_thread(_move, run.folder, stopped)
+            raise AttemptStopped(run.reason.partition(";")[0], spent)
+        if run.error and run.status == "error" and not isinstance(run.error, _COMPANY_ERRORS):
+            raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", spent,
+                                final=Failure.of(run.error).final)
+        await asyncio.to_thread(_move, run.folder, folder)
+        with suppress(OSError):
+            warehouse.rmdir()
+        return before
+
+    async def _begin(self, task: Task, variant: Variant, warehouse: Path) -> Run:
+        """A new run."""
         company = variant.load()
         inputs = {name: data for name, data in self.data.inputs(task).items() if name in company.config.inputs}
-        run = await company.arun(
+        return await company.arun(
             task.description, name=task.name, inputs=inputs, model=variant.model or self.model, base_url=self.base_url,
             warehouse=warehouse, sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
-            rate_limit=self.rate_limit, trust=self.trust)
-        if run.error and run.status == "error" and not isinstance(run.error, _COMPANY_ERRORS):
-            raise AttemptFailed(f"{run.reason} (what was made: {run.folder})", _expense(run),
-                                final=Failure.of(run.error).final)
-        with explain_os_errors("keep the run in", folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileExistsError):  # another worker, who took this one for dead, was faster
-                _rename(run.folder, folder)
-            with suppress(OSError):
-                warehouse.rmdir()
+            rate_limit=self.rate_limit, trust=self.trust, shared_budget=SHARED_BUDGET.get())
+
+    async def _resume(self, stopped: Path) -> Run:
+        """A run that the study's budget stopped, to its end."""
+        return await aresume(stopped, base_url=self.base_url, sandbox=self.sandbox, model=self.model,
+                             install=self.conditions.install, rate_limit=self.rate_limit, trust=self.trust,
+                             shared_budget=SHARED_BUDGET.get())
 
     async def _measure(self, task: Task, folder: Path, embedder: Any) -> Row:
         sandbox = find_sandbox(self.sandbox or "bubblewrap")
@@ -213,6 +240,20 @@ def _refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:
 def _folder_name(task: Task) -> str:
     """A folder's name for a task, which no other task has."""
     return f"{slug(task.name)[:48]}-{hashlib.sha256(task.id.encode()).hexdigest()[:6]}"
+
+
+def _expense_until_now(folder: Path) -> Expense:
+    """What the sessions of a stopped run took."""
+    spent = sum_past_spending(RecordedRun.read(folder).records)
+    return Expense(spent.cost, spent.tokens)
+
+
+def _move(run: Path, folder: Path) -> None:
+    """Give a run's folder its place in the study; another worker, who took this one for dead, may have been faster."""
+    with explain_os_errors("keep the run in", folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            _rename(run, folder)
 
 
 def _rename(source: Path, target: Path) -> None:

@@ -165,7 +165,8 @@ class RunExecution:
         settings = RunSettings(self.folder.path.name, equipment.options.language or "English", equipment.options.stream)
         return RunContext(plan.company, settings, RunInputs(inputs.visible, inputs.images), activities=activities,
                           toolbox=toolbox, role_model=equipment.role_models,
-                          budget=Budget(equipment.limits, plan.spent), emit=self.log.emit)
+                          budget=Budget(equipment.limits, plan.spent), emit=self.log.emit,
+                          shared_budget=equipment.options.shared_budget)
 
     def _begin_live(self) -> None:
         """Everything on record has been used: from here on the run does new things."""

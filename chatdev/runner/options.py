@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from chatdev.config.schema import CompanyConfig, Input
+from chatdev.engine.budget import Budget
 from chatdev.errors import ConfigError
 from chatdev.events import Event
 from chatdev.llm.base import Image, Model
@@ -43,6 +44,7 @@ class Options(TypedDict, total=False):
     max_calls: int | None
     max_minutes: float | None
     rate_limit: RateLimit | None
+    shared_budget: Budget | None
     on_event: Callable[[Event], None] | None
 
 
@@ -88,9 +90,11 @@ class RunOptions:
     max_calls: int | None = None
     """Model calls."""
     max_minutes: float | None = None
-    """Time that passes; a call under way is ended."""
+    """Time that passes; what is under way then is ended."""
     rate_limit: RateLimit | None = None
     """One object for all runs of a process that share a provider's limits a minute."""
+    shared_budget: Budget | None = None
+    """One object for all runs of an event loop that may spend so much together, beside what each of them may."""
     on_event: Callable[[Event], None] | None = None
     """Called with every event. What it raises is noted in the run, which goes on."""
 

@@ -203,11 +203,13 @@ def test_a_study_goes_on_as_it_was_begun(study: Study) -> None:
 
 
 def test_a_budget_stops_the_study_and_a_greater_one_goes_on(study: Study) -> None:
-    done = study.run("--only", "alone", "--max-tokens", "1", "--at-once", "1")
+    study.lab.answer = lambda request, task: Scripted(GOOD, usage=(7, 1500))
+    done = study.run("--only", "alone", "--max-tokens", "2600", "--at-once", "1")
     assert done.exit_code == 6
-    assert "the budget of 1 tokens is used up" in done.stderr
+    assert "does not fit the budget of 2600 tokens" in done.stderr
+    assert "chatdev resume" not in done.stderr
     assert "1 run measured, 0 failed, 2 not done yet" in done.stdout
-    assert study.run("--only", "alone", "--max-tokens", "1000").exit_code == 0
+    assert study.run("--only", "alone", "--max-tokens", "9000").exit_code == 0
 
 
 def test_a_limited_cost_needs_prices_before_the_first_run(study: Study) -> None:
