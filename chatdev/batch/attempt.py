@@ -8,7 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 from chatdev.config.phases import Limits
 from chatdev.engine.budget import Budget, Spending
@@ -35,7 +35,7 @@ class Expense:
     tokens: int = 0
 
     @classmethod
-    def of(cls, result: Mapping[str, Any]) -> Self:
+    def of(cls, result: Mapping[str, Any]) -> Expense:
         """What a result says in `cost` and `tokens`; nothing, where it does not speak of them."""
         cost, tokens = result.get("cost", 0.0), result.get("tokens", 0)
         whole = cls(float(cost) if _is_number(cost) else None, int(tokens) if _is_number(tokens) else 0)

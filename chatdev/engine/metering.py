@@ -7,13 +7,13 @@ of a request's fingerprint, so that a run can be resumed with another budget.
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from chatdev.config.profiles import ModelProfile
 from chatdev.engine.budget import Budget, CallEstimate, Reservation, Spending
-from chatdev.errors import ContextOverflow, ModelRejected
+from chatdev.errors import ContextOverflow, ModelError, ModelRejected, UnusableReply
 from chatdev.llm.base import Model, Reply, Request, Usage
 from chatdev.llm.tokens import counts_exactly
 from chatdev.llm.usage import likely_usage, prompt_tokens
@@ -24,7 +24,7 @@ _NEARLY = 0.5  # of the cap: a reply that we count ourselves and that ends beyon
 
 
 @dataclass(slots=True)
-class Admission:
+class AdmittedCall:
     """A call that all its budgets have room for. `cap`: the tokens that its reply may have; None where none of them
     counts tokens. `tightest`: the budget that allows less than the model could say; None where none does."""
 
@@ -46,6 +46,12 @@ class Admission:
         for _, reservation in self._reserved:
             reservation.paid = spending
 
+    def has_cut(self, reply: Reply) -> bool:
+        """Whether the reply ends where a budget, and not the model, wanted it to."""
+        if reply.finish != "length" or self.tightest is None or self.cap is None:
+            return False
+        return reply.usage.completion_tokens >= self.cap * (_NEARLY if reply.usage.estimated else 1)
+
     def room(self, wasted: Usage) -> int | None:
         """The tokens for the reply of another attempt, as `Request.room` says."""
         rooms = (budget.renew(reservation, self.call, wasted) for budget, reservation in self._reserved)
@@ -53,18 +59,18 @@ class Admission:
 
 
 @asynccontextmanager
-async def admitted(call: CallEstimate, budgets: Sequence[Budget]) -> AsyncIterator[Admission]:
+async def admit(call: CallEstimate, budgets: Sequence[Budget]) -> AsyncIterator[AdmittedCall]:
     """Room for a call in all budgets. Raises LimitReached as `Budget.reserve` does."""
-    admission = Admission(call)
+    admitted = AdmittedCall(call)
     async with AsyncExitStack() as reservations:
         for budget in budgets:
-            within = call.within(admission.cap)
-            admission.include(budget, await reservations.enter_async_context(budget.reserve(within)))
-        yield admission
+            within = call.within(admitted.cap)
+            admitted.include(budget, await reservations.enter_async_context(budget.reserve(within)))
+        yield admitted
 
 
 class Meter:
-    """Estimates and counts the calls of one run; learns how models count, and which caps they refuse."""
+    """What models have shown of themselves: how they count prompts, and which caps they refuse."""
 
     def __init__(self) -> None:
         self._ratios: dict[str, float] = {}  # of the tokens that a model reports of a prompt to those that we count
@@ -79,37 +85,83 @@ class Meter:
         known = [most for most in (request.sampling.max_tokens, profile.longest_reply, window) if most is not None]
         return CallEstimate(prompt, min(known, default=None), profile.price, branches)
 
-    async def ask(self, model: Model, request: Request, admission: Admission) -> Reply:
+    async def ask(self, model: Model, request: Request, admitted: AdmittedCall) -> Reply:
         """The reply, capped where a budget or the sampling limits it, with the tokens that it took in truth."""
-        capped = replace(request, most=self._wire_cap(request, admission), room=admission.room)
+        capped = replace(request, most=self._wire_cap(request, admitted), room=admitted.room)
         try:
             reply = await model.complete(capped)
         except (ModelRejected, ContextOverflow):
             if capped.longest_reply == request.longest_reply:
                 raise
-            reply = await model.complete(replace(request, room=admission.room))
+            reply = await model.complete(replace(request, room=admitted.room))
             # what it does not take as a limit, it cannot say behind a prompt as long as this one
-            self._refused[request.sampling.model] = admission.cap or 0, admission.call.prompt
+            self._refused[request.sampling.model] = admitted.cap or 0, admitted.call.prompt
         usage = likely_usage(reply.usage, request, reply.text, reply.tool_calls)
         if not usage.estimated and not reply.retries:
             self._learn_ratio(request, usage)
         return replace(reply, usage=usage)
 
-    def was_cut(self, reply: Reply, admission: Admission) -> bool:
-        """Whether the reply ends where a budget, and not the model, wanted it to."""
-        if reply.finish != "length" or admission.tightest is None or admission.cap is None:
-            return False
-        return reply.usage.completion_tokens >= admission.cap * (_NEARLY if reply.usage.estimated else 1)
-
-    def _wire_cap(self, request: Request, admission: Admission) -> int | None:
+    def _wire_cap(self, request: Request, admitted: AdmittedCall) -> int | None:
         """What the request must say; nothing, where the model cannot say more anyhow."""
-        if admission.tightest is None and request.sampling.max_tokens is None:
+        if admitted.tightest is None and request.sampling.max_tokens is None:
             return None
         cap, prompt = self._refused.get(request.sampling.model, (math.inf, 0))
-        refused = admission.cap is not None and admission.cap >= cap and admission.call.prompt >= prompt
-        return None if refused else admission.cap
+        refused = admitted.cap is not None and admitted.cap >= cap and admitted.call.prompt >= prompt
+        return None if refused else admitted.cap
 
     def _learn_ratio(self, request: Request, usage: Usage) -> None:
         counted, model = prompt_tokens(request), request.sampling.model
         ratio = usage.prompt_tokens / counted * _MARGIN if counted else 1.0
         self._ratios[model] = max(1.0, ratio, self._ratios.get(model, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedModel:
+    """A model that is asked within budgets. `on_loss` hears what was paid for without a reply that can be used: failed
+    calls, and replies that a budget cut. `branches`: how many parallel ones ask at the same time."""
+
+    model: Model
+    profile: ModelProfile
+    budgets: Sequence[Budget]
+    meter: Meter
+    on_loss: Callable[[Usage], object]
+    branches: int = 1
+
+    async def complete(self, request: Request) -> Reply:
+        """The reply. Raises LimitReached when a budget has no room for the call, or cut the reply."""
+        counted = any(budget.counts_tokens for budget in self.budgets)
+        call = self.meter.estimate(request, self.profile, self.branches) if counted else CallEstimate()
+        try:
+            async with admit(call, self.budgets) as admitted:
+                reply = await self._ask(request, admitted, counted=counted)
+        except UnusableReply:
+            for budget in self.budgets:
+                budget.refuse(call)  # it may be no failure of the model that there was no room for a better reply
+            raise
+        if admitted.tightest and admitted.has_cut(reply):
+            self.on_loss(reply.usage)
+            raise admitted.tightest.cut(call, admitted.cap or 0)
+        return reply
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self.model.close()
+
+    async def _ask(self, request: Request, admitted: AdmittedCall, *, counted: bool) -> Reply:
+        """The reply; what it took, or what failed attempts took, is paid."""
+        try:
+            reply = await (self.meter.ask(self.model, request, admitted) if counted else self.model.complete(request))
+        except ModelError as failure:
+            usage = Usage(failure.prompt_tokens, failure.completion_tokens)
+            if usage != Usage():
+                admitted.pay(spending_of(usage, self.profile))
+                self.on_loss(usage)
+            raise
+        admitted.pay(spending_of(reply.usage, self.profile))
+        return reply
+
+
+def spending_of(usage: Usage, profile: ModelProfile) -> Spending:
+    """What a call took."""
+    cost = profile.cost(usage.prompt_tokens, usage.completion_tokens)
+    return Spending(1, usage.prompt_tokens + usage.completion_tokens, cost)

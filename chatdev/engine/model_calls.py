@@ -15,10 +15,10 @@ from chatdev.engine.activity import (
     branches_at_work,
     digest,
 )
-from chatdev.engine.budget import Budget, CallEstimate, LimitReached, Spending
+from chatdev.engine.budget import Budget, LimitReached
 from chatdev.engine.context import RoleModel, RunContext
-from chatdev.engine.metering import admitted
-from chatdev.errors import ContextOverflow, JournalError, ModelError, UnusableReply
+from chatdev.engine.metering import BudgetedModel, spending_of
+from chatdev.errors import ContextOverflow, JournalError
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Reply, Request, ToolSpec, Usage
 from chatdev.place import Place
@@ -72,7 +72,7 @@ class ModelCalls:
                 raise PhaseBudgetExhausted(problem)
             case Replied(reply, seconds):
                 if performed.replayed:
-                    self.budget.count(replace(_spending(reply.usage, agent.role_model), seconds=seconds))
+                    self.budget.count(replace(spending_of(reply.usage, agent.role_model.profile), seconds=seconds))
                 self.made += 1
                 self._report(agent, place, performed.result, performed.replayed)
                 if not performed.replayed:
@@ -94,7 +94,7 @@ class ModelCalls:
         that a resumed run goes the same way; what stops the run is none."""
         started = time.monotonic()
         try:
-            reply = await self._ask_within_budgets(agent, place, request)
+            reply = await self._budgeted(agent, place).complete(request)
         except ContextOverflow as overflow:
             return ContextOverflowed(str(overflow))
         except LimitReached as reached:
@@ -103,37 +103,15 @@ class ModelCalls:
             return PhaseBudgetReached(str(reached))
         return Replied(reply, round(time.monotonic() - started, 3))
 
-    async def _ask_within_budgets(self, agent: Agent, place: Place, request: Request) -> Reply:
-        """The reply. Raises LimitReached when a budget has no room for the call, or cut the reply: then its cost is
-        counted, and when the run is resumed it is asked for anew."""
-        model, meter, budgets = agent.role_model, self.context.meter, (self.budget, *self.context.budgets)
-        counted = any(budget.counts_tokens for budget in budgets)
-        call = meter.estimate(request, model.profile, branches_at_work()) if counted else CallEstimate()
-        try:
-            async with admitted(call, budgets) as admission:
-                try:
-                    reply = await (meter.ask(model.model, request, admission) if counted
-                                   else model.model.complete(request))
-                except ModelError as failure:
-                    admission.pay(self._count_failure(agent, place, failure))
-                    raise
-                admission.pay(_spending(reply.usage, model))
-        except UnusableReply:
-            for budget in budgets:
-                budget.refuse(call)  # it may be no failure of the model that there was no room for a better reply
-            raise
-        if admission.tightest and meter.was_cut(reply, admission):
-            self._report(agent, place, Replied(reply, 0.0), replayed=False)
-            raise admission.tightest.cut(call, admission.cap or 0)
-        return reply
+    def _budgeted(self, agent: Agent, place: Place) -> BudgetedModel:
+        """The agent's model within all budgets. What is paid for in vain has its event, which counts it; when the run
+        is resumed, it is asked for anew."""
+        def report(usage: Usage) -> None:
+            self._report(agent, place, Replied(Reply("", usage=usage), 0.0), replayed=False)
 
-    def _count_failure(self, agent: Agent, place: Place, failure: ModelError) -> Spending:
-        """What a failed call is known to have cost; it counts like another, and the event keeps it."""
-        usage = Usage(failure.prompt_tokens, failure.completion_tokens)
-        if usage == Usage():
-            return Spending()
-        self._report(agent, place, Replied(Reply("", usage=usage), 0.0), replayed=False)
-        return _spending(usage, agent.role_model)
+        model, context = agent.role_model, self.context
+        return BudgetedModel(model.model, model.profile, (self.budget, *context.budgets), context.meter, report,
+                             branches_at_work())
 
     def _headers(self, agent: Agent, place: Place) -> dict[str, str]:
         values = {"Run": self.context.settings.name, "Company": self.context.company.company, "Phase": self.phase,
@@ -189,9 +167,3 @@ def _message_to_json(message: Message) -> dict[str, Any]:
     if message.tool_call_id:
         plain["tool_call_id"] = message.tool_call_id
     return plain
-
-
-def _spending(usage: Usage, model: RoleModel) -> Spending:
-    """What a call took."""
-    cost = model.profile.cost(usage.prompt_tokens, usage.completion_tokens)
-    return Spending(1, usage.prompt_tokens + usage.completion_tokens, cost)

@@ -10,8 +10,7 @@ from typing import Any, TypeGuard
 
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
-from chatdev.llm.reply_gauge import ReplyGauge
-from chatdev.llm.usage import likely_usage
+from chatdev.llm.usage import ReplyGauge, likely_usage
 from chatdev.plain_values import encodable_text, encodable_values, short_name
 from chatdev.secrets import StreamScrubber
 

@@ -25,7 +25,7 @@ from chatdev.llm.failures import (
     status_of,
 )
 from chatdev.llm.rate import RateLimit
-from chatdev.llm.reply_gauge import ReplyGauge
+from chatdev.llm.usage import ReplyGauge
 from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 

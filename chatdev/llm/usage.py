@@ -1,4 +1,5 @@
-"""What a call took in tokens where its server does not say so, or says what cannot be."""
+"""What a call takes in tokens, by our own count: where its server does not say so, or says what cannot be; and while
+its reply streams, so that one that a budget has no room for is cut, whatever its server does."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from chatdev.llm.tokens import count_tokens
 
 MESSAGE_TOKENS = 4  # what a message takes beside its text
 IMAGE_TOKENS = 1000  # of one picture, a round figure for a screenshot
+_BLOCK = 512  # characters that are counted once and for all; what comes behind them is counted again with every piece
 _MOST_LETTERS = 40  # characters that a reported token may stand for before we count ourselves
 _TIMES = 10  # a server that reports fewer than a tenth of the tokens that we count did not count
 _SLACK = 100  # tokens; short texts prove nothing
@@ -45,3 +47,24 @@ def _likely_tokens(reported: int, said: str, model: str) -> int:
         return reported
     counted = count_tokens(said, model)
     return counted if reported == 0 or reported * _TIMES + _SLACK < counted else reported
+
+
+class ReplyGauge:
+    """How many tokens of a reply have come, its thoughts and tool calls included, of the `most` that it may have (None:
+    as many as it likes)."""
+
+    def __init__(self, most: int | None = None, model: str = "") -> None:
+        self._most, self._model = most, model
+        self._counted, self._tail = 0, ""
+        self.is_full = False
+        """Whether more has come than may."""
+
+    def add(self, piece: str) -> None:
+        """Count the next piece."""
+        if self._most is None or self.is_full:
+            return
+        self._tail += piece
+        tokens = count_tokens(self._tail, self._model)
+        self.is_full = self._counted + tokens > self._most
+        if len(self._tail) > _BLOCK:
+            self._counted, self._tail = self._counted + tokens, ""

@@ -114,7 +114,7 @@ def test_the_library_refuses_it_too(shop: Shop, options: dict[str, Any]) -> None
                                        **options)
 
 
-def test_repeated_requests_count_and_where_the_server_does_not_say_by_our_count(shop: Shop) -> None:
+def test_repeated_requests_count_by_the_server_or_else_by_us(shop: Shop) -> None:
     shop.route({FIRST: HELLO, SECOND: [Scripted("", usage=(100, 3)), Scripted("", usage=None), BETTER]})
     outcome = shop.run("--max-tokens", "9000")
     outcome.assert_succeeded()
