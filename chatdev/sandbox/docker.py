@@ -41,15 +41,18 @@ from chatdev.sandbox.base import (
 from chatdev.sandbox.children import Children
 from chatdev.sandbox.interactive import run_interactively
 from chatdev.sandbox.job_folder import hand_over, spare_user
+from chatdev.sandbox.seccomp import filter_command
 
 IMAGE = "chatdev-sandbox:1"
 _FOLDERS = ("usr", "etc", "proc", "dev", "sys", "tmp", "home", HOME.lstrip("/"), BOX.lstrip("/"))
 _OPEN = ("tmp", HOME.lstrip("/"))  # for everybody: what docker puts there has the rights of the image's folder
 _LINKS = ("bin", "sbin", "lib", "lib64")
+_PER_ENTRY = 4096  # bytes of a folder in memory for which it may hold one more file
 _SECONDS = 30.0  # for docker to answer, on a busy machine
 _OURS = ("PATH", "HOME", "XDG_CONFIG_HOME")  # what the docker command needs of our environment, beside DOCKER_…
 _LOCKED = ("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--ipc=private", "--pull=never")
 _CHILD = ("/bin/sh", "-c", '"$@"; exit "$?"', "sh")  # signals do not end the first process of a container
+_PYTHON = os.path.realpath(sys.executable)  # applies the filter of system calls inside, beside docker's own
 _GRACE = 10.0  # seconds after which a container ends itself, if we are not there any more to remove it
 
 
@@ -125,9 +128,11 @@ def command_line(job: SandboxJob, name: str, user: int) -> list[str]:
         f"--memory={job.limits.memory}", f"--memory-swap={job.limits.memory}",
         f"--pids-limit={job.limits.processes}", "--hostname=sandbox", f"--workdir={BOX}", "--log-driver=none",
         *(["--interactive"] if job.stdin is not None else terminal),
-        *(f"--tmpfs={folder}:rw,nosuid,nodev,exec,mode=1777,size={size}" for folder, size in SCRATCH.items()),
+        *(f"--tmpfs={folder}:rw,nosuid,nodev,exec,mode=1777,size={size},nr_inodes={size // _PER_ENTRY}"
+          for folder, size in SCRATCH.items()),
         *_mounts(job), *(f"--env={key}={value}" for key, value in variables.items()),
-        IMAGE, *_CHILD, *ending, *prlimit_command(job.limits, count_processes=False), *job.argv,
+        IMAGE, *_CHILD, *ending, *filter_command(_PYTHON), *prlimit_command(job.limits, count_processes=False),
+        *job.argv,
     ]
 
 
@@ -162,11 +167,12 @@ def _probe() -> str | None:
 
 def _mounts(job: SandboxJob) -> Iterator[str]:
     """Read-only, but for the folder of the job. What stands in memory (`SCRATCH`) may hold a binding, too."""
-    shown = [Binding(Path("/usr")), *(Binding(Path(path)) for path in SETTINGS if Path(path).exists()), *job.bindings]
-    for binding in shown:
-        target = binding.target or str(binding.source.absolute())
+    shown = [Binding(Path("/usr")), *(Binding(Path(path)) for path in SETTINGS if Path(path).exists()),
+             Binding(Path(sys.base_prefix)), *job.bindings]
+    targets = {binding.target or str(binding.source.absolute()): binding.source.absolute() for binding in shown}
+    for target, source in targets.items():
         if target == "/usr" or not target.startswith("/usr/"):
-            yield _mount(binding.source.absolute(), target, "readonly")
+            yield _mount(source, target, "readonly")
     yield _mount(job.folder.resolve(), BOX)
 
 

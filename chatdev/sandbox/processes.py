@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 _TAKEN = re.compile(r"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
@@ -17,6 +18,7 @@ _THREADS = re.compile(r"^Threads:\s+(\d+)$", re.MULTILINE)
 _DELETED = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ ([0-9a-f]+):([0-9a-f]+) (\d+) .* \(deleted\)$", re.MULTILINE)
 _BLOCK = 512  # bytes, the unit of st_blocks
 _TASK = 32 << 10  # bytes that the kernel keeps of each thread: its stack there, and what it knows of it
+_CROWD, _LAST = 64, 19  # processes; the lowest priority
 _SECONDS = 1.0  # how long what a sleeping process shares with others is taken to be as it was
 
 
@@ -28,6 +30,15 @@ def process_tree(root: int) -> list[int]:
         found.append(pid)
         waiting.extend(_children(pid))
     return found
+
+
+def make_way(pids: Sequence[int]) -> None:
+    """Let a crowd of processes have the processor when nobody else wants it: whoever looks at them takes turns with
+    each, and would come too late."""
+    if len(pids) > _CROWD:
+        for pid in pids:
+            with contextlib.suppress(OSError):  # it has ended
+                os.setpriority(os.PRIO_PROCESS, pid, _LAST)
 
 
 @dataclass(slots=True)
@@ -48,14 +59,21 @@ class MemoryOfProcesses:
         self._shares: dict[int, _Share] = {}
 
     def measure(self, pids: Iterable[int]) -> int:
-        """Their sum. What they share is counted once for each of them, unless that makes more than the limit: then it
-        is divided among them, which takes the kernel longer to find out (and is asked again only of those that have
-        run since)."""
+        """Their sum, or any number above the limit once it is more.
+
+        What they share is counted once for each of them, unless that makes more than the limit: then it is divided
+        among them, which takes the kernel longer to find out (and is asked again only of those that have run since).
+        """
         statuses = {pid: _read(pid, "status") for pid in pids}
         total = sum(map(_footprint, statuses.values()))
         if total <= self._limit:
             return total
-        return sum(self._share(pid, status) for pid, status in statuses.items())
+        total = 0
+        for pid, status in statuses.items():
+            total += self._share(pid, status)
+            if total > self._limit:  # nobody asks how much too much it is
+                break
+        return total
 
     def _share(self, pid: int, status: str) -> int:
         now, known = time.monotonic(), self._shares.get(pid)

@@ -9,7 +9,7 @@ from pathlib import Path
 from chatdev.sandbox.base import Exceeded, ProcessLimits
 from chatdev.sandbox.job_folder import disk_usage
 from chatdev.sandbox.kernel_memory import kernel_memory
-from chatdev.sandbox.processes import MemoryOfProcesses, process_tree, size_of_nameless_files
+from chatdev.sandbox.processes import MemoryOfProcesses, make_way, process_tree, size_of_nameless_files
 
 _MEMORY_PAUSE, _DISK_PAUSE = 0.05, 0.2  # seconds between two looks, at least
 _HURRY = 0.01  # the same where memory runs short
@@ -84,6 +84,7 @@ class _MemoryLook:
             return False
         self._available = _available()
         tree = process_tree(self._root)
+        make_way(tree)
         processes = self._processes.measure(tree)
         self._used = processes + kernel_memory(tree, self._limit - processes)
         ended = time.monotonic()

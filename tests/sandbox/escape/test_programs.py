@@ -32,7 +32,7 @@ def test_nothing_outside_changes_and_the_verdict_is_right(tmp_path: Path, bubble
 
 
 @pytest.mark.xdist_group("docker")
-@each(program for program in PROGRAMS if "only" not in program)
+@each(PROGRAMS)
 def test_the_same_holds_in_docker(tmp_path: Path, docker: Sandbox, program: dict[str, Any]) -> None:
     with opened(tmp_path, docker) as host:
         _assert_held(host, program, program.get("docker", program.get("rule", "clean_exit")))
