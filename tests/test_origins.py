@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatdev.origins import Origin, Sourced, is_loopback, may_send, without_user
+from tests.support.help_docs import PAGE
 
 FLAG, SET, ENVIRONMENT, SETTINGS, DEFAULT = Origin.FLAG, Origin.SET, Origin.ENVIRONMENT, Origin.SETTINGS, Origin.DEFAULT
 DOTENV, COMPANY, RECORD = Origin.DOTENV, Origin.COMPANY, Origin.RECORD
@@ -26,6 +27,23 @@ def test_a_key_goes_only_to_the_address_that_it_belongs_to(key: Origin, address:
     assert may_send(key, address) == (address in ALLOWED.get(key, ()))
     if key in NAMED:
         assert may_send(key, address, named=True) == (address in NAMED[key])
+
+
+ROWS = {"`--base-url`, `--set`": {FLAG, SET}, "the environment, the settings file": {ENVIRONMENT, SETTINGS},
+        "`.env`": {DOTENV}, "a company (`model: {base_url: …}`)": {COMPANY}, "the journal of an earlier run": {RECORD},
+        "none is named, or OpenAI's own": {DEFAULT}}
+
+
+def test_the_page_on_the_command_line_has_the_same_table() -> None:
+    section = PAGE.read_text(encoding="utf-8").split("## Which key goes where")[1].split("\\* With")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if "|" in line][2:]
+    assert [row[0] for row in rows] == list(ROWS)
+    for name, *cells in rows:
+        for address in ROWS[name]:
+            usual = [may_send(key, address) for key in (FLAG, ENVIRONMENT, DOTENV)]
+            assert [cell == "yes" for cell in cells[:3]] == usual
+            named = (may_send(ENVIRONMENT, address, named=True), may_send(DOTENV, address, named=True))
+            assert cells[3].partition(" ")[0] == {(True, True): "yes", (False, True): "only"}.get(named, "no")
 
 
 def test_what_a_stranger_may_have_written_is_not_the_users_word() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -48,16 +49,19 @@ def find_stranger(whom: str | None) -> Stranger:
 
     path = Path(whom or ".env")
     folder = path.parent if path.name == ".env" else path
-    is_company = whom is not None and path.name != ".env" and not (path.is_dir() and _only_dotenv(path))
-    if is_company:
+    if whom and path.name != ".env" and not _is_plain_folder(whom):
         return Company.load(whom or "").word.stranger()
     if not (folder / ".env").is_file():
         raise ConfigError(f"there is no .env in {folder.resolve()}; give a company, or a folder with a .env")
     return dotenv_stranger(folder)
 
 
-def _only_dotenv(folder: Path) -> bool:
-    return (folder / ".env").is_file() and not (folder / "company.yaml").is_file()
+def _is_plain_folder(whom: str) -> bool:
+    """Whether a folder is meant that is no company's; a bare word may be a company's name."""
+    folder = Path(whom)
+    if not folder.is_dir() or (folder / "company.yaml").is_file():
+        return False
+    return (folder / ".env").is_file() or whom in (".", "..") or os.sep in whom
 
 
 def _trust(stranger: Stranger, yes: bool) -> int:

@@ -45,6 +45,10 @@ def _inputs(company: CompanyConfig) -> Iterator[Mistake]:
         if not is_name(name) or (name in RESERVED and name != "task"):
             yield Mistake(("inputs", name), f"an input cannot be called {name!r}; use letters, digits and `_`, and "
                           f"none of the reserved names {', '.join(RESERVED[1:])}")
+    for name, declared in company.inputs.items():
+        if declared.kind != "text" and declared.default is not None:
+            yield Mistake(("inputs", name, "default"), "a company cannot say which of the user's files is read; leave "
+                          f"the default out, and give the file with --input {name}=PATH")
     if "task" in company.inputs and company.inputs["task"].hidden:
         yield Mistake(("inputs", "task", "hidden"), "the task cannot be hidden; hide another input")
 

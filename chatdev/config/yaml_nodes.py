@@ -6,7 +6,9 @@ text too. Duplicate keys are refused; keys are text.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +53,7 @@ for _name, (_pattern, _first, _) in _WORDS.items():
     _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"),
                                   [*_first, ""] if _name == "null" else list(_first))
 _SCALARS: dict[str, Callable[[str], Any]] = {_TAG + "str": str} | {_TAG + n: word[2] for n, word in _WORDS.items()}
+_MOST_BYTES = 4 << 20  # of a file; the longest company there is has 40 KB
 _DEEPEST = 100
 _MOST_VALUES = 100_000  # aliases of aliases can make a small file huge
 
@@ -79,9 +82,15 @@ def read(path: Path) -> Node:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file; raises ConfigError when it cannot be read or is not UTF-8."""
+    """The text of a file; raises ConfigError when it cannot be read, is no plain file, is too long or not UTF-8."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # no FIFO keeps us waiting
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ConfigError(f"{display_path(path)} is no plain file; put one in its place")
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise ConfigError(f"{display_path(path)} is longer than {_MOST_BYTES >> 20} MB; make it shorter")
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise ConfigError(f"{display_path(path)} cannot be read: {error.strerror or error}; check the path and its "
                           "permissions") from error

@@ -121,7 +121,7 @@ def _describe(settings: ModelSettings) -> str:
 def dotenv_stranger(folder: Path | None = None) -> Stranger:
     """The `.env` in `folder` (default: the working one). Its digest is of the addresses in it, a file of a model, and
     of which keys it has of its own."""
-    variables, file = read_dotenv(folder), (folder or Path.cwd()) / ".env"
+    variables, file = read_dotenv(folder), (folder or Path.cwd()).resolve() / ".env"
     addresses = {name: without_user(variables[name]) for name in (URL_VARIABLE, AZURE_URL_VARIABLE)
                  if variables.get(name)}
     model = variables.get(MODEL_VARIABLE, "")

@@ -118,3 +118,9 @@ def test_a_phase_that_never_runs_is_a_warning(tmp_path: Path) -> None:
     spare = "phases: {spare: {about: x, assistant: boss, reads: [nowhere], writes: y, opening: '{{ nowhere }}'}}"
     assert warnings(loaded(tmp_path, spare)) == ["phases.spare: the chain never runs the phase 'spare'"]
     assert warnings(loaded(tmp_path)) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "image"])
+def test_a_company_cannot_say_which_file_of_the_user_is_read(tmp_path: Path, kind: str) -> None:
+    said = refused(tmp_path, f"inputs: {{mine: {{kind: {kind}, default: /etc/passwd}}}}")
+    assert "inputs.mine.default: a company cannot say which of the user's files is read" in said

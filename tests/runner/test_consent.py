@@ -165,9 +165,9 @@ def test_a_resumed_run_asks_anew_and_a_set_on_record_is_no_consent(studio: Studi
     grasping(studio)
     for folder in (done.folder, plain.folder):
         studio.server.requests.clear()
-        for more in ({}, {"as_it_was": True}):
+        for as_it_was in (False, True):
             with pytest.raises(ConsentMissing):
-                chatdev.resume(folder, since="write#1", **more)
+                chatdev.resume(folder, since="write#1", as_it_was=as_it_was)
         assert not studio.server.requests
     add_trust(Company.load(studio.folder / "stage").word.stranger().trust())
     assert chatdev.resume(done.folder, since="write#1", sandbox="none").success
