@@ -33,6 +33,7 @@ from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.python import missing_for_windows, prepare_program
 from chatdev.tools.software.static import syntax_errors
+from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
 
 Row = dict[str, Any]
@@ -72,7 +73,7 @@ class FinishedRun:
             raise JournalError(f"the run in {folder} has not come to its end; resume it: chatdev resume {folder}")
         live = [entry for entry in record.records if not entry.get("replayed")]
         calls = _model_calls(live)
-        return cls(folder, record.status, str(ends[-1]["reason"]), Software.load(folder / "software"),
+        return cls(folder, record.status, str(ends[-1]["reason"]), Software.load(RunFolder.open(folder).software),
                    tuple(sorted({call.model for call in calls})), _usage(calls, ends),
                    sum(entry["kind"] == "ToolCalled" for entry in live), str(record.order.inputs.get("task", "")))
 

@@ -140,20 +140,30 @@ class Study:
 
     def enter(self, ledger: Ledger, jobs: Sequence[Job]) -> int:
         """Enter the jobs that are not in the ledger yet; how many those are. Raises ConfigError when the study was
-        begun under other conditions, or with another text of a task or company: its rows could not be compared."""
+        begun under other conditions, or with another text of a task or company: its rows could not be compared; and
+        when it has open jobs of variants that nobody named here: a ledger may be somebody else's, and says as little of
+        what may happen on this machine as a run folder does."""
         new = {job.key: job for job in jobs}
+        named = [job.spec["variant"] for job in jobs]
         for entry in ledger.entries():
             job = new.get(entry.key)
             expected = {**entry.spec, "conditions": asdict(self.conditions), **(job.spec if job else {})}
             if changes := list(_differences(entry.spec, expected)):
                 raise ConfigError(f"the study {ledger.batch!r} was begun differently ({entry.key}): {changes[0]}. Go on"
                                   " as it was begun, or begin another one: --study NAME")
+            if named and entry.state in ("open", "running") and entry.spec["variant"] not in named:
+                raise ConfigError(f"the study {ledger.batch!r} has open jobs of a variant that this command does not "
+                                  f"name ({entry.key}); name it too (--companies, --set, --model), or begin another "
+                                  "study: --study NAME")
         return ledger.add(jobs)
 
     async def work(self, spec: Mapping[str, Any]) -> Row:
         """Run one job and measure it; the row that the ledger keeps. A finished run is not run again, whatever happened
         afterwards. Raises AttemptFailed and others for failures that are not the company's."""
         task, variant = Task(**spec["task"]), Variant.of(spec["variant"])
+        if task not in await asyncio.to_thread(self.data.tasks):  # it names a hidden test, which has our rights
+            raise ConfigError(f"the ledger has a task {task.id!r} that the data set does not have so; begin another "
+                              "study: --study NAME")
         if variant.fingerprint != spec["variant"]["fingerprint"]:
             raise ConfigError(f"the company of {variant.name!r} is not the one that the study was begun with; begin "
                               "another one: --study NAME")

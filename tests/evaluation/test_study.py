@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from chatdev.batch.ledger import Job
 from chatdev.errors import ConfigError, MissingModel, ModelRejected
 from chatdev.evaluation.study import ATTEMPTS, Study
 from chatdev.evaluation.variants import variants
@@ -224,3 +225,21 @@ def test_the_events_of_a_run_are_where_its_row_says(lab: Lab) -> None:
     for row in lab.rows().values():
         records = list(read_journal(lab.folder / "study" / row["folder"] / "run" / "journal.jsonl"))
         assert records[-1]["kind"] == "RunFinished"
+
+
+def test_a_ledger_gives_no_task_and_no_variant_of_its_own(lab: Lab) -> None:
+    """A stranger's ledger could name a script as a hidden test, which runs with our rights, or another address."""
+    study, ledger, [variant] = lab.study(), lab.ledger(), lab.variants(lab.companies[0])
+    [job, *_] = jobs = list(study.jobs(study.data.tasks(), [variant]))
+    mark = lab.folder / "mark"
+    script = lab.write("evil.py", f"open({str(mark)!r}, 'w')\ndef accept(program): yield\n")
+    for change in ({"acceptance": str(script)}, {"description": "something else"}):
+        with pytest.raises(ConfigError, match="that the data set does not have so"):
+            asyncio.run(study.work({**job.spec, "task": {**job.spec["task"], **change}}))
+    assert not mark.exists()
+    other = {**job.spec["variant"], "name": "x", "sets": ["model.base_url=http://127.0.0.1:9/v1"]}
+    ledger.add([Job("x/a", {**job.spec, "variant": other})])
+    with pytest.raises(ConfigError, match=r"open jobs of a variant that this command does not name \(x/a\)"):
+        study.enter(ledger, jobs)
+    ledger.close()
+    assert lab.server.requests == []

@@ -202,3 +202,34 @@ def test_a_giant_beside_the_software_ends_the_session_in_words(shop: Shop) -> No
     outcome = resume(shop, folder)
     assert outcome.status == 5, outcome.err
     assert "stray.bin is larger than 10 MiB; keep data out of the software" in outcome.err
+
+
+NAMED = {"source.sets": ["model.base_url=http://host.invalid/v1", "model.key_env=HOME"]}
+
+
+@pytest.mark.parametrize("more", [(), ("--from", "write#1"), ("--from-here",)])
+def test_what_a_journal_says_was_set_is_not_the_users_word(shop: Shop, more: tuple[str, ...]) -> None:
+    """`--set model.key_env=…` is; the same in a record would send any variable anywhere."""
+    folder = foreign(shop, NAMED)
+    del shop.environment["OPENAI_BASE_URL"]
+    assert_refused(shop, folder, "host.invalid", "HOME", "consent", more=more)
+
+
+def test_nor_is_the_company_that_it_holds(shop: Shop) -> None:
+    folder = foreign(shop, {})
+    text = json.loads((folder / "run" / "journal.jsonl").read_text().splitlines()[0])["company"]
+    forge(folder, {"company": f"{text}\nmodel: {{base_url: 'http://host.invalid/v1', key_env: HOME}}\n"})
+    del shop.environment["OPENAI_BASE_URL"]
+    assert_refused(shop, folder, "host.invalid", "HOME", "consent", more=("--as-it-was",))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link to a device"])
+def test_a_company_that_is_no_file_is_not_waited_for(shop: Shop, kind: str) -> None:
+    place = shop.folder / "company.yaml"
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to("/dev/zero")
+    assert_refused(shop, foreign(shop, {"source.name_or_path": str(place)}), "there is no company", "--as-it-was")

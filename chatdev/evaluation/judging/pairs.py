@@ -13,6 +13,7 @@ from chatdev.config.validation import name_hint
 from chatdev.engine.activity import digest
 from chatdev.errors import ConfigError, JournalError
 from chatdev.evaluation.measure import FinishedRun
+from chatdev.workspace.plain_tree import require_folder
 from chatdev.workspace.snapshot import Software
 
 if TYPE_CHECKING:  # the ledger needs the extra `eval`, folders are judged without it
@@ -37,7 +38,10 @@ class FinishedSoftware:
 
     def load(self) -> Contender:
         """What it made. Raises WorkspaceError when it cannot be read."""
-        return Contender(self.company, Software.load(self.folder / "software") if self.delivered else Software())
+        if not self.delivered:
+            return Contender(self.company, Software())
+        require_folder(software := self.folder / "software")
+        return Contender(self.company, Software.load(software))
 
 
 @dataclass(frozen=True, slots=True)
