@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from typing import Any
 
 from tests.support.chat_server import Scripted
 
@@ -14,12 +15,13 @@ _NESTED = "[" * 3_000 + "]" * 3_000
 _FINALLY = "".join(" " * n + "try:x\n" + " " * n + "finally:\n" for n in range(20)) + " " * 20 + "x\n"
 _BLOCK = "main.py\n```python\n{}\n```\n"
 
-VALUES: list[str] = [json.dumps(value) for value in (
+_ODD: tuple[Any, ...] = (
     None, True, -1, 10 ** 400, 1e308, "", "\ud800", "\0", "x" * LONG, [], {}, [[[]]], [None, 1, [2], {"a": 3}],
     [{"command": "python main.py 2 3"}], [{"command": ["python", "main.py", 2]}], [["python main.py 1"], 7],
     ["python main.py \ud800"], ["python main.py \0"], ["python main.py " + "9" * LONG], ["python main.py 5", "\udfff"],
     ["python main.py 3 4 => 7", "=>", "=> 7"], {"commands": ["python main.py"]}, [str(n) for n in range(2_000)],
-)] + ["NaN", "[NaN]", '{"a": 1, "a": 2}', "- " * 5_000, "9" * 5_000, _NESTED]
+)
+VALUES: list[str] = [*map(json.dumps, _ODD), "NaN", "[NaN]", '{"a": 1, "a": 2}', "- " * 5000, "9" * 5000, _NESTED]
 """Where a value is wanted."""
 
 PROGRAMS: list[str] = [_BLOCK.format(program) for program in (
