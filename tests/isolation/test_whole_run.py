@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def test_a_bomb_is_a_failing_verdict_of_the_run(chat_server: ChatServer, tmp_pat
                                                 monkeypatch: pytest.MonkeyPatch) -> None:
     programs = [nested_finally(24)]
 
-    def answer(request: Received) -> object:
+    def answer(request: Received) -> Any:
         phase = request.headers["X-ChatDev-Phase"]
         if request.headers["X-ChatDev-Activity"].endswith("coding#1/round-2/instructor"):
             return "Mend what the compiler says."
