@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from chatdev.replies.python.reader import NotPython, fault, read
 from chatdev.tools.software.static import syntax_errors
 from tests.isolation.hostile import SLOW, nested_finally, reader_of
 
+memory_of = parent._memory_of
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
@@ -169,6 +171,16 @@ def test_ctrl_c_while_it_reads_leaves_no_answer_behind(reader: parent.Reader) ->
         signal.signal(signal.SIGALRM, before)
     assert is_gone(pid)
     assert read("x = 1").statements[0].name == "x"
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="no ps")
+def test_where_no_limit_holds_memory_is_watched(reader: parent.Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    read("x = 1")
+    monkeypatch.setattr(parent, "_WATCHED", True)
+    monkeypatch.setattr(parent, "_LOOK", 0.05)
+    monkeypatch.setattr(parent, "_memory_of", lambda pid: memory_of(pid) + (192 << 20))
+    assert "takes more memory" in str(fault(SLOW))
+    assert reader._child is None
 
 
 @LINUX
