@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 
 import click
 import colorama
 
-from chatdev.cli.interruption import heed_signals
+from chatdev.cli.interruption import heed_signals, interrupted_status
 from chatdev.cli.outcome import debug_option
-from chatdev.cli.output import lasting_output
+from chatdev.cli.output import lasting_output, open_closed_streams
 from chatdev.version import __version__
 
 EXIT_CODES = """\b
@@ -50,6 +51,10 @@ def command_line() -> click.Group:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the command line."""
     colorama.just_fix_windows_console()
-    with lasting_output(), heed_signals():
-        # Colours are for terminals (click sees to that), and for nobody who says NO_COLOR.
-        command_line()(args=arguments, prog_name="chatdev", color=False if os.environ.get("NO_COLOR") else None)
+    open_closed_streams()
+    with heed_signals(), lasting_output():
+        try:
+            # Colours are for terminals (click sees to that), and for nobody who says NO_COLOR.
+            command_line()(args=arguments, prog_name="chatdev", color=False if os.environ.get("NO_COLOR") else None)
+        except KeyboardInterrupt:  # before a command has begun
+            sys.exit(interrupted_status())

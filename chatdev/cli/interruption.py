@@ -36,7 +36,7 @@ def interrupted_status() -> int:
 @contextmanager
 def heed_signals() -> Iterator[None]:
     """Meanwhile SIGTERM and SIGHUP do what Ctrl-C does, unless they were ignored when we were started (`nohup`). For
-    the main thread of a process."""
+    the main thread of a process, before it starts others."""
     global _came
     _came = _Signals()
     handlers: dict[signal.Signals, Any] = {number: signal.getsignal(number) for number in _ENDING}
@@ -52,11 +52,17 @@ def heed_signals() -> Iterator[None]:
     threading.Thread(target=_end_at_the_second, args=[reader, _came], name="chatdev-signals", daemon=True).start()
     try:
         yield
+    except KeyboardInterrupt:
+        _came.first = _came.first or signal.SIGINT
+        raise
     finally:
         signal.set_wakeup_fd(before)
         os.close(writer)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        if _came.first is None:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        else:  # the process is at its end, and no further signal is to change how
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -100,13 +100,22 @@ def output_is_recorded() -> None:
     _recorded = True
 
 
+def open_closed_streams() -> None:
+    """Let what was closed of the standard streams when we were started lead to nowhere, before some file of a run takes
+    its place."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.dup2(nowhere := os.open(os.devnull, os.O_RDWR), descriptor)
+            if nowhere != descriptor:
+                os.close(nowhere)
+
+
 @contextmanager
 def lasting_output() -> Iterator[None]:
-    """Meanwhile `sys.stdout` and `sys.stderr` last. What was closed when we were started leads to nowhere, before some
-    file of a run takes its place. At the end everything is written, and `SystemExit` tells the truth: for a command
-    that only prints, output that could not be written is a failure."""
-    for descriptor in range(3):
-        _open_if_closed(descriptor)
+    """Meanwhile `sys.stdout` and `sys.stderr` last. At the end everything is written, and `SystemExit` tells the truth:
+    for a command that only prints, output that could not be written is a failure."""
     before = sys.stdin, sys.stdout, sys.stderr
     thread = OutputThread()
     sys.stdin = before[0] or os.fdopen(0, encoding="utf-8", closefd=False)
@@ -120,15 +129,6 @@ def lasting_output() -> Iterator[None]:
     finally:
         _drain(thread)
         sys.stdin, sys.stdout, sys.stderr = before
-
-
-def _open_if_closed(descriptor: int) -> None:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        os.dup2(nowhere := os.open(os.devnull, os.O_RDWR), descriptor)
-        if nowhere != descriptor:
-            os.close(nowhere)
 
 
 def _lasting(stream: TextIO | None, descriptor: int, thread: OutputThread) -> TextIO:

@@ -101,19 +101,39 @@ def test_a_study_from_the_first_job_to_the_report(study: Study) -> None:
     assert 'href="./alone/Adder-' in page
 
 
-def test_a_killed_study_goes_on_by_the_same_command(study: Study) -> None:
+def start_slowly(study: Study, seconds: float, requests: int, **environment: str) -> subprocess.Popen[bytes]:
+    """The study in a process of its own, where each answer takes so long, after so many requests."""
     answer = study.lab.answer
 
     def slowly(request: Received, task: str) -> Any:
         reply = answer(request, task)
-        return Scripted(reply, delay=0.3) if isinstance(reply, str) else reply
+        return Scripted(reply, delay=seconds) if isinstance(reply, str) else reply
 
     study.lab.answer = slowly
     command = [sys.executable, "-m", "chatdev", *study.arguments("--at-once", "2")]
-    first = subprocess.Popen(command, cwd=study.here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             start_new_session=True, env={**os.environ, "CHATDEV_RETRY_SECONDS": "0"})
-    while len(study.lab.server.requests) < 7 and first.poll() is None:
+    process = subprocess.Popen(command, cwd=study.here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True,
+                               env={**os.environ, "CHATDEV_RETRY_SECONDS": "0", **environment})
+    while len(study.lab.server.requests) < requests and process.poll() is None:
         time.sleep(0.02)
+    return process
+
+
+def test_a_study_that_is_asked_to_end_gives_its_jobs_back(study: Study, tmp_path: Path) -> None:
+    (temporary := tmp_path / "temporary").mkdir()
+    process = start_slowly(study, 60, 2, TMPDIR=str(temporary))
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 143, output
+    assert b"Traceback" not in output
+    assert list(temporary.iterdir()) == []
+    with sqlite3.connect(study.here / "studies" / "ledger.sqlite") as connection:
+        assert set(connection.execute("select state, tries from chatdev_jobs")) == {("open", 0)}
+    connection.close()
+
+
+def test_a_killed_study_goes_on_by_the_same_command(study: Study) -> None:
+    first = start_slowly(study, 0.3, 7)
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
     finished = {path.parent for path in (study.here / "studies" / "srdd").glob("*/*/software")}

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,15 @@ def temporary(shop: Shop) -> Path:
     folder.mkdir()
     shop.environment["TMPDIR"] = str(folder)
     return folder
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    """The handlers of the tests themselves, put back."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def wait_for(condition: Callable[[], object]) -> None:
@@ -106,25 +115,38 @@ def test_a_second_signal_ends_it_at_once() -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
-def test_outside_a_run_a_signal_is_ctrl_c(number: signal.Signals, status: int) -> None:
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def test_outside_a_run_a_signal_is_ctrl_c(number: signal.Signals, status: int, handlers: None) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt), heed_signals():
+        signal.raise_signal(number)
+    assert interrupted_status() == status
+    signal.raise_signal(signal.SIGINT)  # what was interrupted ends, and nothing changes that any more
+
+
+def raise_both(one: signal.Signals, other: signal.Signals) -> None:
+    signal.raise_signal(one)
+    signal.raise_signal(other)
+
+
+def test_ctrl_c_that_is_ignored_stays_ignored_and_sigterm_is_heeded(handlers: None) -> None:
+    """As in the background of a script."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with pytest.raises(KeyboardInterrupt), heed_signals():
-            signal.raise_signal(number)
+            raise_both(signal.SIGINT, signal.SIGTERM)
     finally:
-        signal.signal(signal.SIGINT, before)
-    assert interrupted_status() == status
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # so that the one that waits is gone
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    assert interrupted_status() == 143
 
 
-def test_a_signal_that_is_ignored_stays_ignored() -> None:
+def test_a_signal_that_is_ignored_stays_ignored(handlers: None) -> None:
     """As with `nohup`."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with heed_signals():
-            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-            signal.raise_signal(signal.SIGHUP)
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with heed_signals():
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        signal.raise_signal(signal.SIGHUP)
 
 
 @pytest.mark.tool
