@@ -63,6 +63,13 @@ class Allowance:
             return None
         return Budget(Limits(tokens=self.tokens, cost=self.cost), Spending(0, spent.tokens, spent.cost), sharers)
 
+    def exceeded_reason(self, spent: Expense) -> str:
+        """Why what is done is no success: more was spent than may be; empty when it was not."""
+        if self.tokens is not None and spent.tokens > self.tokens:
+            return f"the budget of {self.tokens} tokens is exceeded (spent: {spent.tokens})"
+        over = self.cost is not None and (spent.cost is None or spent.cost > self.cost)
+        return f"the budget of ${self.cost:g} is exceeded (spent: ${spent.cost or 0:.4f})" if over else ""
+
     def stop_reason(self, spent: Expense) -> str:
         """Why no further job may be begun; empty as long as one may."""
         if self.tokens is not None and spent.tokens >= self.tokens:

@@ -44,9 +44,9 @@ _LISTED = 10  # runs that have no part in a pair
 @click.option("--parallel", type=click.IntRange(min=1), default=8, show_default=True,
               help="How many questions at a time.")
 @click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
-              help="Ask no more when this model's judgements in the record have cost this much.")
+              help="Stop before this model's judgements in the record cost more than this.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
-              help="Ask no more when they have used this many tokens.")
+              help="Stop before they have used more tokens than this.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparisons as JSON.")
 @report_outcome
 def command(folders: tuple[Path, ...], **given: Any) -> int:

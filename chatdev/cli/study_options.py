@@ -38,9 +38,9 @@ _VARIANT_OPTIONS = (
 )
 _LIMIT_OPTIONS = (
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
-                 help="Begin no further run when the study has cost this much."),
+                 help="Stop before the study costs more than this many US dollars."),
     click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
-                 help="Begin no further run when the study has used this many tokens."),
+                 help="Stop before it has used more tokens than this."),
     click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N",
                  help="The provider's limit, kept by all runs together."),
     click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N",

@@ -90,8 +90,9 @@ def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions) -> int:
 
     output_is_recorded()
     work = _work_on_ray if options.engine == "ray" else _work_here
+    allowance = Allowance(options.max_cost, options.max_tokens)
     with StudyProgress(quiet=options.quiet) as show:
-        ended = work(ledger, plan, options, on_change=show, allowance=Allowance(options.max_cost, options.max_tokens))
+        ended = work(ledger, plan, options, on_change=show, allowance=allowance)
     click.echo(f"\n{sanitize(as_text(Results.read(ledger)))}")
     if ended.problem:
         show_error(f"stopped, because attempt after attempt failed; the last one: {ended.problem}\nfix that, and give "
@@ -100,6 +101,8 @@ def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions) -> int:
     if ended.status == "stopped":
         raise BudgetExhausted(f"{ended.reason}; finished runs are kept, and the same command with a greater budget "
                               "continues")
+    if reason := allowance.exceeded_reason(ended.spent):
+        raise BudgetExhausted(f"every run is done, but {reason}")
     return 1 if ended.counts["failed"] else 0
 
 

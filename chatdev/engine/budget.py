@@ -76,7 +76,10 @@ class CallEstimate:
 
 
 class LimitReached(Exception):
-    """The next call does not fit, or the last one was cut; `limit` is the field of the `budget` that is in the way."""
+    """The next call does not fit, or the last one was cut; `limit` is the field of the `budget` that is in the way, and
+    `lost` what was paid for a reply that was cut."""
+
+    lost = Usage()
 
     def __init__(self, text: str, limit: str, budget: Budget | None = None) -> None:
         super().__init__(text)

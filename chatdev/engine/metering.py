@@ -124,7 +124,7 @@ class BudgetedModel:
     profile: ModelProfile
     budgets: Sequence[Budget]
     meter: Meter
-    on_loss: Callable[[Usage], object]
+    on_loss: Callable[[Usage], object] = lambda _: None
     branches: int = 1
 
     async def complete(self, request: Request) -> Reply:
@@ -140,7 +140,9 @@ class BudgetedModel:
             raise
         if admitted.tightest and admitted.has_cut(reply):
             self.on_loss(reply.usage)
-            raise admitted.tightest.cut(call, admitted.cap or 0)
+            reached = admitted.tightest.cut(call, admitted.cap or 0)
+            reached.lost = reply.usage
+            raise reached
         return reply
 
     async def close(self) -> None:

@@ -23,7 +23,7 @@ from chatdev.cli.app import command_line
 from chatdev.evaluation.judging.judgements import HUMAN, read_judgements
 from tests.engine.studio import WRITE, Studio, program
 from tests.evaluation.judging.arena import BAD, GOOD, better, verdict
-from tests.support.chat_server import ChatServer, Scripted
+from tests.support.chat_server import ChatServer, Received, Scripted
 from tests.support.processes import running_program
 from tests.support.session import read_terminal
 
@@ -84,21 +84,48 @@ def test_an_outage_says_how_to_go_on_and_the_same_command_does(warehouses: Seque
 
 def test_a_spent_budget_shows_what_there_is_and_a_greater_one_goes_on(warehouses: Sequence[str],
                                                                        chat_server: ChatServer) -> None:
-    chat_server.route(better)  # each look takes 12 tokens
+    chat_server.route(lambda request: Scripted(better(request), usage=(500, 700)))
     asked = [*warehouses, "--judge", "judge-1", "--parallel", "1"]
-    done = judge(chat_server, *asked, "--max-tokens", "30")
+    done = judge(chat_server, *asked, "--max-tokens", "4500")
     assert done.exit_code == 6
     assert "stopped after 3 of 6 looks; they are kept in judgements.jsonl" in done.stderr
-    assert "the budget of 30 tokens is used up (spent: 36)" in done.stderr
+    assert "does not fit the budget of 4500 tokens" in done.stderr
     assert "judged by judge-1: 1 pair\n" in done.stdout
     assert "1 seen in one order only" in done.stdout
-    assert "judge-1 has taken 36 tokens, cost unknown, in all" in done.stdout
-    again = judge(chat_server, *asked, "--max-tokens", "30")
+    assert "judge-1 has taken 3600 tokens, cost unknown, in all" in done.stdout
+    again = judge(chat_server, *asked, "--max-tokens", "4500")
     assert (again.exit_code, again.stdout) == (6, done.stdout)
     assert len(chat_server.requests) == 3
-    assert judge(chat_server, *asked, "--max-tokens", "100").exit_code == 0
+    assert judge(chat_server, *asked, "--max-tokens", "9500").exit_code == 0
     assert len(chat_server.requests) == 6
     assert judge(chat_server, *asked, "--max-tokens", "1").exit_code == 0  # nothing more is asked
+
+
+def test_looks_at_once_keep_to_the_budget_and_lose_nothing(warehouses: Sequence[str], chat_server: ChatServer) -> None:
+    billed: list[int] = []
+
+    def answer(request: Received) -> Scripted:
+        most = request.body["max_tokens"]
+        billed.append(300 + min(most, 5000))
+        ending = "length" if most < 5000 else "stop"
+        return Scripted(better(request), usage=(300, min(most, 5000)), finish_reason=ending)
+
+    chat_server.route(answer)
+    asked = [*warehouses, "--judge", "judge-1", "--max-tokens"]
+    done = judge(chat_server, *asked, "9000")
+    assert done.exit_code == 6
+    assert 8000 < sum(billed) <= 9000
+    assert f"judge-1 has taken {sum(billed)} tokens" in done.stdout
+    assert judge(chat_server, *asked, "99000").exit_code == 0
+    assert len(billed) == 7  # the one that was cut is asked again
+
+
+def test_answers_beyond_the_budget_are_no_success(warehouses: Sequence[str], chat_server: ChatServer) -> None:
+    chat_server.route(lambda request: Scripted(better(request), usage=(500, 9000)))
+    done = judge(chat_server, *warehouses, "--judge", "judge-1", "--parallel", "1", "--max-tokens", "15000", "--limit",
+                 "1")
+    assert done.exit_code == 6
+    assert "the budget of 15000 tokens is exceeded (spent: 19000)" in done.stderr
 
 
 def test_a_budget_in_dollars_needs_the_price_first(warehouses: Sequence[str], chat_server: ChatServer,
@@ -111,7 +138,7 @@ def test_a_budget_in_dollars_needs_the_price_first(warehouses: Sequence[str], ch
     priced = [*warehouses, "--judge", "gpt-4o-mini", "--parallel", "1", "--max-cost"]
     done = judge(chat_server, *priced, "0.000001")
     assert done.exit_code == 6
-    assert len(chat_server.requests) == 1
+    assert not chat_server.requests
     assert judge(chat_server, *priced, "1").exit_code == 0
     assert len(read_judgements(here / "judgements.jsonl")) == 6
 

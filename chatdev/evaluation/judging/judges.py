@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import random
+import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chatdev.batch.attempt import Allowance, Expense
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.settings import find_default_model, user_settings
 from chatdev.engine.activity import digest
+from chatdev.engine.budget import LimitReached
+from chatdev.engine.metering import BudgetedModel, Meter
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
 from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFile, Verdict
@@ -24,6 +27,14 @@ from chatdev.replies.values import read_json
 from chatdev.runner.consent import allow_strangers, open_models
 
 OnJudged = Callable[[Judgement], object]
+
+
+class LookCut(BudgetExhausted):
+    """The budget has no room for a look at a pair; `lost` keeps what it took all the same."""
+
+    def __init__(self, reached: LimitReached, lost: Judgement) -> None:
+        super().__init__(str(reached), reached.limit)
+        self.lost = lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +54,14 @@ class ModelJudge:
 
     async def judge(self, pair: Pair) -> Judgement:
         """The verdict on a pair in its order. An answer that cannot be read is asked for again once; then there is no
-        verdict. Raises ModelError when the model cannot be asked."""
+        verdict. Raises ModelError when the model cannot be asked, LookCut when its budget has no room for an answer."""
         messages: tuple[Message, ...] = self.wording.messages(pair)
         usage, problem = Usage(), ""
         for _ in range(2):
-            text, used = await self._ask(messages)
+            try:
+                text, used = await self._ask(messages)
+            except LimitReached as reached:
+                raise LookCut(reached, self._lost_look(pair, usage + reached.lost)) from None
             usage += used
             try:
                 answer = read_json(strip_thoughts(text), self.wording.schema_)
@@ -71,6 +85,11 @@ class ModelJudge:
         except UnusableReply as error:
             return "", Usage(error.prompt_tokens, error.completion_tokens)
         return reply.text, reply.usage
+
+    def _lost_look(self, pair: Pair, usage: Usage) -> Judgement:
+        """What a look took that came to nothing; no question has its key, so that it is asked again."""
+        lost = self._judgement(pair, usage, verdict=None, why="the budget had no room for the answer")
+        return replace(lost, key=f"{lost.key} lost {secrets.token_hex(4)}")
 
     def _judgement(self, pair: Pair, usage: Usage, verdict: Verdict | None, why: str) -> Judgement:
         return Judgement(self.key(pair), pair.key, pair.task, self.name, pair.first.company, pair.second.company,
@@ -102,16 +121,22 @@ async def judge_all(judge: ModelJudge, matches: Iterable[Match], record: Judgeme
 
     `parallel` of them are under way at a time. Raises the first error, after those under way are finished and kept:
     nothing that was paid is lost, and calling it again goes on. `allowance` is what this judge may spend on all that
-    is in the record; BudgetExhausted is raised when it is used up. `on_judged` is called with every judgement.
+    is in the record: its calls are capped at what is left, and BudgetExhausted is raised when there is no room for
+    another one, or when the last answers took more. `on_judged` is called with every judgement.
     """
     unpriced = Expense(judge.profile.cost(0, 0))  # None from the start when the model has no price
-    spent = record.expense_of(judge.name) + unpriced
-    work = _Work(judge, _both_orders(matches), record, on_judged, allowance or Allowance(), spent)
+    before = spent = record.expense_of(judge.name) + unpriced
+    allowance = allowance or Allowance()
+    if budget := allowance.budget(spent, parallel):
+        judge = replace(judge, model=BudgetedModel(judge.model, judge.profile, [budget], Meter()))
+    work = _Work(judge, _both_orders(matches), record, on_judged, allowance, spent)
     async with asyncio.TaskGroup() as workers:
         for _ in range(parallel):
             workers.create_task(work.run())
     if work.failure:
         raise work.failure
+    if work.spent != before and (reason := allowance.exceeded_reason(work.spent)):
+        raise BudgetExhausted(reason)
     return work.done
 
 
@@ -149,7 +174,12 @@ class _Work:
             return found
         if reason := self.allowance.stop_reason(self.spent):
             raise BudgetExhausted(reason)
-        judgement = await self.judge.judge(pair)
+        try:
+            judgement = await self.judge.judge(pair)
+        except LookCut as cut:
+            if cut.lost.tokens:
+                await self.record.add(cut.lost)
+            raise
         self.spent += judgement.expense
         await self.record.add(judgement)
         return judgement
