@@ -16,6 +16,7 @@ LARGEST = 10_000_000
 """Characters of a value that a tool gives."""
 LONGEST_NAME = 80
 """Characters of a name that a model gives to something, as places and headers have it."""
+_MOST = 1e15  # nothing that is counted comes near it; not below it is also what is no number (NaN)
 _DEEPEST = 100  # levels; far below what Python's own reader takes, which depends on who calls it
 _HALVES = re.compile(r"[\ud800-\udfff]|\\u[dD][89a-fA-F]")
 _STEERS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
@@ -55,10 +56,10 @@ def load_json(text: str, *, strict: bool = True) -> Any:
     return encodable_values(value) if _HALVES.search(text) else value
 
 
-def check_depth(value: Any) -> None:
-    """Raise ValueError for JSON values that are nested deeper than 100 levels."""
+def check_depth(value: Any, deepest: int = _DEEPEST) -> None:
+    """Raise ValueError for JSON values that are nested deeper than so many levels."""
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(deepest):
         level = [child for parent in level for child in _children(parent)]
         if not level:
             return
@@ -78,6 +79,11 @@ def plain_value(value: Any) -> Any:
     if len(text) > LARGEST:
         raise ValueError(f"{len(text)} characters of JSON are too much; {LARGEST} are possible")
     return load_json(text)
+
+
+def is_amount(value: Any) -> bool:
+    """Whether a JSON value is a number that can be counted with."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
 
 
 def _refuse(word: str) -> Any:

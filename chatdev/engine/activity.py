@@ -14,13 +14,16 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from chatdev.errors import JournalError, MissingProgram, RecordEnds, RunChanged, ToolCrashed, ToolError
 from chatdev.journal import Journal
 from chatdev.llm.base import Reply, ToolCall, Usage
 from chatdev.place import Place
+from chatdev.plain_values import is_amount
 from chatdev.secrets import scrub_values
+
+T = TypeVar("T")
 
 HALTS: ContextVar[tuple[Halt, ...]] = ContextVar("halts", default=())
 """Flags of the parallel steps around the running code; a raised one stops it before its next activity."""
@@ -236,20 +239,36 @@ def result_from_json(data: Mapping[str, Any]) -> ActivityResult:
     """The result that `result_to_json` wrote. Raises JournalError for anything else."""
     try:
         return _decode(data)
-    except (KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError) as error:
         raise JournalError(f"the result of an activity lacks what belongs to it ({error!r}); the journal is "
                            "damaged") from error
 
 
 def _decode(data: Mapping[str, Any]) -> ActivityResult:
     if "overflow" in data:
-        return ContextOverflowed(data["overflow"])
+        return ContextOverflowed(_of(str, data["overflow"]))
     if "spent" in data:
-        return PhaseBudgetReached(data["spent"])
+        return PhaseBudgetReached(_of(str, data["spent"]))
     if "error" in data:
-        return ToolFailed(data["error"], data["lacking"], data["seconds"], data.get("crashed", False))
+        lacking, crashed = _of(bool, data["lacking"]), _of(bool, data.get("crashed", False))
+        return ToolFailed(_of(str, data["error"]), lacking, _amount(data["seconds"]), crashed)
     if "value" in data:
-        return ToolReturned(data["value"], data["seconds"])
-    calls = tuple(ToolCall(**call) for call in data["tool_calls"])
-    reply = Reply(data["text"], calls, Usage(**data["usage"]), data["finish"], data["model"], data["retries"])
-    return Replied(reply, data["seconds"])
+        return ToolReturned(data["value"], _amount(data["seconds"]))
+    calls = tuple(ToolCall(**{name: _of(str, text) for name, text in call.items()}) for call in data["tool_calls"])
+    counts = {name: _of(bool, count) if name == "estimated" else _amount(count)
+              for name, count in data["usage"].items()}
+    reply = Reply(_of(str, data["text"]), calls, Usage(**counts), _of(str, data["finish"]), _of(str, data["model"]),
+                  _amount(data["retries"]))
+    return Replied(reply, _amount(data["seconds"]))
+
+
+def _of(kind: type[T], value: Any) -> T:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r:.80} is no {kind.__name__}")
+    return value
+
+
+def _amount(value: Any) -> Any:
+    if not is_amount(value):
+        raise TypeError(f"{value!r:.80} is no amount")
+    return value

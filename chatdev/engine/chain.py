@@ -152,10 +152,10 @@ async def _run_branch(chain: Chain, step: Branch, state: State, place: Place) ->
 async def _run_process(chain: Chain, step: ProcessStep, state: State, place: Place) -> str:
     phases = state.values.get(step.process)
     if not isinstance(phases, list) or not all(isinstance(name, str) for name in phases):
-        raise PhaseFailed(f"{place}: {step.process!r} must hold a list of phase names, not {phases!r}")
+        raise PhaseFailed(f"{place}: {step.process!r} must hold a list of phase names, not {phases!r:.200}")
     if unknown := [name for name in phases if name not in chain.context.company.phases]:
         known = ", ".join(chain.context.company.phases)
-        raise PhaseFailed(f"{place}: the process names unknown phases {unknown}; known are {known}")
+        raise PhaseFailed(f"{place}: the process names unknown phases {unknown!s:.200}; known are {known}")
     scope = Scope(place)
     for name in phases:
         await PhaseRun(chain.context, state, name, scope.enter(name)).run()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from chatdev.config.step_kinds import Foreach
 from chatdev.errors import PhaseFailed
+from chatdev.plain_values import short_name
+
+_SHOWN = 500  # characters of the ids in an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ def order_items(values: Any, body: Foreach, place: str) -> list[Item]:
     items = [_item(value, number, body) for number, value in enumerate(values, start=1)]
     by_id = {item.id: item for item in items}
     if len(by_id) < len(items):
-        raise PhaseFailed(f"{place}: two items share an id; ids given: {', '.join(item.id for item in items)}")
+        raise PhaseFailed(f"{place}: two items share an id; ids given: {_in_short(item.id for item in items)}")
     if body.depends_on is None:
         return items
     return [by_id[name] for name in _sort_parents_first(by_id, place)]
@@ -38,12 +41,12 @@ def _sort_parents_first(by_id: dict[str, Item], place: str) -> list[str]:
     sorter: TopologicalSorter[str] = TopologicalSorter()
     for item in by_id.values():
         if unknown := [parent for parent in item.parents if parent not in by_id]:
-            raise PhaseFailed(f"{place}: item {item.id} depends on unknown items: {', '.join(unknown)}")
+            raise PhaseFailed(f"{place}: item {item.id} depends on unknown items: {_in_short(unknown)}")
         sorter.add(item.id, *item.parents)
     try:
         sorter.prepare()
     except CycleError as error:
-        circle = " -> ".join(error.args[1])
+        circle = _in_short(error.args[1], " -> ")
         raise PhaseFailed(f"{place}: the items depend on one another in a circle: {circle}") from None
     positions = {name: n for n, name in enumerate(by_id)}
     ready, result = list(sorter.get_ready()), list[str]()
@@ -60,7 +63,17 @@ def _item(value: Any, number: int, body: Foreach) -> Item:
     fields = value if isinstance(value, dict) else {}
     parents = fields.get(body.depends_on) or [] if body.depends_on else []
     parents = parents if isinstance(parents, list) else [parents]
-    return Item(str(fields.get(body.id, number)), value, tuple(map(str, parents)))
+    return Item(_id_of(fields.get(body.id, number)), value, tuple(map(_id_of, parents)))
+
+
+def _id_of(given: Any) -> str:
+    """The id as places, headers and messages have it."""
+    return short_name(str(given))
+
+
+def _in_short(names: Iterable[str], between: str = ", ") -> str:
+    text = between.join(names)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
 
 
 def outcome_of(items: Sequence[Item], done: int, failures: Sequence[PhaseFailed]) -> str:

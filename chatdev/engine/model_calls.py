@@ -22,6 +22,9 @@ from chatdev.errors import ContextOverflow, JournalError
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Reply, Request, ToolSpec, Usage
 from chatdev.place import Place
+from chatdev.plain_values import short_name
+
+_LONGEST_HEADER = 1000  # characters; servers refuse what is much longer (431)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,8 @@ class ModelCalls:
     def _headers(self, agent: Agent, place: Place) -> dict[str, str]:
         values = {"Run": self.context.settings.name, "Company": self.context.company.company, "Phase": self.phase,
                   "Role": agent.role, "Activity": place}
-        return {f"X-ChatDev-{name}": quote(value, safe="#/ -._:") for name, value in values.items()}
+        return {f"X-ChatDev-{name}": short_name(quote(value, safe="#/ -._:", errors="replace"), _LONGEST_HEADER)
+                for name, value in values.items()}
 
     def _record(self, request: Request) -> dict[str, Any]:
         """The request as the journal keeps it: messages by hash, everything that shapes the reply, nothing secret."""

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.yaml_nodes import plain, read
-from chatdev.journal import read_journal
 from chatdev.place import Place
+from chatdev.runner.record_forms import run_records
 from chatdev.runner.recorded import find_journal
 
 Records = Sequence[Mapping[str, Any]]
@@ -71,7 +71,7 @@ def dialogues(folders: Iterable[Path], reviews: Sequence[str] = ("code_review",)
     `tests` are the phases in which issues are named and errors shown. Raises JournalError for what is no journal."""
     found = Dialogues()
     for folder in folders:
-        records = newest_session(read_journal(find_journal(folder)))
+        records = newest_session(run_records(find_journal(folder)))
         found.runs += 1
         for phase, said in speech(records).items():
             total = found.speech.setdefault(phase, Speech())

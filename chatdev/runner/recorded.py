@@ -22,10 +22,11 @@ from chatdev.engine.activity import (
     result_to_json,
 )
 from chatdev.errors import ConfigError, JournalError, UnsafePath
-from chatdev.journal import Journal, read_journal
+from chatdev.journal import Journal
 from chatdev.llm.base import Image
 from chatdev.place import Place
 from chatdev.runner.options import RunOptions
+from chatdev.runner.record_forms import run_records
 from chatdev.runner.restored import RESTORED_OPTIONS
 from chatdev.runner.toolbox import KnownTools
 from chatdev.workspace.snapshot import safe_path
@@ -49,7 +50,7 @@ class RecordedRun:
     def read(cls, path: Path) -> RecordedRun:
         """The journal at `path`, or of the run folder `path`. Raises JournalError when it is none, or damaged."""
         file = find_journal(path)
-        records = tuple(read_journal(file))
+        records = tuple(run_records(file))
         kinds: dict[str, list[Mapping[str, Any]]] = {"Order": [], "Message": [], "Activity": []}
         for record in records:
             kinds.get(record["kind"], []).append(record)
@@ -60,7 +61,7 @@ class RecordedRun:
             return cls(file, Order.from_record(kinds["Order"][-1]),
                        {record["hash"]: record["message"] for record in kinds["Message"]},
                        _activities_by_place(kinds["Activity"]), records)
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{file}: a record lacks what belongs to it ({error!r}); the journal is "
                                "damaged") from error
 
@@ -163,14 +164,15 @@ class Order:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Order:
         """The order that `to_record` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        record["company"].encode()  # it is written as a file
         _check_texts("source", record["source"], {"name_or_path": str, "sets": list, "without": list})
         _check_texts("options", record["options"], {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
-        images = {name: Image(b64decode(data), media_type) for name, (media_type, data) in record["images"].items()}
+        images = {name: Image(b64decode(data), str(kind)) for name, (kind, data) in record["images"].items()}
         software = {_plain_path(path): b64decode(data) for path, data in record["software"].items()}
         profiles = [ModelProfile.model_validate(profile) for profile in record["profiles"]]
         return cls(record["company"], record["source"], record["inputs"], images, software=software,
                    values=record["values"], options=record["options"], profiles=profiles,
-                   tools=record.get("tools", ()))
+                   tools=[str(name) for name in record.get("tools", ())])
 
 
 def _check_texts(name: str, values: Mapping[str, Any], kinds: Mapping[str, type]) -> None:

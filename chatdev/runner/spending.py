@@ -61,7 +61,7 @@ def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[M
         match record["kind"]:
             case "Activity" if not record.get("copied") and (spent := _activity_spending(record, profiles)):
                 without_event[record["place"]] = spent
-            case "ModelCalled" | "ToolCalled" if not record["replayed"]:
+            case "ModelCalled" | "ToolCalled" if not record.get("replayed"):
                 unfinished += _at_least_nothing(record["seconds"])
                 if record["kind"] == "ModelCalled":
                     without_event.pop(record["place"], None)
@@ -87,7 +87,7 @@ def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfil
 
 def _call_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
     tokens = _at_least_nothing(record["prompt_tokens"]), _at_least_nothing(record["completion_tokens"])
-    cost = record["cost"]
+    cost = record.get("cost")
     return Spending(1, sum(tokens), profile_for(record["model"], profiles).cost(*tokens) if cost is None
                     else _at_least_nothing(cost))
 

@@ -29,6 +29,19 @@ def test_without_dependencies_the_order_stands_and_items_get_numbers() -> None:
     assert ids([{"id": 7}, {"id": 3}]) == ["7", "3"]
 
 
+def test_ids_of_any_length_and_kind_are_names_of_places() -> None:
+    plan = [{"id": "x" * 200_000}, {"id": "x" * 200_001, "parents": ["x" * 200_000]}, {"id": "\ud800\n"}, {"id": [1]}]
+    found = ids(plan)
+    assert len(set(found)) == len(plan)
+    assert all(len(name) <= 80 and name.isprintable() and name.isascii() for name in found)
+
+
+def test_an_error_shows_the_beginning_of_many_ids() -> None:
+    with pytest.raises(PhaseFailed, match="share an id") as caught:
+        ids([{"id": "x" * 70}] * 5000)
+    assert len(str(caught.value)) < 1000
+
+
 @pytest.mark.parametrize(("plan", "says"), [
     ("not a list", "must give a list"),
     ([{"id": "a"}, {"id": "a"}], "share an id"),

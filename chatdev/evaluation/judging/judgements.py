@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 from chatdev.batch.attempt import Expense
 from chatdev.errors import JournalError
 from chatdev.journal import Journal, read_journal
+from chatdev.runner.record_forms import check_fields
 from chatdev.workspace.file_tree import explain_os_errors
 
 Verdict = Literal["first", "second", "tie"]
@@ -55,7 +56,8 @@ class Judgement:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
-        """The judgement that a line holds. Raises KeyError."""
+        """The judgement that a line holds. Raises KeyError or TypeError."""
+        check_fields(cls, record)
         return cls(**{field.name: record[field.name] for field in fields(cls)})
 
 
@@ -106,7 +108,7 @@ def read_judgements(path: Path) -> list[Judgement]:
     for number, record in enumerate(read_journal(path), start=1):
         try:
             found.append(Judgement.of(record))
-        except KeyError as error:
+        except (KeyError, TypeError) as error:
             raise JournalError(f"{path}, line {number}: no judgement (it has no {error}); give the file of judgements, "
                                "or a new one: --record FILE") from error
     return found

@@ -86,6 +86,8 @@ ITEMS: dict[str, Any] = {
     "ids that are paths": [{"id": "../../escaped", "parents": []}, {"id": "/tmp/chatdev-escaped.py", "parents": []}],
     "ids that steer a terminal": [{"id": "\x1b[2Jx", "parents": []}],
     "ids with slashes and marks": [{"id": "a/b#1/round-1", "parents": []}, {"id": "a\nb", "parents": []}],
+    "ids without end": [{"id": "x" * 200_000, "parents": []}, {"id": "x" * 200_000 + "y", "parents": ["x" * 200_000]}],
+    "ids that are no texts": [{"id": {"a": [1]}, "parents": None}, {"id": None, "parents": {"a": [1]}}],
 }
 
 
