@@ -31,12 +31,17 @@ _OWN_KINDS: Mapping[str, Mapping[str, Any]] = {
 def run_records(journal: Path) -> Iterator[dict[str, Any]]:
     """The records of a run's journal, in order. Raises JournalError for what is no journal of a run, or damaged."""
     for number, record in enumerate(read_journal(journal), start=1):
-        try:
-            check_record(record)
-        except (KeyError, TypeError, ValueError) as error:
-            raise JournalError(f"{journal}, line {number}: the record ({record['kind']!r:.40}) lacks what belongs to "
-                               f"it ({error!s:.200}); the journal is damaged") from error
+        check_line(record, journal, number)
         yield record
+
+
+def check_line(record: Mapping[str, Any], journal: Path, number: int) -> None:
+    """Raise JournalError when the record in a line of the journal lacks what belongs to it."""
+    try:
+        check_record(record)
+    except (KeyError, TypeError, ValueError) as error:
+        raise JournalError(f"{journal}, line {number}: the record ({record['kind']!r:.40}) lacks what belongs to it "
+                           f"({error!s:.200}); the journal is damaged") from error
 
 
 def check_record(record: Mapping[str, Any]) -> None:

@@ -22,11 +22,11 @@ from chatdev.engine.activity import (
     result_to_json,
 )
 from chatdev.errors import ConfigError, JournalError, UnsafePath
-from chatdev.journal import Journal
+from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image
 from chatdev.place import Place
 from chatdev.runner.options import RunOptions
-from chatdev.runner.record_forms import run_records
+from chatdev.runner.record_forms import check_line
 from chatdev.runner.restored import RESTORED_OPTIONS
 from chatdev.runner.toolbox import KnownTools
 from chatdev.workspace.snapshot import safe_path
@@ -50,13 +50,15 @@ class RecordedRun:
     def read(cls, path: Path) -> RecordedRun:
         """The journal at `path`, or of the run folder `path`. Raises JournalError when it is none, or damaged."""
         file = find_journal(path)
-        records = tuple(run_records(file))
+        records = tuple(read_journal(file))
         kinds: dict[str, list[Mapping[str, Any]]] = {"Order": [], "Message": [], "Activity": []}
         for record in records:
             kinds.get(record["kind"], []).append(record)
         if not kinds["Order"]:
             raise JournalError(f"{file} does not say what the run was to do (it has no `Order`): it was stopped before "
                                "it began, or is no journal of a run; start the run anew")
+        for number, record in enumerate(records, start=1):
+            check_line(record, file, number)
         try:
             return cls(file, Order.from_record(kinds["Order"][-1]),
                        {record["hash"]: record["message"] for record in kinds["Message"]},
