@@ -138,12 +138,12 @@ def _probe(user: int | None, argv: Sequence[str] = ("true",)) -> str | None:
 
 @contextlib.contextmanager
 def _group(limits: ProcessLimits) -> Iterator[Group | None]:
-    """A control group for the program, where we may make one."""
-    parent = cgroup.parent()
-    if parent is None:
-        yield None
-        return
-    with cgroup.group(parent, limits) as made:
+    """A control group for the program, where we may make one; None where the kernel has no more of them, too."""
+    parent, made = cgroup.parent(), None
+    with contextlib.ExitStack() as stack:
+        if parent is not None:
+            with contextlib.suppress(OSError):
+                made = stack.enter_context(cgroup.group(parent, limits))
         yield made
 
 

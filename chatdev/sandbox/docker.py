@@ -103,12 +103,12 @@ class Docker:
         if state.get("Status") not in ("running", "exited"):
             reason = execution.stderr.strip() or ("it took too long" if execution.timed_out else "no reason")
             raise SandboxError(f"docker could not start {job.argv[0]}: {reason}")
+        if state["OOMKilled"] and not execution.exceeded:  # perhaps one of many: the others may have run on
+            return replace(execution, exit_status=None, signal=int(signal.SIGKILL), exceeded="memory", timed_out=False)
         if execution.timed_out or execution.exceeded:
             return execution
         if state["Status"] == "running":
             raise SandboxError(f"docker lost hold of {job.argv[0]}: {execution.stderr.strip() or 'no reason'}")
-        if state["OOMKilled"]:
-            return replace(execution, exit_status=None, signal=int(signal.SIGKILL), exceeded="memory")
         return signal_from_status(replace(execution, exit_status=state["ExitCode"]))
 
     def _remove(self, name: str) -> None:

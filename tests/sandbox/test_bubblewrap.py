@@ -15,8 +15,10 @@ import pytest
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import bubblewrap as bwrap
+from chatdev.sandbox import cgroup
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.bubblewrap import command_line
+from chatdev.sandbox.cgroup import Group
 from chatdev.sandbox.kinds import find_sandbox
 from tests.sandbox.conftest import PYTHON, RunPython, processes_with
 
@@ -96,6 +98,12 @@ def test_a_fork_bomb_is_bounded(run_python: RunPython) -> None:
                       "except BlockingIOError: print('stopped after', n)", processes=40, seconds=8)
     assert done.stdout.startswith("stopped after ")
     assert int(done.stdout.split()[-1]) <= 40
+
+
+def test_a_program_runs_where_there_are_no_more_control_groups(run_python: RunPython, tmp_path: Path,
+                                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroup, "parent", lambda: Group(tmp_path / "gone"))
+    assert run_python("print('ran')").stdout == "ran\n"
 
 
 def test_a_memory_bomb_is_bounded(run_python: RunPython) -> None:
