@@ -110,19 +110,30 @@ def candidates(process: Path = Path("/proc/self")) -> list[Group]:
 
 def _own_and_above(process: Path, version: Version) -> list[Path]:
     """Our own group of a version and the one above it, as far as they can be seen here."""
-    mounts = (line.split() for line in _lines(process / "mountinfo") if version.mount in line)
-    mount = next((words for words in mounts if version.controllers in ("", *words[-1].split(","))), None)
-    groups = (line.split(":", 2) for line in _lines(process / "cgroup"))
-    path = next((path for _, names, path in groups if _names(names, version)), None)
+    mount, path = _find_mount(process, version), _find_group(process, version)
     if mount is None or path is None:
         return []
-    root, top = mount[3], Path(mount[4])
+    root, top = mount
     own = top / os.path.relpath(path, root)
     return [folder for folder in (own, own.parent) if folder.is_relative_to(top) and ".." not in folder.parts]
 
 
-def _names(controllers: str, version: Version) -> bool:
-    return version.controllers in controllers.split(",")
+def _find_mount(process: Path, version: Version) -> tuple[str, Path] | None:
+    """Which group a mounted hierarchy shows as its top, and where it is mounted."""
+    for line in _lines(process / "mountinfo"):
+        words = line.split()
+        if version.mount in line and version.controllers in ("", *words[-1].split(",")):
+            return words[3], Path(words[4])
+    return None
+
+
+def _find_group(process: Path, version: Version) -> str | None:
+    """The name of our own group."""
+    for line in _lines(process / "cgroup"):
+        _, controllers, path = line.split(":", 2)
+        if version.controllers in controllers.split(","):
+            return path
+    return None
 
 
 def _limits_memory(group: Path) -> bool:
