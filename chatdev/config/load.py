@@ -176,7 +176,10 @@ def _text_of_file(node: Node, folder: Path) -> Node:
     name = node.value
     if not isinstance(name, str) or not name or "\0" in name:
         raise ConfigError(f"{node.place}: {name!r} is not a file name; write e.g. `file: prompts/coding.j2`")
-    path = (folder / name).resolve()
+    try:
+        path = (folder / name).resolve()
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"{node.place}: the file {name!r} cannot be found ({error}); fix the link") from error
     if not path.is_relative_to(folder):
         raise ConfigError(f"{node.place}: the file {name!r} lies outside the company's folder {display_path(folder)}; "
                           "move it there")

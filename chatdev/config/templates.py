@@ -13,8 +13,8 @@ from jinja2 import ChainableUndefined, StrictUndefined, Template, TemplateError,
 from jinja2.environment import TemplateExpression
 from jinja2.meta import find_undeclared_variables
 from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from chatdev.config.template_limits import LimitedEnvironment, measure_rendering
 from chatdev.errors import ConfigError, ExpressionError
 
 
@@ -25,7 +25,8 @@ def render(template: str, values: Mapping[str, Any], where: str) -> str:
     Raises ConfigError for a syntax error, a variable without a value or an operation the values do not allow.
     """
     try:
-        return _compile(template).render(values)
+        with measure_rendering():
+            return _compile(template).render(values)
     except TemplateSyntaxError as error:
         raise ConfigError(f"{where}: {_syntax_message(error)}") from error
     except FAILURES as error:
@@ -107,8 +108,9 @@ class Expression:
         Raises ExpressionError when the values do not fit, e.g. a comparison of text with a number.
         """
         try:
-            result = self._compiled(values)
-            return list(result) if isinstance(result, Iterator) else result
+            with measure_rendering():
+                result = self._compiled(values)
+                return list(result) if isinstance(result, Iterator) else result
         except FAILURES as error:
             raise ExpressionError(f"the expression {self.text!r} cannot be evaluated: {error}; "
                                   "check the names and the kinds of values it compares") from error
@@ -133,18 +135,19 @@ def _expression_environment() -> DataEnvironment:
     return DataEnvironment(_Missing)
 
 
-FAILURES = (TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+FAILURES = (TemplateError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, SyntaxError,
+            TypeError, ValueError)
 """What evaluating a template or an expression on odd values may raise."""
 
 
-class DataEnvironment(ImmutableSandboxedEnvironment):
+class DataEnvironment(LimitedEnvironment):
     """Reads `plan.items` as the entry `items` of the mapping, not as the method of the same name."""
 
     def __init__(self, undefined: type[Undefined]) -> None:
         super().__init__(undefined=undefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
         self.globals.clear()
-        self.filters["tojson"] = to_json
-        self.filters["listing"] = listing
+        self.add_filter("tojson", to_json)
+        self.add_filter("listing", listing)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """`obj.attribute`, entries of mappings first."""

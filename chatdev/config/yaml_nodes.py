@@ -68,7 +68,10 @@ Dumper.add_representer(str, _block_text)
 
 def display_path(path: Path) -> str:
     """The path as messages name it: relative to the working directory where it lies below it."""
-    here, real = working_folder(), path.resolve()
+    try:
+        here, real = working_folder(), path.resolve()
+    except (OSError, RuntimeError):  # a link that leads to itself
+        return str(path)
     return str(real.relative_to(here) if real.is_relative_to(here) else real)
 
 

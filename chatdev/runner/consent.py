@@ -26,6 +26,7 @@ from chatdev.llm.connection import AZURE_KEY_VARIABLE, AZURE_URL_VARIABLE, KEY_V
 from chatdev.llm.rate import RateLimit
 from chatdev.llm.registry import Models
 from chatdev.origins import Origin, without_user
+from chatdev.paths import working_folder
 
 Trusted = bool | Collection[str]
 """Whom the user trusts beside those on record: everybody, nobody, or whose digests these are."""
@@ -121,7 +122,7 @@ def _describe(settings: ModelSettings) -> str:
 def dotenv_stranger(folder: Path | None = None) -> Stranger:
     """The `.env` in `folder` (default: the working one). Its digest is of the addresses in it, a file of a model, and
     of which keys it has of its own."""
-    variables, file = read_dotenv(folder), (folder or Path.cwd()).resolve() / ".env"
+    variables, file = read_dotenv(folder), (folder or working_folder()).resolve() / ".env"
     addresses = {name: without_user(variables[name]) for name in (URL_VARIABLE, AZURE_URL_VARIABLE)
                  if variables.get(name)}
     model = variables.get(MODEL_VARIABLE, "")
