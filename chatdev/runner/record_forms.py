@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -88,15 +88,21 @@ def _fields(form: type) -> Mapping[str, tuple[Any, bool]]:
 
 def _fits(value: Any, hint: Any) -> bool:
     """Whether a JSON value is of the type that a field is declared with."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (types.UnionType, typing.Union):
-        return any(_fits(value, one) for one in arguments)
-    if origin is Literal:
-        return isinstance(value, str)  # later versions may know more words
-    if origin is tuple:
-        return isinstance(value, list) and all(_fits(one, arguments[0]) for one in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(_fits(one, arguments[1]) for one in value.values())
+    if origin := typing.get_origin(hint):
+        return _FITTING[origin](value, typing.get_args(hint))
     if hint in (int, float):
-        return is_amount(value) and (hint is float or isinstance(value, int))
+        return is_amount(value) and isinstance(value, int | hint)
     return isinstance(value, hint)
+
+
+def _fits_any(value: Any, hints: Sequence[Any]) -> bool:
+    return any(_fits(value, hint) for hint in hints)
+
+
+_FITTING: Mapping[Any, Callable[[Any, Sequence[Any]], bool]] = {
+    types.UnionType: _fits_any, typing.Union: _fits_any,
+    Literal: lambda value, _: isinstance(value, str),  # later versions may know more words
+    tuple: lambda value, hints: isinstance(value, list) and all(_fits(one, hints[0]) for one in value),
+    dict: lambda value, hints: isinstance(value, dict) and all(_fits(one, hints[1]) for one in value.values()),
+}
+"""By the kind of a generic type: whether a value is of it, given what stands in its brackets."""

@@ -62,3 +62,8 @@ def test_an_uncaught_error_on_the_console_decides_first(said: str, rule: str) ->
     assert finding.rule == rule
     if rule == "script_failed":
         assert finding.facts["errors"][0].source == "new Vue()"
+
+
+def test_a_line_number_without_end_is_no_error_of_the_page() -> None:
+    log = f':CONSOLE:{"9" * 5000}] "Uncaught x", source: index.html (2)\n'
+    assert judge_page(browser(), log, {"index.html": b"<p>"}, "index.html").rule == "page_opened"
