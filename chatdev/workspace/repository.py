@@ -24,6 +24,7 @@ from dulwich.refs import HEADREF, DiskRefsContainer, Ref, SymrefLoop, check_ref_
 
 from chatdev.errors import WorkspaceError
 from chatdev.workspace.file_tree import explain_os_errors
+from chatdev.workspace.pack_check import check_packs
 
 _AUTHOR = b"ChatDev <chatdev@localhost>"
 _FOLDERS = ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info")
@@ -86,6 +87,7 @@ class Repository:
         try:
             with (explain_os_errors("use the git history", metadata),
                   closing(_OwnObjects(metadata / "objects", loose_object_size_limit=_LARGEST_OBJECT)) as store):
+                check_packs(metadata / "objects" / "pack", _LARGEST_OBJECT)
                 yield cls(metadata, store)
         except _DAMAGES as error:
             raise WorkspaceError(f"the git history {metadata} is damaged ({type(error).__name__}: {error}); the files "
@@ -104,12 +106,15 @@ class Repository:
 
     def messages(self) -> Iterator[str]:
         """The messages of all commits, newest first."""
-        newer, seen = self.head(), set[ObjectID]()
+        newer, seen, said = self.head(), set[ObjectID](), 0
         while newer is not None:
             if newer in seen or len(seen) > _MOST:
                 raise ValueError(f"the commits before {newer!r} have no end")
             seen.add(newer)
             commit = self._commit(newer)
+            said += len(commit.message)
+            if said > _LARGEST_OBJECT:
+                raise ValueError("the messages of all commits are too long")
             yield commit.message.decode("utf-8", "replace").strip()
             newer = next(iter(commit.parents), None)
 

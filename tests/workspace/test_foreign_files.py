@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 import subprocess
 import zlib
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
+from dulwich.pack import write_pack_index_v2
 
 from chatdev.errors import ChatDevError, JournalError, UnsafePath, WorkspaceError
 from chatdev.journal import Journal, read_journal
@@ -199,6 +201,67 @@ def test_an_object_that_unpacks_to_a_giant_is_damage(run: RunFolder) -> None:
     plant(run, name, b"", b"", packed)
     (metadata(run) / "refs" / "heads" / "main").write_text(f"{name}\n")
     with pytest.raises(WorkspaceError, match="is damaged"):
+        SoftwareFolder(run.software).versions()
+
+
+def pack(run: RunFolder, *objects: bytes, skip: int = 0) -> None:
+    """A pack of these objects (header and zlib stream), the first of which is the newest commit, with its index, which
+    leaves out so many bytes of the first."""
+    body, entries = b"PACK" + struct.pack(">LL", 2, len(objects)), []
+    for number, one in enumerate(objects):
+        entries.append((sha1(b"%d" % number).digest(), len(body) + skip, zlib.crc32(one)))
+        body += one
+    checksum = sha1(body).digest()
+    stem = metadata(run) / "objects" / "pack" / f"pack-{checksum.hex()}"
+    stem.with_suffix(".pack").write_bytes(body + checksum)
+    with stem.with_suffix(".idx").open("wb") as file:
+        write_pack_index_v2(file, sorted(entries), checksum)
+    (metadata(run) / "refs" / "heads" / "main").write_text(f"{entries[0][0].hex()}\n")
+
+
+def header(kind: int, size: int) -> bytes:
+    parts, rest = [kind << 4 | size & 15], size >> 4
+    while rest:
+        parts[-1] |= 0x80
+        parts.append(rest & 0x7f)
+        rest >>= 7
+    return bytes(parts)
+
+
+def number(value: int) -> bytes:
+    parts = []
+    while value > 0x7f:
+        parts.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+DELTA = zlib.compress(number(10) + number(GIANT) + b"\x91\x00\x0a" * 8)
+SMALL = zlib.compress(number(10) + number(10) + b"\x91\x00\x0a")
+PACKS = {
+    "a giant": ([header(1, GIANT) + zlib.compress(b"x")], f"has {GIANT} bytes"),
+    "a difference that makes a giant": ([header(1, 5) + zlib.compress(b"x"), header(6, 30) + b"\x0e" + DELTA],
+                                        f"has {GIANT} bytes"),
+    "what is made of itself": ([header(6, 30) + b"\x00" + DELTA], "not made of one before it"),
+    "what is made of what comes later": ([header(6, 30) + b"\xff\x7f" + DELTA], "not made of one before it"),
+    "what is made of a name": ([header(7, 30) + sha1(b"0").digest() + DELTA], "made of one that is named"),
+    "a size without an end": ([b"\x9f" + b"\xff" * 80], "bytes"),
+}
+
+
+@pytest.mark.parametrize("name", PACKS)
+def test_a_pack_that_no_git_has_packed_is_damage(run: RunFolder, name: str) -> None:
+    objects, why = PACKS[name]
+    pack(run, *objects)
+    with pytest.raises(WorkspaceError, match=f"is damaged .*{why}"):
+        SoftwareFolder(run.software).versions()
+
+
+def test_what_no_index_names_is_looked_at_too(run: RunFolder) -> None:
+    """An object may be made of one that only its distance leads to."""
+    giant = header(1, GIANT) + zlib.compress(b"x")
+    pack(run, giant + header(6, 12) + bytes([len(giant)]) + SMALL, skip=len(giant))
+    with pytest.raises(WorkspaceError, match=f"has {GIANT} bytes"):
         SoftwareFolder(run.software).versions()
 
 
