@@ -157,10 +157,10 @@ class SoftwareFolder:
         changed = {path: content for path, content in after.items() if before.get(path) != content}
         deleted = [path for path in before if path not in after]
         _refuse_unsafe((*changed, *deleted))
-        if withheld := withheld_files(after):
-            self.withheld |= withheld
-            changed = {path: content for path, content in changed.items() if path not in withheld}
-            deleted += [path for path in withheld if path in before]
+        for path, why in withheld_files(after).items():
+            self.withheld[path] = why
+            changed.pop(path, None)
+            deleted += [path] if path in before else []
         for path in deleted:  # first: a file may give way to a folder of the same name
             remove_file(self.path, path)
         for path, content in changed.items():
