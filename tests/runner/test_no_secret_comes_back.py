@@ -173,3 +173,14 @@ def test_keys_in_a_dotenv_of_the_software_to_start_from_go_no_further(plantation
         assert stripe not in text
         assert "another-one-of-the-user" not in text
     assert "PORT=8080" in outcome.software.text(".env")
+
+
+def test_ordinary_variables_spoil_no_program(shop: Shop) -> None:
+    """Neither one whose name ends like that of a key, nor a placeholder behind one that is that of a key."""
+    text = "import sys\n\nSORT_KEY = 'created_at_timestamp'\nprint('your-api-key-here', SORT_KEY, file=sys.stderr)"
+    shop.environment |= {"MONKEY": "import sys", "TURKEY": "file=sys.stderr", "SORT_KEY": "created_at_timestamp",
+                         "API_KEY": "your-api-key-here", "DB_PASSWORD": "import sys", "KEYBOARD": text}
+    shop.route({FIRST: HELLO, SECOND: "<SOLUTION>\n" + program(text)})
+    outcome = shop.run()
+    outcome.assert_succeeded()
+    assert outcome.software.text("main.py") == f"{text}\n"
