@@ -1,31 +1,36 @@
-"""Fuzz the file parser and the marker parser by atheris, ten minutes each, guided by the code that an input reaches.
+"""Fuzz every reader of what others wrote by atheris, ten minutes for each target, guided by the code that an input
+reaches.
 
-The first inputs are the texts of the parsers' own tests and what was found before. An input that breaks a property
-(tests/fuzz/properties.py), takes more than 20 s or 2 GB is written to tests/fuzz/cases/, where it fails `make test`
-until it is mended.
+The first inputs are the texts of the readers' own tests, their pieces, and what was found before. An input that breaks
+what must hold (tests/fuzz/readers/), takes more than 20 s or 2 GB is written to tests/fuzz/cases/, where it fails
+`make test` until it is mended. `--only TARGET …` fuzzes some, `--missing` those without a result of that length; the
+results of the others are kept, so that it can be done in parts.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.reliability.proof import Claim, Proof, Study
-from benchmarks.study import ROOT, markdown_table
+from benchmarks.reliability.proof import SEED, Claim, Proof, Study
+from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results
 from chatdev.workspace.python_source import parse
-from tests.fuzz.properties import PROPERTIES, TOKENS
+from tests.fuzz.targets import TARGETS, Target
 
 SECONDS, QUICK = 600, 2
+SAMPLE = ("files", "slang")  # that a quick study fuzzes
 CASES = ROOT / "tests" / "fuzz" / "cases"
 MISSING = ("atheris is not installed, which finds the inputs. It has wheels for Python 3.11 to 3.13 on Linux (x86-64): "
            "pip install -e '.[fuzz]'")
@@ -37,11 +42,12 @@ _DONE = re.compile(r"^#\d+\s+DONE\s+cov: (?P<branches>\d+) ft: \d+ corp: (?P<kep
 
 @dataclass(frozen=True, slots=True)
 class Fuzzed:
-    """What came of a target. `seconds` of a processor: on a busy machine fewer than the clock's. `branches` of the
-    parser were reached; `kept` inputs each reach something of their own; `memory` in MB; `found` says what breaks it,
-    and where the input is."""
+    """What came of a target in `asked` seconds. `seconds` of a processor: on a busy machine fewer than the clock's.
+    `branches` of the readers were reached; `kept` inputs each reach something of their own; `memory` in MB; `found`
+    says what breaks it, and where the input is."""
 
     target: str
+    asked: int = 0
     seconds: int = 0
     inputs: int = 0
     branches: int = 0
@@ -51,29 +57,35 @@ class Fuzzed:
     found: str = ""
 
 
-def seeds() -> Iterator[bytes]:
+def seeds(name: str, target: Target) -> Iterator[bytes]:
     """Texts to begin with."""
-    for path in sorted((ROOT / "tests" / "replies").glob("test_*.py")):
+    yield from map(_bytes, target.tokens)
+    for path in sorted((ROOT / "tests" / target.tests).glob("test_*.py")):
         for node in ast.walk(parse(path.read_bytes(), path.name)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value.encode("utf-8", "surrogatepass")
-    for path in sorted(CASES.iterdir()):
+                yield _bytes(node.value)
+    for path in sorted(CASES.glob(f"{name}-*")):
         yield path.read_bytes()
 
 
-def dictionary() -> str:
+def dictionary(target: Target) -> str:
     """The tokens as libFuzzer reads them."""
-    escaped = (token.encode("utf-8", "surrogatepass").hex(" ").replace(" ", r"\x") for token in TOKENS)
+    escaped = (_bytes(token[:60]).hex(" ").replace(" ", r"\x") for token in target.tokens)
     return "".join(rf'"\x{token}"' + "\n" for token in escaped)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def fuzzed(target: str, seconds: int, seed: int, scratch: Path) -> Fuzzed:
     """Fuzz one target in a process of its own."""
+    about = TARGETS[target]
     corpus, found = scratch / target, scratch / f"{target}-found"
     corpus.mkdir()
     found.mkdir()
-    (tokens := scratch / f"{target}-tokens").write_text(dictionary(), encoding="ascii")
-    for number, text in enumerate(dict.fromkeys(seeds())):
+    (tokens := scratch / f"{target}-tokens").write_text(dictionary(about), encoding="ascii")
+    for number, text in enumerate(dict.fromkeys(seeds(target, about))):
         (corpus / str(number)).write_bytes(text)
     limits = {**_LIMITS, "max_total_time": seconds, "seed": seed, "artifact_prefix": f"{found}/",
               "dict": tokens}
@@ -86,7 +98,7 @@ def fuzzed(target: str, seconds: int, seed: int, scratch: Path) -> Fuzzed:
         log.seek(0)
         output = log.read().decode("utf-8", "replace")
     result = _read(target, process.returncode, output, _kept(target, found))
-    return replace(result, seconds=round(used.ru_utime + used.ru_stime))
+    return replace(result, asked=seconds, seconds=round(used.ru_utime + used.ru_stime))
 
 
 def _kept(target: str, found: Path) -> list[str]:
@@ -111,27 +123,75 @@ def _read(target: str, status: int, output: str, cases: list[str]) -> Fuzzed:
 
 
 def prove(seed: int, quick: bool) -> Proof:
-    """Fuzz every target. Exits with the mend when atheris is not there."""
+    """Fuzz every target anew; quickly, two of them (tests/fuzz/ tries every reader with every `make test`)."""
+    return proof_of(fuzz_all(SAMPLE, QUICK, seed) if quick else fuzz_all([*TARGETS], SECONDS, seed))
+
+
+def fuzz_all(targets: Sequence[str], seconds: int, seed: int,
+             on_result: Callable[[Fuzzed], None] | None = None) -> list[Fuzzed]:
+    """Fuzz these targets, as many at a time as there are cores. Exits with the mend when atheris is not there."""
     if find_spec("atheris") is None:
         raise SystemExit(MISSING)
-    seconds = QUICK if quick else SECONDS
-    with TemporaryDirectory(prefix="chatdev-fuzz-") as folder, ThreadPoolExecutor() as pool:
-        results = [*pool.map(lambda target: fuzzed(target, seconds, seed, Path(folder)), PROPERTIES)]
-    claims = [Claim(f"in {seconds} s of fuzzing no input breaks what must hold of reading {result.target}",
+    results = []
+    with TemporaryDirectory(prefix="chatdev-fuzz-") as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        for work in as_completed([pool.submit(fuzzed, target, seconds, seed, Path(folder)) for target in targets]):
+            results.append(work.result())
+            if on_result:
+                on_result(results[-1])
+    return results
+
+
+def proof_of(results: Iterable[Fuzzed]) -> Proof:
+    """The claims and figures of these results, in the order of the targets."""
+    ordered = sorted(results, key=lambda result: [*TARGETS].index(result.target))
+    claims = [Claim(f"in {result.asked} s of fuzzing no input breaks what must hold of reading {result.target}",
                     not result.found, result.found or f"{result.inputs:,} inputs, {result.seconds} s of a processor")
-              for result in results]
-    return Proof(claims, {"seconds": seconds, "targets": [asdict(result) for result in results]})
+              for result in ordered]
+    return Proof(claims, {"targets": [asdict(result) for result in ordered]})
 
 
 def table(figures: Mapping[str, Any]) -> str:
     """What came of the targets."""
-    columns = ["parser of", "processor, s", "inputs", "branches reached", "inputs kept", "slowest, s", "memory, MB"]
-    rows = ([f"`{t['target']}`", t["seconds"], f"{t['inputs']:,}",
+    columns = ["target", "reads", "processor, s", "inputs", "branches reached", "inputs kept", "slowest, s",
+               "memory, MB"]
+    rows = ([f"`{t['target']}`", ", ".join(TARGETS[t["target"]].readers), t["seconds"], f"{t['inputs']:,}",
              *(t[name] for name in ("branches", "kept", "slowest_seconds", "memory"))] for t in figures["targets"])
     return markdown_table(columns, rows)
 
 
 STUDY = Study("fuzz", prove, table)
 
+
+def known_results() -> dict[str, Fuzzed]:
+    """What was written down before, by target."""
+    before = read_results(RESULTS_FOLDER / "fuzz.json").get("figures", {}).get("targets", [])
+    return {row["target"]: Fuzzed(**row) for row in before if row["target"] in TARGETS}
+
+
+def main() -> int:
+    """Fuzz what is asked for, and write each result down as it comes; 0 when nothing was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} s each; nothing is written down")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="for each target (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", choices=[*TARGETS], metavar="TARGET", help=", ".join(TARGETS))
+    parser.add_argument("--missing", action="store_true", help="leave out targets that have a result of that length")
+    options = parser.parse_args()
+    known = known_results()
+    targets = [name for name in options.only or (SAMPLE if options.quick else TARGETS)
+               if not (options.missing and name in known and known[name].asked >= options.seconds)]
+    started = time.monotonic()
+
+    def note(result: Fuzzed) -> None:
+        known[result.target] = result
+        [claim] = proof_of([result]).claims
+        print(f"{'✓' if claim.holds else '✗'} {claim.text}: {claim.detail}", flush=True)
+        if not options.quick:
+            STUDY.record(proof_of(known.values()), options.seed, time.monotonic() - started)
+
+    results = fuzz_all(targets, QUICK if options.quick else options.seconds, options.seed, note)
+    return 0 if all(not result.found for result in results) else 1
+
+
 if __name__ == "__main__":
-    sys.exit(STUDY.main(__doc__))
+    sys.exit(main())

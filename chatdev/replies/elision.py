@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-_COMMENT = re.compile(r"(?:#+|//+|--+|;+|%+|/\*+|\(\*+|<!--+|\{/\*+)\s*(?P<text>.*?)\s*(?:\*+/\}?|\*+\)|--+>)?\s*")
-_BARE = re.compile(r"\.{3}|…|\[(?P<text>[A-Za-z.…][^\[\]]* [^\[\]]*)\]")
+_OPENS = re.compile(r"#+|//+|--+|;+|%+|/\*+|\(\*+|<!--+|\{/\*+")
+_CLOSES = {"*/}": "*", "*/": "*", "*)": "*", "-->": "-"}
+"""Ends of comments, and the character that may stand in them more often."""
+_BARE = re.compile(r"\.{3}|…|\[(?P<text>[A-Za-z.…](?=[^ ]* )[^\[\]]*+)\]")
 _CLEAR = {"existing", "rest", "unchanged", "unmodified", "omitted"}
 _DOTTED = _CLEAR | {"remaining", "previous", "other", "same", "original", "keep"}  # these need dots to be understood
 _CODE = {
@@ -30,8 +32,15 @@ def is_elision(line: str) -> bool:
         return False
     if bare := _BARE.fullmatch(stripped):
         return bare["text"] is None or _stands_for_code(bare["text"])
-    comment = _COMMENT.fullmatch(stripped)
-    return comment is not None and _stands_for_code(comment["text"].strip("() \t[]"))
+    comment = _OPENS.match(stripped)
+    return comment is not None and _stands_for_code(_comment_text(stripped[comment.end():]).strip("() \t[]"))
+
+
+def _comment_text(text: str) -> str:
+    """What a comment says, without its end."""
+    text = text.strip()
+    end = next((end for end in _CLOSES if text.endswith(end)), None)
+    return text if end is None else text.removesuffix(end).rstrip(_CLOSES[end]).rstrip()
 
 
 def _stands_for_code(comment: str) -> bool:

@@ -176,8 +176,8 @@ def _read_call(block: str) -> ToolCall | None:
 _OVERLAP = 400  # characters a model repeats at most when it goes on
 _END, _AGAIN = 60, 4  # characters at the end of a reply that stand in it so often: it goes in circles
 _NUMBER = re.compile(r"\d+")
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n?", re.MULTILINE)
-_REOPENED = re.compile(r"\A\s*(```+|~~~+)[^\n`]*\n")
+_FENCE = re.compile(r"^[ \t]*+(```++|~~~++)[^\n`]*+\n?", re.MULTILINE)
+_REOPENED = re.compile(r"\A\s*(```++|~~~++)[^\n`]*+\n")
 
 
 def join_continuation(start: str, rest: str) -> str:

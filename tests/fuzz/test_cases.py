@@ -1,4 +1,4 @@
-"""Inputs that once broke a parser: `cases/<target>-<what it is>.txt`, and long ones by what they are made of."""
+"""Inputs that once broke a reader: `cases/<target>-<what it is>.txt`, and long ones by what they are made of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.properties import PROPERTIES, decoded, in_time
+from tests.fuzz.properties import decoded, files, in_time
+from tests.fuzz.targets import CHECKS
 
 CASES = sorted((Path(__file__).parent / "cases").iterdir())
 
@@ -32,11 +33,11 @@ LONG = {
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_a_long_case_is_mended(text: str) -> None:
     with in_time(text):
-        PROPERTIES["files"](text)
+        files(text)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_is_mended(case: Path) -> None:
     text = decoded(case.read_bytes())
     with in_time(text):
-        PROPERTIES[case.name.partition("-")[0]](text)
+        CHECKS[case.name.partition("-")[0]](text)

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.properties import PROPERTIES, SOFTWARE, TOKENS, in_time
+from tests.fuzz.properties import SOFTWARE, TOKENS, files, in_time, markers
+from tests.fuzz.readers.reader import Reader
+from tests.fuzz.targets import READERS, TARGETS
+
+PROPERTIES = {"files": files, "markers": markers}
+OTHERS = {name: reader for name, reader in READERS.items() if name not in PROPERTIES}
 
 pieces = st.sampled_from(TOKENS) | st.text(max_size=8)
 replies = st.lists(pieces, max_size=60).map("".join)
@@ -20,6 +25,18 @@ many = settings(max_examples=300)
 @pytest.mark.parametrize("target", PROPERTIES)
 def test_whatever_a_reply_is_made_of(target: str, reply: str) -> None:
     PROPERTIES[target](reply)
+
+
+@settings(max_examples=10)
+@given(data=st.data())
+@pytest.mark.parametrize("reader", OTHERS.values(), ids=OTHERS)
+def test_whatever_a_text_is_made_of(reader: Reader, data: st.DataObject) -> None:
+    inner = data.draw(st.lists(st.sampled_from(list(reader.pieces)) | st.text(max_size=5), max_size=30).map("".join))
+    reader.read(data.draw(st.sampled_from(list(reader.frames))).replace("{}", inner))
+
+
+def test_every_reader_is_fuzzed_in_one_target() -> None:
+    assert sorted(name for target in TARGETS.values() for name in target.readers) == sorted(READERS)
 
 
 @settings(max_examples=40)

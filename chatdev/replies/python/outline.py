@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -63,8 +64,8 @@ class Outline:
     """A module: its lines and statements.
 
     `in_strings` are lines that begin inside a string other than a docstring (re-indenting them would change a value);
-    `elided` are lines that stand for code left out; `needs` are names, and attributes of `self`, that are used and not
-    defined.
+    `elided` are lines that stand for code left out, in order; `needs` are names, and attributes of `self`, that are
+    used and not defined.
     """
 
     lines: list[str]
@@ -102,8 +103,8 @@ class Outline:
 
     def elisions(self, statement: Statement) -> list[int]:
         """Lines within `statement`, comments at its end included, that stand for code left out."""
-        end = self.end_of(statement)
-        return [line for line in self.elided if statement.start <= line < end]
+        return list(self.elided[bisect_left(self.elided, statement.start):
+                                bisect_left(self.elided, self.end_of(statement))])
 
     def end_of(self, statement: Statement) -> int:
         """The line after `statement` and the comments in its body that no statement follows."""
@@ -127,7 +128,9 @@ class Outline:
     def comment_start(self, statement: Statement) -> int:
         """First line of the comment directly above `statement`, or its own first line."""
         start = statement.start
-        while start and self.lines[start - 1].lstrip().startswith("#") and start - 1 not in self.elided:
+        before = bisect_left(self.elided, start)
+        end = self.elided[before - 1] + 1 if before else 0
+        while start > end and self.lines[start - 1].lstrip().startswith("#"):
             start -= 1
         return start
 

@@ -18,14 +18,16 @@ from chatdev.tools.software.verdict import Finding, stable_text
 
 _DOCTYPE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!doctype[^>]*>)?", re.IGNORECASE)
 _LOADED = re.compile(r"""<(?:script\b[^>]{0,999}?\bsrc|link\b(?=[^>]{0,999}\bstylesheet\b)[^>]{0,999}?\bhref)"""
-                     r"""\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
+                     r"""\s{0,99}=\s{0,99}["']?([^"'\s>]+)""", re.IGNORECASE)
 _FOREIGN = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _QUERY = re.compile(r"[?#].*")
-_CONSOLE = re.compile(r':CONSOLE:(?P<line>\d{1,9})\] "(?P<message>.{0,2000}?)", source: (?P<source>\S*) \(\d+\)$',
+_CONSOLE = re.compile(r':CONSOLE:(?P<line>\d{1,9})\] "(?P<message>.{0,2000}?)", source: (?P<source>\S*+) \(\d+\)$',
                       re.MULTILINE | re.DOTALL)
 _ERROR = re.compile(r"Uncaught|Access to .* blocked by CORS policy", re.DOTALL)
-_UNSEEN = re.compile(r"<(script|style|template|noscript)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
-_BODY = re.compile(r"<body\b[^>]*>(.*)</body>", re.IGNORECASE | re.DOTALL)
+_UNSEEN = re.compile(r"<(?P<tag>script|style|template|noscript)\b|<!--", re.IGNORECASE)
+_UNSEEN_ENDS = {tag: re.compile(rf"</{tag}\s*+>", re.IGNORECASE) for tag in ("script", "style", "template", "noscript")}
+_COMMENT_ENDS = re.compile("-->")
+_BODY, _BODY_ENDS = re.compile(r"<body\b", re.IGNORECASE), re.compile("</body>", re.IGNORECASE)
 _MOST_ERRORS = 5
 
 
@@ -120,5 +122,28 @@ def _source_error(entry: Mapping[str, str], files: Mapping[str, bytes]) -> Sourc
 
 def _is_empty(execution: Execution) -> bool:
     """Whether the document shows nothing; one that was too long to be kept whole surely shows something."""
-    body = _BODY.search(_UNSEEN.sub("", execution.stdout))
-    return not execution.truncated and not (body and body[1].strip())
+    return not execution.truncated and not _body_of(_visible_part(execution.stdout)).strip()
+
+
+def _visible_part(document: str) -> str:
+    """The document without scripts, styles and comments. An end that is missing once is not looked for again."""
+    kept, place, missing = list[str](), 0, set[re.Pattern[str]]()
+    start = _UNSEEN.search(document)
+    while start:
+        ends = _UNSEEN_ENDS[start["tag"].lower()] if start["tag"] else _COMMENT_ENDS
+        end = None if ends in missing else ends.search(document, start.end())
+        if end is None:
+            missing.add(ends)
+        else:
+            kept.append(document[place:start.start()])
+            place = end.end()
+        start = _UNSEEN.search(document, end.end() if end else start.end())
+    return "".join((*kept, document[place:]))
+
+
+def _body_of(document: str) -> str:
+    """What stands between the first `<body>` and the last `</body>`; empty when it has none."""
+    *_, end = (None, *_BODY_ENDS.finditer(document))
+    start = _BODY.search(document)
+    inside = document.find(">", start.end()) + 1 if start else 0
+    return document[inside:end.start()] if inside and end else ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 MOST_SESSIONS = 20  # a plan that goes on for ever must not hold up the run
+_MOST_EXAMPLES = 200  # lines; each is looked for in the whole request
 PYTHON_COMMAND = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"
 """How a person starts a Python program, as a pattern."""
 _OPERATOR = re.compile(r"[|&;<>]+")
@@ -57,9 +59,10 @@ def examples(lines: Iterable[str], request: str, command: str = PYTHON_COMMAND) 
     letter, each between backticks where it has any: what somebody made up, or worked out, is no promise. The first line
     about a command counts."""
     found = dict[str, Session]()
-    for line in lines:
+    spans, plain = {*map(plain_text, re.findall("`([^`]+)`", request))}, plain_text(request)
+    for line in islice(lines, _MOST_EXAMPLES):
         start, arrow, printed = map(plain_text, line.partition("=>"))
-        if arrow and start not in found and _is_quoted(start, request) and _is_quoted(printed, request):
+        if arrow and start not in found and all(_is_quoted(part, spans, plain) for part in (start, printed)):
             session, *_ = sessions([start], command)
             found[start] = replace(session, prints=printed)
     return [session for session in found.values() if not session.typed][:MOST_SESSIONS]
@@ -70,10 +73,10 @@ def plain_text(text: str) -> str:
     return " ".join(text.replace("`", " ").split())
 
 
-def _is_quoted(part: str, request: str) -> bool:
-    if spans := re.findall("`([^`]+)`", request):
-        return part in map(plain_text, spans)
-    return bool(part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", plain_text(request)))
+def _is_quoted(part: str, spans: Collection[str], plain: str) -> bool:
+    if spans:
+        return part in spans
+    return bool(part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", plain))
 
 
 def sessions(lines: Iterable[str], command: str = PYTHON_COMMAND) -> list[Session]:
@@ -84,15 +87,16 @@ def sessions(lines: Iterable[str], command: str = PYTHON_COMMAND) -> list[Sessio
     What a shell would do with a command (pipes, redirections, a second command) is left out: no shell runs it.
     """
     pattern = re.compile(rf"(?:\$\s*)?(?:{command})(?=\s|$)(?P<rest>.*)", re.DOTALL)
-    found: list[Session] = []
+    found: list[tuple[tuple[str, ...], list[str]]] = []
     for line in map(_quoted_code, lines):
         start = pattern.fullmatch(line)
         if start:
-            found.append(Session(_arguments(start["rest"])))
+            found.append((_arguments(start["rest"]), []))
         elif line:
-            last = found.pop() if found else Session()
-            found.append(Session(last.arguments, (*last.typed, line.removeprefix("> "))))
-    return found[:MOST_SESSIONS]
+            if not found:
+                found.append(((), []))
+            found[-1][1].append(line.removeprefix("> "))
+    return [Session(arguments, tuple(typed)) for arguments, typed in found[:MOST_SESSIONS]]
 
 
 def _quoted_code(line: str) -> str:

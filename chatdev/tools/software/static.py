@@ -100,7 +100,7 @@ def data_errors(files: Mapping[str, bytes]) -> list[SourceError]:
         except (ValueError, RecursionError) as error:
             line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
             errors.append(SourceError(path, line, f"not valid JSON: {getattr(error, 'msg', error)}",
-                                      (text.splitlines() or [""])[line - 1].strip()))
+                                      text.split("\n")[line - 1].strip()))
     return errors
 
 

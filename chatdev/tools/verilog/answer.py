@@ -8,6 +8,7 @@ instantiate it, to print a report of one's own, to drive the inputs of both. The
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -19,7 +20,9 @@ TOP = "TopModule"
 LONGEST = 200_000  # characters
 SUFFIXES = (".sv", ".v")
 
-_TOKEN = re.compile(r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"(?:\\.|[^"\\\n])*"|\\\S+""", re.DOTALL)
+_TOKEN = re.compile(r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"(?:\\.|[^"\\\n])*+"|\\\S+""", re.DOTALL)
+_TOKEN_IN_LINE = re.compile(r"""(?P<comment>//[^\n]*)|"(?:\\.|[^"\\\n])*+"|\\\S+""", re.DOTALL)
+"""Behind the last `*/` no comment of several lines begins; looking for its end would take ever longer."""
 _MODULE = re.compile(r"\b(?:macromodule|module)\s+(?:(?:static|automatic)\s+)?(?P<name>\w+)")
 _ENDS = re.compile(r"\b(endmodule|macromodule|module)\b")
 _DEFINE = re.compile(r"`define\s+(\w+)")
@@ -77,15 +80,21 @@ def broken_rules(text: str, hidden: str = "") -> tuple[Message, ...]:
 
 def blank_comments(text: str) -> str:
     """The text with comments and strings blanked out; lines and columns stay. What could be either counts as code."""
-    def blank(found: re.Match[str]) -> str:
-        kept = found[0] if not found["comment"] and found[0][0] == "\\" else None  # an escaped name
-        return kept or re.sub(r"[^\n]", " ", found[0])
+    parts, place, last = list[str](), 0, text.rfind("*/")
+    while found := (_TOKEN if place < last else _TOKEN_IN_LINE).search(text, place):
+        parts += [text[place:found.start()], _blank(found)]
+        place = found.end()
+    return "".join((*parts, text[place:]))
 
-    return _TOKEN.sub(blank, text)
+
+def _blank(found: re.Match[str]) -> str:
+    kept = found[0] if not found["comment"] and found[0][0] == "\\" else None  # an escaped name
+    return kept or re.sub(r"[^\n]", " ", found[0])
 
 
 def _pattern_messages(code: str) -> Iterator[Message]:
     """The first place of each thing that a pattern finds."""
+    lines = _LineNumbers(code)
     for rule, row in rules().items():
         found: set[str] = set()
         for match in re.finditer(row["pattern"], code, re.MULTILINE) if "pattern" in row else ():
@@ -93,7 +102,7 @@ def _pattern_messages(code: str) -> Iterator[Message]:
             if what in found or (rule == "system_task" and what in word_list("functions") | {""}):
                 continue
             found.add(what)
-            yield rule_message(rule, _line_at(code, match.start()), found=what)
+            yield rule_message(rule, lines.at(match.start()), found=what)
 
 
 def module_names(text: str) -> list[str]:
@@ -112,11 +121,17 @@ def _module_messages(code: str) -> Iterator[Message]:
 
 
 def _macro_messages(code: str, hidden: str) -> Iterator[Message]:
-    theirs = set(_MACRO.findall(hidden))
+    theirs, lines = set(_MACRO.findall(hidden)), _LineNumbers(code)
     for found in _DEFINE.finditer(code):
         if found[1] in theirs:
-            yield rule_message("bench_macro", _line_at(code, found.start()), found=found[1])
+            yield rule_message("bench_macro", lines.at(found.start()), found=found[1])
 
 
-def _line_at(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
+class _LineNumbers:
+    """The numbers of the lines at positions of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._ends = [found.start() for found in re.finditer("\n", text)]
+
+    def at(self, position: int) -> int:
+        return bisect_left(self._ends, position) + 1

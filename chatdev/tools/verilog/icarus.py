@@ -31,6 +31,7 @@ _PROGRAM = "a.out"
 _LINE = re.compile(r"(?:(?P<file>[\w.-]+):(?P<line>\d{1,9}): )?(?P<text>\S.*)")
 _MORE = re.compile(r"(?:[\w.-]+:\d+:)? +: (?P<text>.*)")
 _SEVERITY = re.compile(r"(?:error|(?P<warning>warning)): ")
+_LONGEST = 2000  # characters of a message
 _NOISE = re.compile(r"\d+ error\(s\) during elaboration\.|I give up\.|\*\*\*.*|\s+\S+ referenced \d+ times\.")
 
 
@@ -115,13 +116,13 @@ def error_class(errors: Sequence[str]) -> str:
 def read_messages(log: str) -> list[Message]:
     """The messages of a log, each once; lines that go on with one are joined to it."""
     found: list[tuple[str, int, str]] = []
-    for line in filter(None, (line.rstrip() for line in log.splitlines())):
+    for line in filter(None, (line.rstrip()[:_LONGEST] for line in log.splitlines())):
         if _NOISE.fullmatch(line):
             continue
         more = _MORE.match(line)
         if more and found:
             file, number, text = found.pop()
-            found.append((file, number, f"{text} {more['text']}"))
+            found.append((file, number, f"{text} {more['text']}"[:_LONGEST]))
         elif said := _LINE.match(line.lstrip()):
             found.append((said["file"] or "", int(said["line"] or 0), said["text"]))
     return [_message(*line) for line in dict.fromkeys(found)]

@@ -24,14 +24,14 @@ _LISTED = re.compile(rf"^[ \t]*(?:[-*•|]|\d+[.)]|(?=`?(?:in|out|inout)put`?:))
                      re.MULTILINE | re.IGNORECASE)
 """A line such as ` - output word (6 bits)`; prose may begin with the same words, but not with a bullet before them."""
 _IN_HEAD = re.compile(rf"(?:^|[(,])[ \t]*{_NAMED}", re.MULTILINE)
-_HEAD = re.compile(r"\bmodule\s+\w+\s*[#(][^;]*;")
+_HEAD = re.compile(r"\bmodule\s++\w++\s*+[#(][^;]*+;")
 _WORDS = re.compile(r"""
     '[sS]?(?:[bB][01xXzZ?_]+|[oO][0-7xXzZ?_]+|[dD][\dxXzZ?_]+|[hH][\da-fA-FxXzZ?_]+)(?![\w'])  # a number: 4'b01xx
     | \\(?P<escaped>\S+)                                                 # \bus+index, up to the next blank
     | (?<![\w$])(?P<plain>[A-Za-z_][\w$]*)
 """, re.VERBOSE | re.ASCII)
 _CLOSING = ".,;:!?)]}'\"`*/"  # what prose and comments put behind a name without a blank
-_RANGES = re.compile(r"\[[^\]]*\]|\([^)]*\)")
+_RANGES = re.compile(r"\[[^\[\]]*+\]|\([^()]*+\)")
 _KEYWORDS = frozenset({"input", "output", "inout", "wire", "reg", "logic", "bit", "signed", "unsigned", "integer",
                        "port", "signal"})
 _RANGE = re.compile(r"\[\s*(\d{1,9})\s*:\s*(\d{1,9})\s*\]")
@@ -53,7 +53,8 @@ def ports(context: ToolContext) -> list[dict[str, str]]:
 
 def listed_ports(text: str) -> list[dict[str, str]]:
     """Direction, name and width of each port in a specification: of its list, or else of the modules that it shows."""
-    return itemised_ports(text) or [_port(port) for head in _HEAD.finditer(text) for port in _IN_HEAD.finditer(head[0])]
+    heads = _HEAD.finditer(text, 0, text.rfind(";") + 1)  # no head goes on behind it
+    return itemised_ports(text) or [_port(port) for head in heads for port in _IN_HEAD.finditer(head[0])]
 
 
 def itemised_ports(text: str) -> list[dict[str, str]]:

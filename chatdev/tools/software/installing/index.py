@@ -6,6 +6,7 @@ An index is a set of HTML pages with links (PEP 503, with the attributes of PEP 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -17,6 +18,10 @@ from chatdev.tools.software.installing.sources import LEADS_TO, Fetcher, Sources
 from chatdev.tools.software.static import normal_name
 
 _LARGEST_PAGE = 64 << 20
+_LONGEST_TAG = 4096
+_TAG = re.compile(r"<(?:a|base)(?=\s)", re.IGNORECASE)
+_REST_OF_TAG = re.compile(r"""(?:[^<>"']|"[^"]*+"|'[^']*+')*+>""")
+"""The parser is given whole tags alone: looking for the end of one that has none takes it ever longer."""
 _METADATA = ("data-dist-info-metadata", "data-core-metadata")
 _ATTRIBUTES = ("data-requires-python", "data-yanked", *_METADATA)
 
@@ -74,8 +79,12 @@ class Index:
 
 def wheels_of(page: str, url: str) -> list[Wheel]:
     """The wheels that the page at `url` links to."""
-    parser = _Links(url)
-    parser.feed(page)
+    parser, place = _Links(url), 0
+    while start := _TAG.search(page, place):
+        tag = _REST_OF_TAG.match(page, start.end(), start.end() + _LONGEST_TAG)
+        place = tag.end() if tag else start.end()
+        if tag:
+            parser.feed(page[start.start():place])
     parser.close()
     return parser.wheels
 

@@ -1,0 +1,154 @@
+"""Readers of software and of what programs print: plans of sessions, tracebacks, pages and their logs, placeholders,
+requirements, indexes of packages."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from chatdev.errors import UnsafePath
+from chatdev.sandbox.base import Execution
+from chatdev.tools.software.installing.index import wheels_of
+from chatdev.tools.software.languages import is_startable, language_of, unsupported_languages
+from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
+from chatdev.tools.software.placeholders import placeholders
+from chatdev.tools.software.session import MOST_SESSIONS, example_lines, examples, plan_lines, sessions
+from chatdev.tools.software.static import data_errors, imports, requirements, syntax_errors, undefined_names
+from chatdev.tools.software.verdict import Finding as VerdictFinding
+from chatdev.tools.software.verdict import facts_of, last_traceback, rule_of, stable_text, verdict
+from chatdev.workspace.snapshot import Software, collisions, find_entry, safe_path
+from tests.fuzz.readers.reader import Reader, value_in
+from tests.fuzz.readers.replies import PYTHON
+
+SESSIONS = ["python main.py ", "python ", "main.py", "-m ", "$ ", "> ", "`", "=>", " => ", "'", '"', "\\", "|", "&&",
+            ">", "<", ";", "#", " ", "\n", "\t", "3", "add", "\0", "\ud800", "é", "a/", ".", "../", "[", "]", "{",
+            "}", ":", ",", '{"command": ', '"python main.py 2 3"', "null", "1", "py3.11 a.py", "\u3000"]
+TRACES = ["Traceback (most recent call last):\n", '  File "main.py", line 3, in f\n', '  File "', '", line ', "3",
+          "9" * 40, ", in ", "<module>", "\n", "    x = 1\n", "    ^^^\n", "ValueError: no\n",
+          "ModuleNotFoundError: No ", "module named 'x'\n", "'", "EOFError\n", "KeyError", ": ", "usage", "usage: ",
+          "/tmp/abc", "0x7fffdeadbeef", "0x", "/tmp/", "During handling", "\r", "\f", "\0", "\ud800", "\u2028",
+          "Error: a\n", " ", "a.b.c"]
+LOGS = [':CONSOLE:3] "', '", source: ', "main.js (1)\n", "(1)\n", "Uncaught ",
+        "Uncaught ReferenceError: x is not defined", "Access to ", " blocked by CORS policy", "asks for input",
+        ":CONSOLE:", "9" * 40, '] "', "\n", '"', " ", "%41", "%", "main.js", "[1:2:INFO", "\0", "é"]
+HTML = ["<script ", "<script src=", "<link ", "stylesheet", " href=", '"', "'", "a.js", ">", "</script>", "<!--",
+        "-->", "<!doctype html", "<style>", "</style>", "<body>", "<body ", "</body>", "<template>", "</noscript >",
+        "</", "<", "http://x/", "//", "?", "#", "%41", " ", "\n", "a", "=", "<a href=", "a-1.0-py3-none-any.whl",
+        "#sha256=1", "</a>", "<base href=", "&lt;", "&#", "[", "data-yanked", "../", "\0", "<![CDATA[", "<?", "]]>",
+        "&"]
+LISTS = ["requests", "==1.0", ">=", "[", "]", ",", "a-b_c.d", "-", ".", "_", " ", "\n", "#", ";", "-r x", "-e ",
+         "git+https://", "\t", "\\", "é", "\0", "~=", "(", ")", "@ file:///", "A"]
+COMMENTS = ["// TODO", "# FIXME", "/* XXX", "*/", "--", "(*", "<!--", "not implemented", "not ", "yet ",
+            "implement ", "your code here", "placeholder", "add ", "goes here", " ", "\n", "x", "#", "//", "-", "/",
+            "*", "\f", "\x85"]
+PATHS = ["a", "/", "\\", "..", ".", "C:", ".git", "git~1", " ", "~", "con", "nul", "\0", "\n", "é", "e\u0301", "\u200b",
+         "İ", "ß", "-", "x" * 60, "\ud800", ":", "*", "?", "%2f", ".GIT", ".gi\u200ct"]
+SOURCES = ["int main(", "void ", "package a.b;", "package ", "public static void main(String[] args)", "func main()",
+           "fn main()", "import ", "console.log(", "#include <", "SDL.h>", "class A", "extends ", "JFrame", "{", "}",
+           "(", ")", " ", "\n", "\t", "a", ".", "//", "/*", "*/", '"', "using ", "require(", "<html>", "pub ",
+           "async "]
+
+
+def plan(text: str) -> None:
+    """The sessions of a plan, as a list of lines or as JSON, and the examples of a request."""
+    for given in (value_in(text), text.split("\n")):
+        assert len(sessions(plan_lines(given))) <= MOST_SESSIONS
+        assert len(examples(example_lines(given), text)) <= MOST_SESSIONS
+
+
+def execution(stdout: str, stderr: str) -> Execution:
+    """How a program ended that printed this."""
+    return Execution(1, None, stdout, stderr, 0.1)
+
+
+def trace(text: str) -> None:
+    """A program's last words."""
+    ended = execution(text, text)
+    found = last_traceback(text)
+    assert found is None or len(found.exception) <= 500
+    stable_text(text, {"/tmp/abc": "here"})
+    facts = facts_of(ended, {"main.py": b"x = 1\n"}, {"/tmp/abc": "here"})
+    told = verdict(VerdictFinding(rule_of(ended, {"main.py": b"import argparse"}),
+                                  {**facts, "lacks": ["x"], "missing": "x"}))
+    assert len(told.report) < 200_000
+
+
+def page_log(text: str) -> None:
+    """The log of a browser that opened a page, and the document that it shows."""
+    files = {"index.html": b"<script src=main.js></script>", "main.js": b"f();\n" * 5}
+    judge_page(execution(text, ""), text, files, "index.html")
+
+
+def page(text: str) -> None:
+    """A page of a software, and the page as the browser shows it."""
+    data = text.encode("utf-8", "replace")
+    missing_files({"index.html": data}, "index.html")
+    assert len(insert_preamble(data, "x")) == len(data) + 1
+    judge_page(Execution(0, None, text, "", 0.1), "", {"index.html": data}, "index.html")
+
+
+def index_page(text: str) -> None:
+    """A page of a package index."""
+    for wheel in wheels_of(text, "https://pypi.org/simple/a/"):
+        assert "/" not in wheel.filename
+        assert wheel.url.startswith("https:")
+
+
+def needed_packages(text: str) -> None:
+    """requirements.txt."""
+    assert all(name == name.lower() for name in requirements({"requirements.txt": text.encode("utf-8", "replace")}))
+
+
+def work_left(text: str) -> None:
+    """Comments that announce work, in a language and in one that does not parse."""
+    data = text.encode("utf-8", "replace")
+    placeholders({"a.js": data, "b.py": b"x = (\n" + data, "c.html": data})
+
+
+def paths(text: str) -> None:
+    """Paths of files, and those that a disk could take for the same."""
+    lines = text.split("\n")
+    safe = []
+    for line in lines:
+        with suppress(UnsafePath):
+            safe.append(safe_path(line))
+    assert all(not path.startswith("/") and ".." not in path.split("/") for path in safe)
+    collisions(safe)
+
+
+def sources(text: str) -> None:
+    """Software in other languages: which one it is, where it starts."""
+    data = text.encode("utf-8", "replace")
+    files = Software(dict.fromkeys(("a.c", "b.java", "c.go", "d.rs", "e.ts", "f.js", "g.cpp", "h.sh", "i.rb"), data))
+    language_of(files)
+    is_startable(files)
+    unsupported_languages(files)
+
+
+def json_file(text: str) -> None:
+    """A JSON file of a software."""
+    assert len(data_errors({"a.json": text.encode("utf-8", "replace")})) <= 1
+
+
+def python_program(text: str) -> None:
+    """A Python program: whether it compiles, what it imports, what it leaves undefined, what is left to do."""
+    files = {"main.py": text.encode("utf-8", "surrogatepass")}
+    find_entry(files)
+    if not syntax_errors(files):
+        imports(files)
+        undefined_names(files)
+    placeholders(files)
+
+
+READERS = {
+    "plan of sessions": Reader(plan, SESSIONS, ("{}", '["python main.py {}"]', '[{"command": "{}"}]')),
+    "traceback": Reader(trace, TRACES, ("{}", "Traceback (most recent call last):\n{}", "usage: {}")),
+    "log of a page": Reader(page_log, LOGS, ("{}", ':CONSOLE:3] "Uncaught {}')),
+    "page": Reader(page, HTML, ("{}", "<body>{}</body>", "<script {}")),
+    "page of an index": Reader(index_page, HTML),
+    "requirements": Reader(needed_packages, LISTS),
+    "placeholders": Reader(work_left, COMMENTS),
+    "paths": Reader(paths, PATHS),
+    "sources": Reader(sources, SOURCES),
+    "JSON file": Reader(json_file, [*'{}[]:,1-"\n \r\\', '"a"', "NaN", "9" * 40, "\u2028"]),
+    "Python program": Reader(python_program, [*PYTHON, *COMMENTS[:6], "'int'", "x: '", "exec(", "__all__ = ["]),
+}

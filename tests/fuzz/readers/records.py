@@ -1,0 +1,131 @@
+"""Readers of companies, settings, journals, and of what model servers answer."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from chatdev.cli.layout import first_line, layout_text
+from chatdev.config.environ import keep_dotenvs, read_dotenv
+from chatdev.config.load import load_company
+from chatdev.config.settings import user_settings
+from chatdev.config.templates import compile_expression, listing, render, variables
+from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError
+from chatdev.evaluation.dialogues import kind_of_issue
+from chatdev.evaluation.embedding import LexicalEmbedder
+from chatdev.evaluation.metrics import paper_code_text, paper_completeness
+from chatdev.journal import read_journal
+from chatdev.llm.base import Message, Request, Sampling
+from chatdev.llm.completions import StreamCollector, reply_of, server_usage
+from chatdev.llm.failures import Adaptations, Complaint, Transient, error_message, retry_after_seconds, status_of
+from chatdev.llm.tokens import count_tokens
+from chatdev.runner.recorded import RecordedRun
+from chatdev.runner.sanitize import sanitize
+from chatdev.secrets import scrub
+from tests.config.tiny import TINY, TOOLS
+from tests.fuzz.properties import TOKENS
+from tests.fuzz.readers.reader import Reader, scratch, value_in, write
+
+YAML = ["\n", " ", "  ", "\t", ":", ": ", "- ", "{", "}", "[", "]", ",", "#", "&a ", "*a", "<<: *a\n",
+        "!!python/object ", "!x ", "|\n", ">-\n", "'", '"', "%YAML 1.1\n", "---\n", "...\n", "? ", "\0", "\ud800",
+        "\ufeff", "\x85", "\u2028", "é", "{{ ", " }}", "{% for x in task %}", "extends: tiny\n", "phases:\n", "task",
+        "null", "1e999", "0x1", "a", "a: ", "1:2", "- - ", "\\", "a b: c d\n"]
+VARIABLES = ["A", "=", "'", '"', "\\", "\n", " ", "\t", "#", "export ", "${A}", "$", "\r", "OPENAI_API_KEY=",
+             "sk-abcdefgh", "\0", "é", "`", "a b"]
+JOURNAL = ['{"v": 1, "kind": "Noted"}\n', '{"v": 1, "kind": "Order", ', '"place": "", ',
+           '"hash": "a", "message": {}', '{"v": 1, "kind": "Message", ', '{"v": 1, "kind": "Activity", ',
+           '"digest": "d", "request": {}, ', '"result": {"kind": "reply"', "{", "}", "}\n", "[", "]", '"', "\\ud800",
+           "\\", "9" * 50, "NaN", ",", ":", "null", "\n", "\r\n", "\0", "\u2028", "é"]
+ANSWERS = ['{"choices": [{"message": {"content": "', '"}, "finish_reason": "stop"}]}', '{"choices": [{"delta": {',
+           '"content": "a"', '"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": "b"}}]', "}}]}",
+           "\n", '"index": ', "1000000000", '"usage": {"prompt_tokens": ', "9" * 50, "1e400", "-1", "null", "true",
+           "{", "}", "[", "]", '"', ",", ": ", "\\ud800", '"error": {"message": "', '"code": "429"', '"id": ',
+           '"name": ', "a", " ", "max_tokens is unsupported", "tools are not supported", "context length"]
+TEMPLATES = ["{{ ", " }}", "{% if ", " %}", "{% endif %}", "{% for x in ", "{% endfor %}", "{#", "#}", "task", ".",
+             "[", "]", "(", ")", "'", '"', " and ", " or ", " not ", "==", "|", "length", "join", "1", "+", "*",
+             "**", "~", " ", "\n", "range(", "9" * 9, "a", ",", "{", "}", "is defined", "if ", "else "]
+ASK = Request((Message("user", "hi"),), Sampling("m"))
+
+
+def company(text: str) -> None:
+    """The YAML of a company."""
+    with suppress(ConfigError):
+        load_company(write("company.yaml", text), tools=TOOLS)
+
+
+def settings(text: str) -> None:
+    """The user's settings."""
+    with suppress(ConfigError):
+        user_settings(write("settings.yaml", text))
+
+
+def variables_file(text: str) -> None:
+    """A `.env`, of the working folder and of a software."""
+    write(".env", text)
+    with suppress(ConfigError):
+        read_dotenv(scratch())
+    keep_dotenvs({".env": text.encode("utf-8", "surrogatepass")})
+    scrub(text)
+
+
+def journal(text: str) -> None:
+    """A journal, and the run that it records."""
+    path = write("journal.jsonl", text)
+    with suppress(JournalError):
+        for record in read_journal(path):
+            assert isinstance(record["kind"], str)
+    with suppress(JournalError):
+        run = RecordedRun.read(path)
+        assert run.status
+        assert run.reusable_activities is not None
+
+
+def answer(text: str) -> None:
+    """A completion, an error, and the chunks of a stream, one a line."""
+    value = value_in(text)
+    with suppress(Transient, ModelError):
+        assert reply_of(value, ASK).usage.prompt_tokens >= 0
+    server_usage(value)
+    message = error_message(value, text)
+    Complaint(status_of(value), value, message, retry_after_seconds(text[:200])).failure("m", "u", tools=True)
+    Adaptations().learn({"model": "m", "max_tokens": 3, "seed": 1, "stream_options": {}}, value)
+    heard: list[str] = []
+    collector = StreamCollector(heard.append)
+    with suppress(Transient, ModelError):
+        for line in text.split("\n"):
+            collector.add(value_in(line))
+        reply_of(collector.completion(), ASK)
+    assert len("".join(heard)) <= len(text)
+
+
+def said(text: str) -> None:
+    """What a person reads of it: on a terminal, in a report, as numbers of a study."""
+    for line in layout_text(sanitize(text), everything=False):
+        assert "\x1b[2J" not in line
+    first_line(text)
+    listing({"a.py": text})
+    kind_of_issue(text)
+    count_tokens(text, "gpt-4o")
+    files = {"main.py": text.encode("utf-8", "replace")}
+    paper_completeness(files)
+    paper_code_text(files)
+    LexicalEmbedder().embed([text])
+
+
+def template(text: str) -> None:
+    """A template and an expression of a company."""
+    with suppress(ConfigError):
+        if variables(text) <= {"task"} and len(text) < 2000:
+            render(text, {"task": "x"}, "opening")
+    with suppress(ExpressionError):
+        compile_expression(text)
+
+
+READERS = {
+    "company": Reader(company, YAML, ("{}", f"{TINY}{{}}", "a: {}", "a: '{}")),
+    "settings": Reader(settings, YAML, ("{}", "models: [{}")),
+    "variables": Reader(variables_file, VARIABLES, ("{}", "A='{}", 'OPENAI_API_KEY="{}"')),
+    "journal": Reader(journal, JOURNAL),
+    "answer of a server": Reader(answer, ANSWERS, ("{}", '{"choices": [{"message": {"content": "{}"}}]}')),
+    "text for a person": Reader(said, [*TOKENS, "\x1b[2J", "\u202e", "a" * 30, "pass", "TODO", "ä"]),
+    "template": Reader(template, TEMPLATES, ("{}", "{{ {} }}", "{% if {} %}")),
+}

@@ -1,0 +1,135 @@
+"""Readers of Verilog, of what its simulator prints and writes, and of plans and specifications."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from chatdev.errors import ToolError
+from chatdev.sandbox.base import Execution
+from chatdev.tools.verilog.answer import Answer, NoAnswer, broken_rules, module_names, normalise
+from chatdev.tools.verilog.bench import BenchReport, answer_scope, dump_everything
+from chatdev.tools.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
+from chatdev.tools.verilog.icarus import read_compilation
+from chatdev.tools.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
+from chatdev.tools.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan
+from chatdev.tools.verilog.specification import declared_names, identifiers, listed_ports
+from chatdev.tools.verilog.waveform.picture import draw_diagram
+from chatdev.tools.verilog.waveform.table import render_table
+from chatdev.tools.verilog.waveform.waves import Waves
+from tests.fuzz.readers.reader import Reader, value_in, write
+
+VERILOG = ["module TopModule(", "endmodule", "macromodule ", "module ", "input ", "output ", "logic ", "[7:0] ", "a",
+           ", ", ");", "(", ")", ";", "//", "/*", "*/", '"', "\\a+b ", "\\", "`define A", "`A", "`", "$display(",
+           "$", "tb.", ".", "#", "@", "always ", "static ", "assign ", "=", "begin ", "end ", " ", "\n", "\t",
+           "force ", "\0", "é", "1'b0", "{", "}", "$finish;", "initial ", "if (", "1", "generate ", "for ("]
+SPECIFICATION = [" - input ", " - output ", "inout ", "`", "input`:", "wire ", "reg ", "[7:0] ", "[", "]",
+                 "(8 bits)", "(", ")", "8", "-", "bits", "a", " ", "\n", "\t", "|", ":", ",", "*", "1.", "module a ",
+                 "module ", "#(", ";", "\\x+", "'b01", "'", "clk", "_", "é", "•"]
+COMPILER = ["top.sv:3: ", "top.sv:", "error: ", "warning: ", "syntax error", "\n", " : ", ":3: : ",
+            "3 error(s) during ", "elaboration.", "I give up.", "*** ", " x referenced 3 times.", "referenced ",
+            "times.", "a", "  ", "9" * 40, ":", "Unable to bind ", "port ``q'' ", "is not a port of ",
+            "Unknown module type: ", "\r", "\0", "é", "tb.", "/"]
+BENCH = ["Hint: Output 'q' has ", "Hint: Output '", "' has ", "no mismatches.",
+         "3 mismatches. First mismatch occurred at ", "time 5.", "Mismatches: ", "3 in 5 samples",
+         "Simulation finished at ", "9" * 40, "\n", " ", "q", "$dumpvars", "$dumpvars(", "$dumpfile", "(", ")", ";",
+         "module tb ", "TopModule ", "#(", "`timescale 1ns", "/", "TopModule", "a"]
+DUMP = ["$date ", "$end\n", "$timescale 1ps $end\n", "$scope module tb $end\n", "$upscope $end\n",
+        "$var wire 1 ! a $end\n", "$var wire 8 # q [7:0] $end\n", "$var ", "$enddefinitions $end\n", "#0\n", "#5\n",
+        "#", "1!\n", "0!\n", "x!\n", "b1010 #\n", "b", "r1.5 !\n", "$dumpvars\n", "$comment ", "\n", " ", "9" * 40,
+        "1" * 80, "\\a+b ", "!", "\0", "\xff", "$end"]
+HEADER = "".join(f"{line} $end\n" for line in (
+    "$timescale 1ps", "$scope module tb", "$var wire 1 ! a", "$var wire 8 # q [7:0]", "$upscope", "$enddefinitions"))
+PLANS = ['{"subtasks": [', '{"content": "', '", "id": "', '", "source": "', '", "parents": ["', '"]}, ', "]}", "1",
+         "Task 1", "sub-task #", "a b c d ", "the output q", " ", "\\n", '"', "{", "}", "[", "]", ",", ":", "q", "-",
+         "#", ".", "null", '{"content": "a", "id": "1", "parents": ["2"]}, ',
+         '{"content": "b", "id": "2", "parents": ["1"]}, ', "é", "\\u0000"]
+ROWS = ["0", "1", "x", "2", ",", " ", "a"]
+TASK = " - input clk\n - input a (8 bits)\n - output q (8 bits)\nThe output q is a delayed by one rising edge of clk.\n"
+
+
+def source(text: str) -> None:
+    """The text of an answer."""
+    try:
+        answer = normalise(Answer("top.sv", text))
+    except NoAnswer:
+        return
+    for message in broken_rules(answer.text, "`define A 1\n"):
+        assert 0 <= message.line <= text.count("\n") + text.count("\r") + 1
+    module_names(answer.text)
+
+
+def specification(text: str) -> None:
+    """The ports and names of a specification."""
+    for port in listed_ports(text):
+        assert port["direction"] in ("input", "output", "inout")
+    identifiers(text)
+    declared_names(text)
+    bare_id(text)
+
+
+def compiler_log(text: str) -> None:
+    """What the compiler printed."""
+    result = read_compilation(Execution(1, None, "", text, 0.1))
+    assert all(message.text for message in result.messages)
+
+
+def bench_report(text: str) -> None:
+    """What a bench printed, and a bench itself."""
+    report = BenchReport.read(text)
+    assert report.share <= 1 or report.samples == 0
+    assert dump_everything(text).count("\n") == text.count("\n")
+    assert answer_scope(text).startswith("tb.")
+
+
+def waveform(text: str) -> None:
+    """A file of waves: its header, its changes, the table and the picture of them."""
+    path = write("wave.vcd", text)
+    with suppress(ToolError):
+        waves = Waves.open(path)
+        names = [*waves.signals][:4]
+        waves.values_at(names, 7)
+        render_table(waves, names, 7)
+        draw_diagram(waves, names, [5], start=0, end=100)
+
+
+def task_plan(text: str) -> None:
+    """A plan of sub-tasks, and the graph that is made of it."""
+    with suppress(ToolError):
+        tasks, notes = repair_plan(parse(Plan, value_in(text)))
+        gaps = find_gaps(tasks, notes, TASK)
+        tasks = join_loose(tasks, [*gaps.vague, *gaps.unquoted], notes)
+        graph = build_graph(tasks, parse(Extraction, {"signals": [{"name": "output q", "about": text[:5000]}]}))
+        merge_links(graph, [{"from": "task 1", "to": text[:100]}])
+        unlinked_nodes(graph)
+        find_task(text[:5000], {task.id: task.content for task in tasks})
+
+
+def extraction(text: str) -> None:
+    """Signals and facts that a model found."""
+    with suppress(ToolError):
+        graph = build_graph([], parse(Extraction, {"signals": [{"name": name} for name in text.split("\n")],
+                                                   "examples": [{"text": text}]}))
+        merge_links(graph, value_in(text) if isinstance(value_in(text), list) else [])
+        unlinked_nodes(graph)
+
+
+def columns(text: str) -> None:
+    """A waveform as a table, of which an element is told."""
+    values = text.split(",")
+    with suppress(ToolError):
+        table = WaveTable.of([*"01" * (len(values) // 2 + 1)][:len(values)], values, {"d": values[::-1], "e": values})
+        for element in ELEMENTS:
+            contradictions(table, element)
+            observations(table, element)
+
+
+READERS = {
+    "Verilog": Reader(source, VERILOG, ("{}", "module TopModule({});endmodule", "/*{}")),
+    "specification": Reader(specification, SPECIFICATION, ("{}", "module a({});", " - input {}")),
+    "log of the compiler": Reader(compiler_log, COMPILER, ("{}", "top.sv:3: error: {}")),
+    "report of a bench": Reader(bench_report, BENCH, ("{}", "$dumpvars({}")),
+    "waveform": Reader(waveform, DUMP, ("{}", HEADER + "{}", "$scope module tb $end\n{}")),
+    "plan of sub-tasks": Reader(task_plan, PLANS, ("{}", '{"subtasks": [{}]}', '{"subtasks": [{"content": "{}"}]}')),
+    "extraction": Reader(extraction, [*SPECIFICATION, "output q", "{", '"from"', "signal a", "task 1"]),
+    "columns of a waveform": Reader(columns, ROWS, ("{}", "0,1,{}")),
+}

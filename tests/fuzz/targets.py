@@ -1,0 +1,58 @@
+"""What is fuzzed together: readers that get texts of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tests.fuzz.readers import programs, records, replies, slang, verilog
+from tests.fuzz.readers.reader import Reader
+
+READERS: dict[str, Reader] = {**replies.READERS, **programs.READERS, **verilog.READERS, **slang.READERS,
+                              **records.READERS}
+"""Every reader by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Readers by name; the folder of tests whose texts it begins with; and whether everything is read in the process
+    itself, so that its lines guide the search (otherwise in its child, which may die of a text)."""
+
+    readers: Sequence[str]
+    tests: str
+    here: bool = True
+
+    def check(self, text: str) -> None:
+        """Each reader reads the text."""
+        for name in self.readers:
+            READERS[name].read(text)
+
+    @property
+    def tokens(self) -> list[str]:
+        """Pieces that mean something to one of the readers, and what stands around them."""
+        every = [token for name in self.readers
+                 for token in (*READERS[name].pieces, *(half for frame in READERS[name].frames
+                                                        for half in frame.split("{}")))]
+        return [token for token in dict.fromkeys(every) if token]
+
+
+TARGETS = {
+    "files": Target(("files", "fences", "names of files", "search and replace", "form of one file", "commands",
+                     "elisions"), "replies"),
+    "markers": Target(("markers", "tool calls", "continued replies"), "replies"),
+    "values": Target(("form text", "form choice", "form json", "form list"), "replies"),
+    "python": Target(("part of a Python file", "Python file", "Python file with elisions", "Python program"),
+                     "tools/software"),
+    "software": Target(("page", "placeholders", "paths", "sources", "JSON file", "page of an index", "requirements"),
+                       "tools/software"),
+    "programs": Target(("plan of sessions", "traceback", "log of a page"), "tools/software"),
+    "verilog": Target(("Verilog", "specification", "extraction"), "tools/verilog"),
+    "plans": Target(("plan of sub-tasks", "columns of a waveform"), "tools/verilog"),
+    "slang": Target(("elaborated Verilog",), "tools/verilog", here=False),
+    "simulation": Target(("log of the compiler", "report of a bench", "waveform"), "tools/verilog"),
+    "journals": Target(("journal",), "runner"),
+    "companies": Target(("company", "settings", "variables", "template"), "config"),
+    "answers": Target(("answer of a server", "text for a person"), "llm"),
+}
+"""Every target by its name; each reader is in one of them."""
+CHECKS: dict[str, Callable[[str], None]] = {name: target.check for name, target in TARGETS.items()}

@@ -1,0 +1,25 @@
+"""No reader takes a time that grows much faster than its text: a sample of what `make prove` tries."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatdev.isolation import isolate
+from tests.fuzz.growth import MOST, worst_growth
+from tests.fuzz.readers.reader import Reader
+from tests.fuzz.targets import READERS, TARGETS
+
+HERE = [name for target in TARGETS.values() if target.here for name in target.readers]
+QUICK = {name: READERS[name] for name in HERE}
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of a child is none of ours."""
+    monkeypatch.setattr(isolate, "_reads_here", True)
+
+
+@pytest.mark.parametrize("reader", QUICK.values(), ids=QUICK)
+def test_the_time_of_reading_grows_with_the_text(reader: Reader) -> None:
+    worst = worst_growth(reader, seed=1, tries=12, measured=1)
+    assert worst.exponent <= MOST, worst
