@@ -16,6 +16,7 @@ from chatdev.evaluation.judging.judgements import JudgementFile, Verdict
 from chatdev.evaluation.judging.judges import human_judgement
 from chatdev.evaluation.judging.pairs import Contender, Pair
 from chatdev.runner.sanitize import sanitize
+from chatdev.workspace.acting import withheld_files
 from chatdev.workspace.file_tree import write_tree
 
 _VERDICTS: dict[str, Verdict] = {"1": "first", "2": "second", "t": "tie"}
@@ -41,7 +42,8 @@ def _write_copies(pair: Pair, scratch: Path) -> None:
     for name, contender in (("1", pair.first), ("2", pair.second)):
         folder = scratch / name
         folder.mkdir()
-        write_tree(folder, code_files(contender.software))
+        files, withheld = code_files(contender.software), withheld_files(contender.software)
+        write_tree(folder, {path: data for path, data in files.items() if path not in withheld})
         click.echo(f"Try {name} in another terminal:  chatdev play {folder}")
 
 

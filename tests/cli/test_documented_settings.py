@@ -113,3 +113,12 @@ def test_the_path_of_a_model_that_is_there_exits_with_zero(shop: Shop, tmp_path:
         file.truncate(QWEN.size)
     outcome = shop.command("model", "path")
     assert (outcome.status, outcome.err) == (0, "")
+
+
+def test_play_works_in_the_sandbox_of_the_settings_file(bare: Shop, tmp_path: Path) -> None:
+    software, outside = tmp_path / "somewhere", tmp_path / "outside"
+    software.mkdir()
+    (software / "main.py").write_text(f"open({str(outside)!r}, 'w').close()\n")
+    write_settings("sandbox: none\n")
+    assert bare.command("play", str(software)).status == 0
+    assert outside.exists()

@@ -154,6 +154,7 @@ def test_a_model_of_ones_own_needs_no_address() -> None:
     ({"source.name_or_path": ["chatdev"]}, "name_or_path"),
     ({"options.sandbox": {"none": 1}}, "sandbox"),
     ({"options.base_url": 5}, "base_url"),
+    ({"company": "company: \ud800"}, "damaged"),
 ])
 def test_an_order_that_no_chatdev_wrote_is_refused(shop: Shop, change: dict[str, Any], words: str) -> None:
     assert_refused(shop, forge(stopped(shop), change), words, "journal")
