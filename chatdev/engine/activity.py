@@ -269,6 +269,6 @@ def _of(kind: type[T], value: Any) -> T:
 
 
 def _amount(value: Any) -> Any:
-    if not is_amount(value):
+    if not (is_amount(value) and value >= 0):
         raise TypeError(f"{value!r:.80} is no amount")
     return value

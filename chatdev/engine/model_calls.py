@@ -16,6 +16,7 @@ from chatdev.engine.activity import (
     digest,
 )
 from chatdev.engine.budget import Budget, LimitReached
+from chatdev.engine.checked_model import CheckedModel
 from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.metering import BudgetedModel, spending_of
 from chatdev.errors import ContextOverflow, JournalError
@@ -113,8 +114,8 @@ class ModelCalls:
             self._report(agent, place, Replied(Reply("", usage=usage), 0.0), replayed=False)
 
         model, context = agent.role_model, self.context
-        return BudgetedModel(model.model, model.profile, (self.budget, *context.budgets), context.meter, report,
-                             branches_at_work())
+        return BudgetedModel(CheckedModel(model.model), model.profile, (self.budget, *context.budgets), context.meter,
+                             report, branches_at_work())
 
     def _headers(self, agent: Agent, place: Place) -> dict[str, str]:
         values = {"Run": self.context.settings.name, "Company": self.context.company.company, "Phase": self.phase,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import chatdev
 from chatdev import Company, ConfigError, ModelRejected, ScriptedModel
+from chatdev.errors import UnusableReply
+from chatdev.llm.base import Reply, Request, Usage
 from tests.support.chat_server import ChatServer
 
 COMPANY = """
@@ -110,3 +113,28 @@ def test_a_key_and_an_address_may_be_given_and_the_key_is_nowhere(company: Compa
     chat_server.route(lambda request: None)
     refused = chatdev.resume(run.folder, since="slogan", api_key=KEY, base_url=chat_server.url)
     assert KEY not in refused.reason
+
+
+class OddModel:
+    """Gives what is no reply."""
+
+    def __init__(self, reply: Any) -> None:
+        self.reply = reply
+
+    async def complete(self, request: Request) -> Reply:
+        reply: Reply = self.reply
+        return reply
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.parametrize("reply", [
+    None, "hello", Reply(7), Reply("a", usage=Usage(None, 1)), Reply("a", usage=Usage(-1, 10**400)),  # type: ignore[arg-type]
+    Reply("a", usage=Usage(float("nan"), 1)), Reply("a", finish=None), Reply("a", ({"name": "look"},)),  # type: ignore[arg-type]
+], ids=range(8))
+def test_what_is_no_reply_stops_the_run_so_that_it_can_go_on(company: Company, reply: object) -> None:
+    run = company.run("a to-do list", model=OddModel(reply), sandbox="none")
+    assert isinstance(run.error, UnusableReply)
+    assert "no reply" in run.reason
+    assert chatdev.resume(run.folder, model=ScriptedModel(REPLIES), sandbox="none").success
