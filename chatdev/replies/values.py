@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from chatdev.config.json_schema import schema_validator
 from chatdev.plain_values import load_json
 from chatdev.replies.fences import scan
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
+from chatdev.replies.schema_match import EndlessPattern, find_violations
 from chatdev.workspace.python_facts import literal_as_json
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
@@ -91,9 +91,12 @@ def _violations(value: Any, schema: Mapping[str, Any]) -> list[ReplyProblem]:
     """How `value` violates the schema, each with the path of the field."""
     if not schema:
         return []
-    errors = sorted(schema_validator(schema).iter_errors(value), key=lambda error: error.json_path)
-    return [ReplyProblem("not_of_schema", {"field": _field(error.json_path), "why": _shorten(error.message)})
-            for error in errors]
+    try:
+        found = find_violations(value, schema)
+    except EndlessPattern as error:
+        found = [("$", f"a pattern of the schema cannot be tried on it: {error}")]
+    return [ReplyProblem("not_of_schema", {"field": _field(path), "why": _shorten(message)})
+            for path, message in found]
 
 
 def _field(json_path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -86,6 +87,15 @@ def test_a_person_is_asked_once(stage: Shop, monkeypatch: pytest.MonkeyPatch, ty
     if status == 0:
         stage.run("--sandbox", "none").assert_succeeded()
         assert len(asked) == 1
+
+
+@pytest.mark.parametrize(("typed", "agreed"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False),
+                                               ("", False), ("yeah\n", False)])
+def test_only_yes_is_yes(stage: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str,
+                         agreed: bool) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    assert trust._ask(trust.find_stranger(str(stage.company))) == agreed
+    assert "Allow this, until it changes? [y/N] " in capsys.readouterr().err
 
 
 def test_a_dotenv_is_trusted_by_its_folder(stage: Shop, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from chatdev import Company, ConsentMissing, Run
 from chatdev.config.load import find_company
 from chatdev.config.model_choice import outward_settings
 from chatdev.config.trust_record import add_trust, trusted_digests
+from chatdev.doctor.checks import all_probes
 from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.study import Study
 from chatdev.evaluation.variants import Variant
@@ -55,7 +56,8 @@ def run(company: Path | str, *, sets: Sequence[str] = (), **options: Any) -> Run
 
 def keys_sent(studio: Studio) -> set[str]:
     """The keys that the server has seen."""
-    return {request.headers["Authorization"].removeprefix("Bearer ") for request in studio.server.requests}
+    sent = (request.headers.get("Authorization", "") for request in studio.server.requests)
+    return {header.removeprefix("Bearer ") for header in sent if header}
 
 
 def assert_refused(studio: Studio, refused: pytest.ExceptionInfo[ConsentMissing], *words: str) -> None:
@@ -223,3 +225,20 @@ def test_a_secret_in_an_address_is_shown_nowhere(studio: Studio) -> None:
     (company / "company.yaml").write_text(yaml.safe_dump(raw))
     stranger = Company.load(company).word.stranger()
     assert "0123456789" not in str(stranger.trust())
+
+
+def test_a_study_is_refused_before_there_is_a_job(studio: Studio) -> None:
+    variant = Variant("grasping", str(grasping(studio) / "company.yaml"))
+    with pytest.raises(ConsentMissing):
+        Study(data=None, folder=Path("study"), sandbox="none").check([], [variant])  # type: ignore[arg-type]
+    assert not studio.server.requests
+
+
+def test_the_doctor_asks_no_address_of_dotenv_unasked(studio: Studio, here: Path) -> None:
+    (here / ".env").write_text(f"OPENAI_BASE_URL={elsewhere(studio)}\n")
+    (look,) = [probe.look for probe in all_probes(None) if probe.name == "endpoint"]
+    assert (look().state, look().fix) == ("broken", "chatdev trust .env")
+    assert not studio.server.requests
+    add_trust(dotenv_stranger().trust())
+    look()
+    assert keys_sent(studio) == set(), "without a key of its own it gets none"
