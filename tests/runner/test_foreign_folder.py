@@ -234,3 +234,49 @@ def test_a_company_that_is_no_file_is_not_waited_for(shop: Shop, kind: str) -> N
     else:
         place.symlink_to("/dev/zero")
     assert_refused(shop, foreign(shop, {"source.name_or_path": str(place)}), "there is no company", "--as-it-was")
+
+
+def test_nothing_of_git_is_started_whatever_the_repository_says(shop: Shop) -> None:
+    """Its settings name programs, and files that never end; so do the variables of git."""
+    folder, mark = foreign(shop, {}), shop.folder / "mark"
+    hook = folder / "software" / ".git" / "hooks" / "post-commit"
+    hook.parent.mkdir()
+    for file, text in ((hook, f"#!/bin/sh\ntouch {mark}\n"), (hook.parents[1] / "config", f"""[core]
+ repositoryformatversion = 0
+ fsmonitor = touch {mark}
+ hooksPath = hooks
+ sshCommand = touch {mark}
+ worktree = /nowhere
+[include]
+ path = /dev/zero
+[includeIf "gitdir:**"]
+ path = /dev/zero
+[filter "x"]
+ clean = touch {mark}
+ required = true
+[diff]
+ external = touch {mark}
+[gpg]
+ program = touch {mark}
+[commit]
+ gpgSign = true
+[extensions]
+ worktreeConfig = true
+""")):
+        file.write_text(text)
+        file.chmod(0o755)
+    (folder / "software" / ".gitattributes").write_text("* filter=x diff=x\n")
+    shop.environment |= {"GIT_DIR": "/nowhere", "GIT_EXTERNAL_DIFF": f"touch {mark}", "GIT_CONFIG_COUNT": "1",
+                         "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": f"touch {mark}"}
+    resume(shop, folder).assert_succeeded()
+    assert not mark.exists()
+    assert "fsmonitor" in (hook.parents[1] / "config").read_text(), "what the user set stays"
+
+
+@pytest.mark.parametrize("name", ["company.yaml", "report.md"])
+def test_a_pipe_in_the_record_is_replaced(shop: Shop, name: str) -> None:
+    folder = foreign(shop, {})
+    (folder / "run" / name).unlink()
+    os.mkfifo(folder / "run" / name)
+    resume(shop, folder).assert_succeeded()
+    assert (folder / "run" / name).is_file()
