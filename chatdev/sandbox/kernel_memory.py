@@ -12,6 +12,7 @@ from chatdev.sandbox.base import SCRATCH
 _ENTRY = 1024  # bytes of a file, folder or link in memory, beside its content
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SOCKET = 256 << 10  # bytes that a socket may hold: the usual default; `seccomp.py` lets no program set another
+_CONNECTION = 1 << 20  # bytes that a connection holds soon once nobody reads; it may be far more
 _OVERHEAD = 2  # what waits in a connection takes up to so many times its size
 
 
@@ -44,11 +45,12 @@ def _sockets_hold(pid: int, limit: int) -> int:
     lines = (line.partition(":") for line in _lines(folder / "sockstat"))
     counts = {kind: dict(zip(*[iter(words.split())] * 2, strict=False)) for kind, _, words in lines}
     sockets = int(counts.get("sockets", {}).get("used", 0)) * _SOCKET
-    connections = int(counts.get("TCP", {}).get("mem", 0)) * _PAGE
-    if connections and sockets + connections > limit:  # then it is worth the look, which takes long
+    expected = int(counts.get("TCP", {}).get("inuse", 0)) * _CONNECTION
+    held = int(counts.get("TCP", {}).get("mem", 0)) * _PAGE
+    if held > expected and sockets + held > limit:  # then it is worth the look, which takes long
         queues = [line for table in folder.glob("tcp*") for line in _lines(table)[1:]]
-        connections = min(connections, _OVERHEAD * sum(map(_bytes_waiting, queues)))
-    return sockets + connections
+        held = min(held, _OVERHEAD * sum(map(_bytes_waiting, queues)))
+    return sockets + max(expected, held)
 
 
 def _bytes_waiting(line: str) -> int:
