@@ -23,6 +23,7 @@ from chatdev.cli.outcome import show_error
 from chatdev.errors import WorkspaceError
 
 _MOST_WAITING = 16 << 20  # bytes; then whoever writes waits, too
+_MOMENT = 0.1  # seconds; what others write to the same terminal shall come after what was written before
 _PATIENCE = 1.0  # seconds between two attempts at a device that takes nothing now
 
 
@@ -34,6 +35,7 @@ class OutputThread:
         """The first error of each descriptor that takes nothing any more."""
         self._waiting: deque[tuple[int, bytes]] = deque()
         self._bytes = 0
+        self._stuck = False
         self._change = threading.Condition()
         threading.Thread(target=self._work, name="chatdev-output", daemon=True).start()
 
@@ -51,6 +53,12 @@ class OutputThread:
         with self._change:
             self._change.wait_for(lambda: not self._bytes)
 
+    def catch_up(self) -> None:
+        """Wait a moment until everything is written; not again while it cannot be."""
+        with self._change:
+            if not self._stuck:
+                self._stuck = not self._change.wait_for(lambda: not self._bytes, _MOMENT)
+
     def _work(self) -> None:
         while True:
             with self._change:
@@ -61,6 +69,7 @@ class OutputThread:
                 if failure:
                     self.failures[descriptor] = failure
                 self._bytes -= len(data)
+                self._stuck = self._stuck and self._bytes > 0
                 self._change.notify_all()
 
 
@@ -89,6 +98,20 @@ class LastingStream(FileIO):
         taken = bytes(data)
         self._thread.add(self.fileno(), taken)
         return len(taken)
+
+
+class LastingText(TextIOWrapper):
+    """A text stream over a `LastingStream`; `flush` waits a moment, so that prompts and programs come after it."""
+
+    def __init__(self, descriptor: int, thread: OutputThread, encoding: str) -> None:
+        super().__init__(BufferedWriter(LastingStream(descriptor, thread)), encoding, errors="replace",
+                         line_buffering=True)
+        self._thread = thread
+
+    def flush(self) -> None:
+        """Have it written, if that takes but a moment."""
+        super().flush()
+        self._thread.catch_up()
 
 
 _recorded = False  # see `output_is_recorded`
@@ -142,8 +165,7 @@ def _lasting(stream: TextIO | None, descriptor: int, thread: OutputThread) -> Te
             return stream
         stream.flush()
         encoding = stream.encoding
-    return TextIOWrapper(BufferedWriter(LastingStream(descriptor, thread)), encoding, errors="replace",
-                         line_buffering=True)
+    return LastingText(descriptor, thread, encoding)
 
 
 def _drain(thread: OutputThread) -> None:

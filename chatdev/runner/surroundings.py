@@ -11,6 +11,7 @@ from pathlib import Path
 
 from chatdev.errors import ConfigError
 from chatdev.paths import working_folder
+from chatdev.sandbox.base import ProcessLimits
 
 _LEAST_DESCRIPTORS = 64
 """Files, pipes and connections of a run with programs in a sandbox, with room to spare."""
@@ -33,7 +34,8 @@ def check_file_names(encoding: str) -> None:
 
 
 def _check_descriptors() -> None:
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    check_highest_limit(highest)
     try:
         used = sum(1 for _ in Path("/proc/self/fd").iterdir())
     except OSError:  # no /proc; or there is none left for looking
@@ -41,6 +43,14 @@ def _check_descriptors() -> None:
     if most != resource.RLIM_INFINITY and most - used < _LEAST_DESCRIPTORS:
         raise ConfigError(f"this process may open {most} files, and {used} are open; a run takes {_LEAST_DESCRIPTORS} "
                           "more: raise the limit (ulimit -n 1024)")
+
+
+def check_highest_limit(highest: int) -> None:
+    """Raise ConfigError where a program in the sandbox may not open as many files as it is given."""
+    needed = ProcessLimits().open_files
+    if highest != resource.RLIM_INFINITY and highest < needed:
+        raise ConfigError(f"no process may open more than {highest} files here, and programs in the sandbox may open "
+                          f"{needed}; raise the hard limit (ulimit -Hn 1024)")
 
 
 def _check_temporary_folder() -> None:

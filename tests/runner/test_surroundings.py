@@ -16,7 +16,7 @@ from chatdev.config.environ import read_dotenv
 from chatdev.config.settings import user_settings
 from chatdev.errors import ConfigError
 from chatdev.paths import cache_dir, expand_home
-from chatdev.runner.surroundings import check_file_names, check_surroundings
+from chatdev.runner.surroundings import check_file_names, check_highest_limit, check_surroundings
 from tests.support.shop import Shop
 
 
@@ -96,8 +96,14 @@ def test_file_names_without_every_character_are_refused(encoding: str) -> None:
         check_file_names(encoding)
 
 
+def test_programs_need_descriptors_too() -> None:
+    with pytest.raises(ConfigError, match="ulimit -Hn 1024"):
+        check_highest_limit(76)
+
+
 def test_usual_surroundings_are_fine() -> None:
     check_surroundings()
+    check_highest_limit(resource.RLIM_INFINITY)
     for encoding in ("utf-8", "UTF-8", "utf8", sys.getfilesystemencoding()):
         check_file_names(encoding)
 
