@@ -37,7 +37,10 @@ def render(template: str, values: Mapping[str, Any], where: str) -> str:
 @lru_cache(maxsize=1024)
 def variables(template: str) -> frozenset[str]:
     """The names a template needs from outside; raises ConfigError for a syntax error."""
-    return frozenset(find_undeclared_variables(_parse(template)))
+    try:
+        return frozenset(find_undeclared_variables(_parse(template)))
+    except (TemplateSyntaxError, RecursionError) as error:  # a filter that is not there, a nest
+        raise ConfigError(_syntax_message(error)) from error
 
 
 @lru_cache(maxsize=1024)

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from chatdev.engine.budget import Spending, count_noun, describe_spending, money
@@ -26,7 +27,7 @@ from chatdev.events import (
 from chatdev.journal import Journal
 from chatdev.place import Place
 from chatdev.runner.result import Run, RunUsage, Status
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.sanitize import escape_markdown, sanitize
 from chatdev.secrets import scrub
 from chatdev.tools.software.languages import is_startable
 from chatdev.workspace.file_tree import write_file
@@ -100,6 +101,7 @@ class RunLog:
 
 
 _SHOWN = 600  # characters of one long-term value or report
+_PASSED = {True: "passed", False: "failed"}
 _PICTURE = re.compile(r"[\w-]+\.(?:svg|png)")
 
 
@@ -143,12 +145,12 @@ def describe_usage(usage: RunUsage) -> str:
 
 
 def _head(started: RunStarted | None, run: Run) -> str:
-    lines = [f"# {run.folder.name}", ""]
+    lines = [f"# {_one_line(run.folder.name)}", ""]
     if started:
-        lines += [f"Company: {started.company}", "", _quote(started.inputs.get("task", "")), ""]
+        lines += [f"Company: {_one_line(started.company)}", "", _quote(started.inputs.get("task", "")), ""]
     lines.append(f"**{run.status}**: {_one_line(run.reason)}")
     if is_startable(run.software):
-        lines += ["", f"Start it with `chatdev play {run.folder}` (in the sandbox)."]
+        lines += ["", f"Start it with `chatdev play {_code(run.folder)}` (in the sandbox)."]
     return "\n".join(lines)
 
 
@@ -160,9 +162,10 @@ def _phases(events: Sequence[Event]) -> str:
              "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
     for place, row in rows.items():
         usage = row.usage
-        lines.append(f"| {place} | {row.ending} | {row.rounds} | {usage.calls} | {usage.prompt_tokens} | "
+        lines.append(f"| {_one_line(place)} | {_one_line(row.ending)} | {row.rounds} | {usage.calls} | "
+                     f"{usage.prompt_tokens} | "
                      f"{usage.completion_tokens} | {usage.seconds:.1f} |")
-    skipped = [f"Skipped: {e.place} ({e.reason})" for e in events if isinstance(e, StepSkipped)]
+    skipped = [_one_line(f"Skipped: {e.place} ({e.reason})") for e in events if isinstance(e, StepSkipped)]
     return "\n".join([*lines, *([""] if skipped else []), *skipped])
 
 
@@ -175,14 +178,13 @@ def _software(run: Run) -> str:
     if not run.software:
         return "## Software\n\nNo files."
     lines = ["## Software", "", "| file | lines |", "| --- | ---: |"]
-    lines += ["| {} | {} |".format(path.replace("|", "\\|"), len(data.splitlines()))
-              for path, data in run.software.items()]
+    lines += [f"| {_one_line(path)} | {len(data.splitlines())} |" for path, data in run.software.items()]
     return "\n".join(lines)
 
 
 def _verdicts(events: Sequence[Event]) -> str:
     newest: dict[str, ToolCalled] = {e.tool: e for e in events if isinstance(e, ToolCalled)}
-    lines = [f"### {name}: {'passed' if e.passed else 'failed'} ({e.place})\n\n{_quote(e.summary)}"
+    lines = [f"### {_one_line(f'{name}: {_PASSED[e.passed]} ({e.place})')}\n\n{_quote(e.summary)}"
              for name, e in newest.items() if e.passed is not None]
     return "\n\n".join(["## Last verdicts", *lines]) if lines else ""
 
@@ -203,8 +205,8 @@ def _plain_texts(found: object) -> Iterable[tuple[str, str]]:
 
 
 def _notes(events: Sequence[Event]) -> str:
-    lines = [f"- {f'{e.place}: ' if e.place else ''}{_one_line(e.text)}" for e in events if isinstance(e, Noted)]
-    lines += [f"- {e.place}: a delivery was not kept: {_one_line(e.reason)}"
+    lines = [f"- {_one_line(f'{e.place}: {e.text}' if e.place else e.text)}" for e in events if isinstance(e, Noted)]
+    lines += [f"- {_one_line(f'{e.place}: a delivery was not kept: {e.reason}')}"
               for e in events if isinstance(e, DeliveryRefused)]
     return "\n".join(["## Notes", "", *lines]) if lines else ""
 
@@ -213,15 +215,20 @@ def _memory(values: Mapping[str, Any]) -> str:
     lines = []
     for name, value in values.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)
-        lines.append(f"### {name}\n\n{_quote(text)}")
+        lines.append(f"### {_one_line(name)}\n\n{_quote(text)}")
     return "\n\n".join(["## Long-term memory", *lines]) if lines else ""
 
 
 def _quote(text: str) -> str:
     """Somebody's words as a block quote, cut when long: they must not become headings of the report."""
     cut = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
-    return "\n".join(f"> {line}" for line in cut.splitlines()) or ">"
+    return "\n".join(f"> {line}" for line in escape_markdown(cut).splitlines()) or ">"
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:_SHOWN]
+    return escape_markdown(" ".join(text.split())[:_SHOWN])
+
+
+def _code(path: Path) -> str:
+    """A path between backticks, where nothing can be escaped."""
+    return " ".join(str(path).replace("`", "?").split())

@@ -24,6 +24,16 @@ def sanitize(text: str) -> str:
     return scrub(_STEERING.sub("", text))
 
 
+_ACTIVE = re.compile(r"[\\*\[\]<>|~&]|(?<=\w):(?=//)|(?<=www)\.", re.IGNORECASE)
+"""What makes Markdown of a text: HTML, links and pictures, emphasis, cells of a table, addresses. (Backticks make code,
+in which nothing else does.)"""
+
+
+def escape_markdown(text: str) -> str:
+    """The text as Markdown that shows it as it is: nothing in it is HTML, a link or a picture."""
+    return _ACTIVE.sub(r"\\\g<0>", text)
+
+
 def sanitize_event(event: E) -> E:
     """The event with all its texts sanitized."""
     values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 from chatdev.engine.budget import money
 from chatdev.events import (
@@ -85,6 +88,25 @@ def test_what_others_wrote_cannot_become_part_of_the_report() -> None:
     assert "# Not a heading" not in lines
     assert "> # Not a heading" in lines
     assert "## no" not in lines
+
+
+HOSTILE = ("<img src=https://evil.example/x.png onerror=alert(1)>", "![see](https://evil.example/x.png)",
+           "</td><script>", "[here](javascript:alert(1))", "<https://evil.example>",
+           "https://evil.example/?a=b", "www.evil.example",
+           "[a]: https://evil.example", "&lt;b&gt;", "\\<b>", "`<b>`", "|a|\n<!--", "```\n</code><b>\n")
+ACTIVE = re.compile(r"(?<!\\)(?:\\\\)*(?:[<\[\]&]|https?:/|www\.)")
+"""What a reader of Markdown would act on, unless an odd number of backslashes stands before it."""
+
+
+@pytest.mark.parametrize("words", HOSTILE)
+def test_nothing_that_others_wrote_is_html_a_picture_or_a_link(words: str) -> None:
+    events: list[Event] = [
+        RunStarted("", words, "Todo", "folder", {"task": words}), Noted(words, words, "warning"),
+        PhaseFinished(words, words, words, 3, 1), DeliveryRefused(words, words), StepSkipped(words, "phase", words),
+        ToolCalled(words, words, 1.0, False, words)]
+    run = finished(values={words: words, "nested": [{words: words}]}, software=Software({words: b"x"}), reason=words)
+    report = report_markdown(events, run)
+    assert ACTIVE.findall(report) == [], report
 
 
 def test_a_file_name_cannot_break_the_table() -> None:
