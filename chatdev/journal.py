@@ -30,7 +30,8 @@ SCHEMA = 1
 _PIECE = 1 << 16  # bytes
 _SHORT = 1 << 20  # bytes of a line that are read in any case
 _LONGEST = 192 << 20  # bytes of a line: the first one holds the software to start from, up to 100 MiB, in base64
-_LARGEST = 1 << 30  # bytes
+LARGEST_JOURNAL = 1 << 30
+"""Bytes; a larger one is not read."""
 _PLENTY = 32 << 20  # bytes of a journal that may hold what it likes, and of anything but text in a larger one
 _TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 
@@ -189,8 +190,9 @@ def _whole_lines(path: Path) -> Iterator[bytes]:
     try:
         with os.fdopen(open_plain(path), "rb") as file:
             size, structure = os.fstat(file.fileno()).st_size, 0
-            if size > _LARGEST:
-                raise JournalError(f"{path} has {size >> 20} MiB, and no journal is larger than {_LARGEST >> 20} MiB")
+            if size > LARGEST_JOURNAL:
+                raise JournalError(f"{path} has {size >> 20} MiB, and no journal is larger than "
+                                   f"{LARGEST_JOURNAL >> 20} MiB")
             while (line := _read_line(file)).endswith(b"\n"):
                 structure += len(_TEXTS.sub(b"", line)) if size > _PLENTY else 0
                 if structure > _PLENTY:

@@ -96,3 +96,13 @@ def test_the_examples_of_the_page_on_the_library_run(here: Path, capsys: pytest.
     known: dict[str, Any] = {}
     exec(compile(tools, "library.md", "exec"), known)
     assert [tool.name for tool in known["company"].tools] == ["mine.words"]
+
+
+def test_the_page_on_security_names_the_limits_that_are_set() -> None:
+    from chatdev.isolation.parent import MEMORY, SECONDS
+    from chatdev.journal import LARGEST_JOURNAL
+    from chatdev.llm.failures import LARGEST_ANSWER
+
+    page = " ".join((DOCS / "security.md").read_text(encoding="utf-8").split())
+    assert f"with {MEMORY >> 30} GiB of memory and {SECONDS} s of a processor" in page
+    assert f"{LARGEST_ANSWER >> 20} MiB an answer of a server, unpacked; {LARGEST_JOURNAL >> 30} GiB a journal" in page
