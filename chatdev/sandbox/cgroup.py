@@ -21,6 +21,7 @@ from chatdev.sandbox.base import ProcessLimits
 
 _ENTER = 'echo $$ > "$0" && exec "$@"'
 _ATTEMPTS, _PAUSE = 50, 0.02  # until the kernel has cleared away what was killed in a group
+_NAME, _OLD = "chatdev-", 3600.0  # how our groups are called; seconds after which an empty one is nobody's any more
 _OF_CONNECTIONS = 8  # version 1 counts what TCP and UDP hold apart: this part of the limit comes on top of it
 
 
@@ -73,7 +74,7 @@ class Group:
 def group(parent: Group, limits: ProcessLimits) -> Iterator[Group]:
     """A new group in `parent`, held to `limits.memory` and `limits.processes`; whoever is left in it at the end is
     killed. Raises OSError when it cannot be made."""
-    made = Group(parent.path / f"chatdev-{secrets.token_hex(6)}", parent.version)
+    made = Group(parent.path / f"{_NAME}{secrets.token_hex(6)}", parent.version)
     made.path.mkdir()
     try:
         needed, wished = parent.version.settings(limits)
@@ -98,8 +99,18 @@ def parent() -> Group | None:
         except (OSError, subprocess.TimeoutExpired):
             continue
         if done.returncode == 0:
+            remove_old(candidate)
             return candidate
     return None
+
+
+def remove_old(parent: Group) -> None:
+    """Remove groups that were left behind by a chatdev that was killed. One with processes in it stays: the kernel
+    removes none of these."""
+    for left in parent.path.glob(f"{_NAME}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _OLD:
+                left.rmdir()
 
 
 def candidates(process: Path = Path("/proc/self")) -> list[Group]:

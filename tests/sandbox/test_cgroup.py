@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from chatdev.sandbox.base import ProcessLimits
-from chatdev.sandbox.cgroup import V1, V2, Group, candidates, group
+from chatdev.sandbox.cgroup import V1, V2, Group, candidates, group, remove_old
 
 
 @pytest.fixture
@@ -78,3 +79,13 @@ def test_what_the_kernel_ended_for_memory_is_told(tmp_path: Path) -> None:
         assert not made.out_of_memory
         (made.path / "memory.events").write_text("low 0\nmax 12\noom 1\noom_kill 2\n")
         assert made.out_of_memory
+
+
+def test_groups_that_a_killed_chatdev_left_are_removed(tmp_path: Path) -> None:
+    for name in ("chatdev-new", "chatdev-old", "chatdev-busy", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "chatdev-busy" / "group").mkdir()  # the kernel refuses to remove a folder with something in it, too
+    for name in ("chatdev-old", "chatdev-busy", "other"):
+        os.utime(tmp_path / name, (0, 0))
+    remove_old(Group(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chatdev-busy", "chatdev-new", "other"]
