@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks.reliability import faults, fuzz, odd, soak
+from benchmarks.reliability import budgets, faults, fuzz, odd, soak
 from benchmarks.reliability.__main__ import STUDIES
 from benchmarks.reliability.proof import PAGE, SEED, markers, part
 from benchmarks.study import RESULTS_FOLDER, read_results
@@ -19,7 +19,7 @@ FUZZ = pytest.param(fuzz, marks=pytest.mark.skipif(not WHEELS, reason="atheris h
 
 
 @pytest.mark.tool
-@pytest.mark.parametrize("study", [faults, soak, odd, FUZZ])
+@pytest.mark.parametrize("study", [budgets, faults, soak, odd, FUZZ])
 def test_the_claims_of_a_study_hold(study: ModuleType) -> None:
     proof = study.prove(SEED, True)
     assert [claim for claim in proof.claims if not claim.holds] == []
