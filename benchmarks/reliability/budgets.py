@@ -112,7 +112,8 @@ def _limits(dollars: bool, budget: float) -> dict[str, Any]:
 
 
 def _chosen(seed: int, runs: int) -> list[Trial]:
-    rng, trials = random.Random(seed), []
+    rng = random.Random(seed)
+    trials: list[Trial] = []
     for server in KINDS:
         for unit in ("tokens", "dollars"):
             for _ in range(runs):
@@ -186,7 +187,7 @@ def claims(trials: list[Trial], late: Mapping[str, float]) -> list[Claim]:
 
 def figures(trials: list[Trial], late: Mapping[str, float]) -> dict[str, Any]:
     """The worst overshoot by server and unit."""
-    rows = {}
+    rows: dict[str, dict[str, Any]] = {}
     for trial in trials:
         row = rows.setdefault(f"{trial.server} / {trial.unit}", {"runs": 0, "stops": 0, "worst": -1.0, "tokens": 0})
         row["runs"] += 1

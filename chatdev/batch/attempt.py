@@ -52,16 +52,24 @@ class Expense:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a whole batch may spend, over all its workers and sessions; None is without a limit."""
+    """What a whole batch may spend, over all its workers and sessions; None is without a limit. `workers` is among how
+    many what is left is divided when they begin; 1: each may have all of it."""
 
     cost: float | None = None
     tokens: int | None = None
+    workers: int = 1
 
     def budget(self, spent: Expense, sharers: int) -> Budget | None:
-        """What is left of it after so much, as the calls of that many jobs at once reserve it; None without a limit."""
+        """What is left of it for one worker after so much, as the calls of that many jobs at once reserve it; None
+        without a limit."""
         if self.cost is None and self.tokens is None:
             return None
-        return Budget(Limits(tokens=self.tokens, cost=self.cost), Spending(0, spent.tokens, spent.cost), sharers)
+        tokens, cost, paid = self.tokens, self.cost, spent.cost or 0.0
+        if tokens is not None:
+            tokens = max(1, spent.tokens + (tokens - spent.tokens) // self.workers)
+        if cost is not None:
+            cost = paid + max(0.0, cost - paid) / self.workers
+        return Budget(Limits(tokens=tokens, cost=cost), Spending(0, spent.tokens, spent.cost), sharers)
 
     def exceeded_reason(self, spent: Expense) -> str:
         """Why what is done is no success: more was spent than may be; empty when it was not."""

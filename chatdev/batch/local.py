@@ -205,7 +205,7 @@ class _LocalEngine:
 
     async def _refresh(self) -> None:
         await self._database.run(partial(self._tally.refresh, self._ledger))
-        if self._budget:
+        if self._budget and self._allowance.workers == 1:
             others, self._counted = self._tally.spent - self._counted, self._tally.spent
             self._budget.count(Spending(0, others.tokens, others.cost))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -38,8 +39,10 @@ async def work_through_on(cluster: Cluster, ledger: Ledger, work: Work, *, at_on
     if at_once < 1:
         raise ConfigError(f"{at_once} jobs at once would be none at all; give 1 or more")
     cluster.refuse_file(ledger)
-    setup = WorkerSetup(ledger.reopen, work, allowance or Allowance(), check, Path.cwd())
-    return await _RayEngine(cluster, ledger, setup, on_change).run(shares_of(at_once, cluster.workers))
+    shares = shares_of(at_once, cluster.workers)
+    allowance = replace(allowance or Allowance(), workers=len(shares))
+    setup = WorkerSetup(ledger.reopen, work, allowance, check, Path.cwd())
+    return await _RayEngine(cluster, ledger, setup, on_change).run(shares)
 
 
 def shares_of(at_once: int, workers: int) -> list[int]:

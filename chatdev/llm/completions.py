@@ -182,6 +182,11 @@ class StreamCollector:
         self._model = ""
 
     @property
+    def said(self) -> str:
+        """All that has come of the reply, thoughts included."""
+        return "".join((*self._thoughts, *self._text))
+
+    @property
     def is_full(self) -> bool:
         """Whether the reply is longer than it may be; what has come of it stands as a reply that was cut."""
         return self._gauge.is_full

@@ -44,7 +44,10 @@ _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "
 
 
 class Transient(Exception):
-    """Worth another attempt; `retry_after` is what the server asked to wait, in seconds."""
+    """Worth another attempt; `retry_after` is what the server asked to wait, in seconds. `usage` is what it took all
+    the same, where that is known."""
+
+    usage = Usage()
 
     def __init__(self, text: str, retry_after: float | None = None) -> None:
         super().__init__(text)
@@ -52,9 +55,7 @@ class Transient(Exception):
 
 
 class Unusable(Transient):
-    """A reply came, but there is nothing to use in it. It is paid for all the same: `usage`, where it is known."""
-
-    usage = Usage()
+    """A reply came, but there is nothing to use in it. It is paid for all the same."""
 
 
 class Refused(Unusable):

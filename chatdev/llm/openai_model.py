@@ -25,7 +25,7 @@ from chatdev.llm.failures import (
     status_of,
 )
 from chatdev.llm.rate import RateLimit
-from chatdev.llm.usage import ReplyGauge
+from chatdev.llm.usage import ReplyGauge, likely_usage
 from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 
@@ -101,7 +101,7 @@ class OpenAIModel:
             async with self._rate.admission(request) as admission:
                 reply = await self._attempt(request, body)
                 admission.correct(reply.usage)
-        except Unusable as problem:
+        except Transient as problem:
             tally.wasted += problem.usage
             raise
         return reply
@@ -152,8 +152,13 @@ class OpenAIModel:
         if request.on_text:
             if request.on_begin:
                 request.on_begin()
-            gauge = ReplyGauge(request.most, request.sampling.model)
-            return await self._stream(client, StreamCollector(request.on_text, gauge), body, options)
+            streamed = StreamCollector(request.on_text, ReplyGauge(request.most, request.sampling.model))
+            try:
+                return await self._stream(client, streamed, body, options)
+            except Transient as problem:
+                if streamed.said and request.room:  # a budget counts it
+                    problem.usage = likely_usage(None, request, streamed.said)
+                raise
         response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body, options=options)
         return _json(response.content)
 

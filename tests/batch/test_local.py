@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.batch.attempt import Allowance, AttemptFailed, Expense, Work
+from chatdev.batch.attempt import Allowance, AttemptFailed, AttemptStopped, Expense, Work
 from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.local import work_through
@@ -264,3 +264,24 @@ def test_two_workers_share_the_jobs(ledger: Ledger) -> None:
 def test_no_job_at_once_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="1 or more"):
         through(Ledger(str(tmp_path / "l.sqlite"), "b"), Workshop().square, at_once=0)
+
+
+def test_several_workers_divide_what_is_left_of_a_budget() -> None:
+    budget = Allowance(10.0, 1000, workers=4).budget(Expense(2.0, 200), 3)
+    assert budget is not None
+    assert (budget.limits.tokens, budget.limits.cost) == (400, 4.0)
+    assert Allowance(workers=4).budget(Expense(), 3) is None
+
+
+def test_a_stopped_attempt_is_no_try_and_begins_nothing_more(ledger: Ledger) -> None:
+    async def stops(spec: Spec) -> Spec:
+        raise AttemptStopped("no room", Expense(0.5, 10))
+
+    progress = through(ledger, stops, at_once=1, allowance=Allowance(tokens=1000))
+    assert (progress.status, progress.reason, progress.spent) == ("stopped", "no room", Expense(0.5, 10))
+    assert {entry.tries for entry in ledger.entries()} == {0}
+
+
+def test_what_was_counted_when_a_job_was_stopped_is_not_counted_again() -> None:
+    row = {"cost": 3.0, "tokens": 300, "cost_before": 1.0, "tokens_before": 100}
+    assert Expense.of(row) == Expense(2.0, 200)

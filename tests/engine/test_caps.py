@@ -201,3 +201,12 @@ def test_calls_that_wait_are_admitted_in_declared_order(studio: Studio) -> None:
         (f"parallel#1/branch-{n}/p{n}#1/round-1/assistant" for n in range(1, 5)), obedient(900)), max_tokens=8000)
     assert run.success
     assert [place.split("/")[1] for place in studio.places] == [f"branch-{n}" for n in range(1, 5)]
+
+
+def test_a_stream_that_breaks_off_is_counted_as_far_as_it_came(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATDEV_RETRY_SECONDS", "0")
+    broken = Scripted(WORDS * 100, cut=60_000)
+    run = studio.run(studio.company({"talk": TALK}), {FIRST: broken}, max_tokens=9_000, stream=True)
+    assert run.error is not None
+    assert run.spent.tokens > 100 * len(studio.server.requests)
+    assert run.spent.tokens <= 9_000
