@@ -124,7 +124,7 @@ def test_no_field_is_missed_by_a_reader(records: list[dict[str, Any]], tmp_path:
             assert path[0] not in ("v", "kind", "request", "digest", "result", "company", "seconds", "hash", "message")
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_a_value_of_another_kind_is_refused_or_does_no_harm(
         records: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

@@ -16,7 +16,7 @@ from chatdev.events import Noted
 from chatdev.sandbox.base import Execution
 from chatdev.secrets import keep_secret
 from chatdev.tools.base import ToolContext, Verdict
-from tests.support.tool_stage import OddSandbox, ToolStage
+from tests.runner.tool_stage import OddSandbox, ToolStage
 
 DIGITS = "9" * 5000
 DONE = Execution(0, None, "", "", 0.1)
@@ -137,7 +137,7 @@ names = st.sampled_from(["commands", "examples", "slogan", "least_words", "optio
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(values=st.dictionaries(names, plain, max_size=3), software=odd_files, execution=executions)
 def test_no_value_program_or_file_breaks_a_tool(
         tmp_path_factory: pytest.TempPathFactory, tool: str, values: dict[str, Any], software: dict[str, bytes],
@@ -154,7 +154,7 @@ ODD: list[Any] = [None, True, 0, -1, 10**4000, 1e308, "", "\0", "\ud800", "x" * 
 
 @pytest.mark.parametrize("tool", ["verilog.check", "verilog.minimise", "verilog.identify", "verilog.trace",
                                   "verilog.retrieve"])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(arguments=st.dictionaries(st.sampled_from(["source", "table", "variables", "outputs", "levels", "task", "hops",
                                                   "inputs", "odd\ud800"]), st.sampled_from(ODD),
                                  max_size=3),
