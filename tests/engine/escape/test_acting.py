@@ -96,7 +96,7 @@ def test_git_takes_what_leads_to_a_repository_for_one(tmp_path: Path) -> None:
 def test_vim_runs_its_start_file_where_it_is_set_to(tmp_path: Path, name: str) -> None:
     mark = tmp_path / "mark"
     write(tmp_path, {name: f"call writefile(['x'], '{mark}')\n"})
-    look(tmp_path, "vim", "-c", "qa!", VIMINIT="set exrc")
+    look(tmp_path, "vim", "--not-a-term", "-c", "qa!", VIMINIT="set exrc")
     assert mark.exists()
 
 
