@@ -51,7 +51,7 @@ TARGETS = {
     "slang": Target(("elaborated Verilog",), "tools/verilog", here=False),
     "simulation": Target(("log of the compiler", "report of a bench", "waveform"), "tools/verilog"),
     "journals": Target(("journal",), "runner"),
-    "companies": Target(("company", "settings", "variables", "template"), "config"),
+    "companies": Target(("company", "settings", "consents", "variables", "template"), "config"),
     "answers": Target(("answer of a server", "text for a person"), "llm"),
 }
 """Every target by its name; each reader is in one of them."""

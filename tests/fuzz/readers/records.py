@@ -9,6 +9,7 @@ from chatdev.config.environ import keep_dotenvs, read_dotenv
 from chatdev.config.load import load_company
 from chatdev.config.settings import user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables
+from chatdev.config.trust_record import read_trust
 from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError
 from chatdev.evaluation.dialogues import kind_of_issue
 from chatdev.evaluation.embedding import LexicalEmbedder
@@ -50,6 +51,12 @@ def company(text: str) -> None:
     """The YAML of a company."""
     with suppress(ConfigError):
         load_company(write("company.yaml", text), tools=TOOLS)
+
+
+def consents(text: str) -> None:
+    """The record of whom the user trusts."""
+    with suppress(ConfigError):
+        read_trust(write("trust.json", text))
 
 
 def settings(text: str) -> None:
@@ -122,6 +129,7 @@ def template(text: str) -> None:
 
 READERS = {
     "company": Reader(company, YAML, ("{}", f"{TINY}{{}}", "a: {}", "a: '{}")),
+    "consents": Reader(consents, [*JOURNAL, '{"trusted": [', '"kind": "', '"names": ["', '"given": ']),
     "settings": Reader(settings, YAML, ("{}", "models: [{}")),
     "variables": Reader(variables_file, VARIABLES, ("{}", "A='{}", 'OPENAI_API_KEY="{}"')),
     "journal": Reader(journal, JOURNAL),
