@@ -10,6 +10,7 @@ import pytest
 
 from chatdev import Company, ConfigError, Run
 from chatdev.events import Event, PhaseFinished, StepSkipped
+from tests.isolation.hostile import nested_finally, reader_of
 from tests.support.chat_server import ChatServer, Received, Scripted
 
 STUB = "def add(a, b):\n    pass\n\nprint(add(1, 2))"
@@ -179,3 +180,20 @@ def test_a_result_that_the_request_gives_is_tested_and_mended(chat_server: ChatS
     assert {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}["system_test"] == "feedback"
     (told,) = (r for r in chat_server.requests if r.headers["X-ChatDev-Activity"] == "system_test#1/round-1/instructor")
     assert "The customer's request says that it prints: 3" in str(told.body)
+
+
+@pytest.mark.tool
+def test_a_program_that_takes_the_parser_down_fails_and_is_mended(chat_server: ChatServer, tmp_path: Path,
+                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    mended = GOOD + "\nprint(add(3, 4))" * 40  # shorter ones would look like fragments of what was there
+    replies = HAPPY | {
+        "coding": f"<SOLUTION>\nmain.py\n```python\n{mended}\n```",
+        "coding#1/round-1/assistant": f"<SOLUTION>\nmain.py\n```python\n{nested_finally(24)}\n```",
+        "coding#1/round-2/instructor": "Mend what the compiler says."}
+    with reader_of(monkeypatch):
+        run, _ = build(chat_server, tmp_path, replies)
+    assert run.success, run.reason
+    assert run.software.text("main.py").strip() == mended
+    told = [request.headers["X-ChatDev-Activity"] for request in chat_server.requests
+            if "takes too much memory to compile" in str(request.body["messages"])]
+    assert told == ["coding#1/round-2/instructor", "coding#1/round-2/assistant"]
