@@ -68,7 +68,7 @@ UNUSABLE: dict[Callable[[Path], Path], tuple[str, ...]] = {
     no_order: ("does not say what the run was to do", "start the run anew"),
     other_version: ("version 9", "reads version 1"),
     damaged: ("line 4: not a JSON record",),
-    incomplete: ("a record lacks what belongs to it", "digest"),
+    incomplete: ("line 7: the record ('Activity') lacks what belongs to it", "digest"),
 }
 
 
