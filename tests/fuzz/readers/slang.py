@@ -13,9 +13,10 @@ from tests.fuzz.readers.verilog import VERILOG
 
 def elaboration(text: str) -> None:
     """What slang says of a module, and the design that it makes of it."""
+    lines = text.count("\n") + text.count("\r") + 1
     for read in (lint, outside_names, undriven_signals):
         with suppress(ToolError):
-            assert all(message.line >= 0 and message.text for message in read(text))
+            assert all(0 <= message.line <= lines for message in read(text)), "it read a file of this machine"
     with suppress(ToolError):
         assert all(port.width >= 0 for port in read_design(text).ports)
 

@@ -61,6 +61,7 @@ def icarus_macros() -> PreprocessorOptions:
 
     macros = PreprocessorOptions()
     macros.predefines, macros.undefines = ["__ICARUS__=1"], list(_OWN_MACROS)
+    macros.maxIncludeDepth = 0  # a source reads no file of this machine
     return macros
 
 
