@@ -9,7 +9,7 @@ import sys
 from benchmarks.reliability.proof import SEED
 from benchmarks.study import ROOT
 
-STUDIES = ("kills", "cuts", "faults", "soak", "odd", "fuzz", "budgets")
+STUDIES = ("kills", "cuts", "faults", "soak", "odd", "budgets", "growth", "fuzz")
 
 
 def main() -> int:

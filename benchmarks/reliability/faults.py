@@ -90,7 +90,7 @@ class Trials:
                                                            sandbox="none", stream=trial.streamed))
         while run and not trial.faults and run.status == "error" and len(trial.statuses) < MOST_SESSIONS:
             self.model.outages.pop(trial.name, None)
-            run = await self._session(trial, aresume(run.folder, stream=trial.streamed))
+            run = await self._session(trial, aresume(run.folder, sandbox="none", stream=trial.streamed))
         if run and run.success:
             trial.left = Left.of(run.folder)
         elif run and not trial.faults:

@@ -100,7 +100,7 @@ class Lab:
 
     def resume(self, folder: Path, death: Death = Death()) -> Session:
         """`chatdev resume` of the run in the folder."""
-        return self._session(["resume", str(folder), "--quiet"], lambda: folder / JOURNAL, death)
+        return self._session(["resume", str(folder), "--sandbox", "none", "--quiet"], lambda: folder / JOURNAL, death)
 
     def _session(self, arguments: list[str], journal: Callable[[], Path | None], death: Death) -> Session:
         session = Session(death)

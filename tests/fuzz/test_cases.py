@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz.properties import decoded, files, in_time
 from tests.fuzz.targets import CHECKS
 
-CASES = sorted((Path(__file__).parent / "cases").iterdir())
+CASES = sorted((Path(__file__).parent / "cases").glob("*.txt"))
 
 
 FUNCTIONS = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(3000))
