@@ -19,9 +19,9 @@ from chatdev.tools.verilog.waveform.comparison import ANSWER, REFERENCE, differi
 from chatdev.tools.verilog.waveform.waves import Waves
 
 _DUMP = f'$dumpfile("{WAVES}"); $dumpvars(0, tb);'
-_DUMPVARS = re.compile(r"\$dumpvars\s*(?:\([^;]*?\)\s*)?;", re.DOTALL)
-_DUMPFILE = re.compile(r"\$dumpfile\s*\([^;]*?\)\s*;", re.DOTALL)
-_HEADER = re.compile(r"^\s*module\s+tb\b[^;]*;", re.MULTILINE)
+_DUMPVARS = re.compile(r"\$dumpvars\s*+(?:\((?:[^;$]|\$(?!dump))*?\)\s*+)?;", re.DOTALL)
+_DUMPFILE = re.compile(r"\$dumpfile\s*+\((?:[^;$]|\$(?!dump))*?\)\s*+;", re.DOTALL)
+_HEADER = re.compile(r"^[ \t]*+module\s++tb\b[^;]*+;", re.MULTILINE)
 _OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
                      r"|(?P<count>\d{1,20}) mismatches\. First mismatch occurred at time (?P<time>\d{1,20}))\.",
                      re.MULTILINE)
