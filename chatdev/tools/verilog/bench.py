@@ -21,13 +21,13 @@ from chatdev.tools.verilog.waveform.waves import Waves
 _DUMP = f'$dumpfile("{WAVES}"); $dumpvars(0, tb);'
 _DUMPVARS = re.compile(r"\$dumpvars\s*+(?:\((?:[^;$]|\$(?!dump))*?\)\s*+)?;", re.DOTALL)
 _DUMPFILE = re.compile(r"\$dumpfile\s*+\((?:[^;$]|\$(?!dump))*?\)\s*+;", re.DOTALL)
-_HEADER = re.compile(r"^[ \t]*+module\s++tb\b[^;]*+;", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*+module\s++tb\b(?:[^;m]|m(?!odule\b))*+;", re.MULTILINE)
 _OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
                      r"|(?P<count>\d{1,20}) mismatches\. First mismatch occurred at time (?P<time>\d{1,20}))\.",
                      re.MULTILINE)
 _TOTAL = re.compile(r"^Mismatches: (\d{1,20}) in (\d{1,20}) samples\s*$", re.MULTILINE)
 _FINISHED = re.compile(r"^Simulation finished at (\d{1,20})\b", re.MULTILINE)
-_INSTANCE = re.compile(rf"\b{TOP}\s*(?:#\s*\([^;]*?\)\s*)?(?P<name>\w+)\s*\(")
+_INSTANCE = re.compile(rf"\b{TOP}\s*(?:#\s*\((?:[^;T]|T(?!opModule))*?\)\s*)?(?P<name>\w++)\s*+\(")
 _TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d{1,9}\s*[munpf]?s)")
 _TIME = re.compile(r"(?P<count>\d{1,9})\s*(?P<unit>[munpf]?s)")
 _SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", "ms", "us", "ns", "ps", "fs"])}
