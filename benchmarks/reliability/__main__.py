@@ -6,10 +6,8 @@ import argparse
 import subprocess
 import sys
 
-from benchmarks.reliability.proof import SEED
+from benchmarks.reliability.proof import SEED, STUDIES
 from benchmarks.study import ROOT
-
-STUDIES = ("kills", "cuts", "faults", "soak", "odd", "budgets", "growth", "fuzz")
 
 
 def main() -> int:

@@ -14,10 +14,20 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, write_between, write_results
+from benchmarks.study import (
+    RESULTS_FOLDER,
+    ROOT,
+    machine,
+    markdown_table,
+    read_results,
+    write_between,
+    write_results,
+)
 
 PAGE = ROOT / "docs" / "reliability.md"
 SEED = 1
+STUDIES = ("kills", "cuts", "faults", "soak", "odd", "budgets", "growth", "fuzz")
+"""In the order in which they are run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,7 @@ class Study:
                    "figures": proof.figures}
         write_results(RESULTS_FOLDER / f"{self.name}.json", results)
         write_between(PAGE, *markers(self.name), part(results, self.table))
+        write_between(PAGE, *markers("summary"), summary())
 
 
 def markers(name: str) -> tuple[str, str]:
@@ -79,3 +90,11 @@ def part(results: Mapping[str, Any], table: Callable[[Mapping[str, Any]], str]) 
                        for c in results["claims"])
     return (f"{claims}\n\n{table(results['figures'])}\n\n{results['date']}; {results['machine']}; "
             f"seed {results['seed']}; {results['seconds']} s.")
+
+
+def summary() -> str:
+    """All claims of all studies that were run, in a table."""
+    studies = [(name, read_results(RESULTS_FOLDER / f"{name}.json")) for name in STUDIES]
+    rows = ([f"`{name}`", claim["text"], "yes" if claim["holds"] else "**no**", claim["detail"]]
+            for name, results in studies for claim in results.get("claims", []))
+    return markdown_table(["study", "claim", "holds", "figures"], rows)

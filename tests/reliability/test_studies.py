@@ -10,8 +10,7 @@ from types import ModuleType
 import pytest
 
 from benchmarks.reliability import budgets, faults, fuzz, odd, soak
-from benchmarks.reliability.__main__ import STUDIES
-from benchmarks.reliability.proof import PAGE, SEED, markers, part
+from benchmarks.reliability.proof import PAGE, SEED, STUDIES, markers, part, summary
 from benchmarks.study import RESULTS_FOLDER, read_results
 
 WHEELS = (sys.platform, platform.machine()) == ("linux", "x86_64") and sys.version_info < (3, 14)
@@ -40,3 +39,7 @@ def test_the_page_says_what_the_results_say(name: str) -> None:
         table = import_module(f"benchmarks.reliability.{name}").STUDY.table
         assert part(results, table) in PAGE.read_text(encoding="utf-8")
         assert all(claim["holds"] for claim in results["claims"])
+
+
+def test_the_page_begins_with_every_claim() -> None:
+    assert summary() in PAGE.read_text(encoding="utf-8")
