@@ -28,6 +28,7 @@ from chatdev.errors import (
     RecordEnds,
     RunChanged,
     SandboxError,
+    ToolCrashed,
     ToolError,
     UnsafePath,
     UnusableReply,
@@ -49,8 +50,8 @@ __all__ = [
     "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ConsentMissing", "ContextOverflow", "Event",
     "ExpressionError", "Image", "JournalError", "Message", "MissingModel", "MissingProgram", "Model", "ModelError",
     "ModelRejected", "ModelUnavailable", "PhaseFailed", "RateLimit", "RecordEnds", "Reply", "Request", "Run",
-    "RunChanged", "RunOptions", "SandboxError", "ScriptedModel", "Software", "ToolCall", "ToolError", "UnsafePath",
-    "UnusableReply", "WorkspaceError", "areplay", "aresume", "arun", "replay", "resume", "run",
+    "RunChanged", "RunOptions", "SandboxError", "ScriptedModel", "Software", "ToolCall", "ToolCrashed", "ToolError",
+    "UnsafePath", "UnusableReply", "WorkspaceError", "areplay", "aresume", "arun", "replay", "resume", "run",
 ]
 
 _API = "chatdev.runner.api"

@@ -15,11 +15,13 @@ EXAMPLES = Path(__file__).parents[2] / "company_config" / "chatdev" / "examples"
 def journal(folder: Path, *texts: str) -> Path:
     """A run whose reviewer said so, and whose test then failed and passed."""
     place = "code_review#1/round-{}/instructor"
-    records: list[dict[str, Any]] = [{"kind": "RunStarted", "place": ""}]
-    records += [{"kind": "Uttered", "place": place.format(n), "utterance": "instruction", "text": text}
-                for n, text in enumerate(texts, start=1)]
-    records += [{"kind": "Activity", "place": f"system_test#1/round-{n}", "request": {"tool": "software.use"},
-                 "result": {"value": {"passed": n == 2, "report": "KeyError: 1"}}} for n in (1, 2)]
+    records: list[dict[str, Any]] = [{"kind": "RunStarted", "place": "", "company": "chatdev", "name": folder.name,
+                                      "folder": str(folder)}]
+    records += [{"kind": "Uttered", "place": place.format(n), "utterance": "instruction", "speaker": "instructor",
+                 "role": "reviewer", "text": text, "round": n} for n, text in enumerate(texts, start=1)]
+    records += [{"kind": "Activity", "place": f"system_test#1/round-{n}", "digest": str(n),
+                 "request": {"tool": "software.use"},
+                 "result": {"value": {"passed": n == 2, "report": "KeyError: 1"}, "seconds": 0.1}} for n in (1, 2)]
     file = folder / "run" / "journal.jsonl"
     file.parent.mkdir(parents=True)
     file.write_text("".join(json.dumps({"v": 1, **record}) + "\n" for record in records), encoding="utf-8")

@@ -29,10 +29,11 @@ def temporary(shop: Shop) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """The handlers of the tests themselves, put back."""
+    """The handlers of the tests themselves, put back. A SIGHUP that they were started to ignore, ends here."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -115,7 +116,7 @@ def test_a_second_signal_ends_it_at_once() -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
-def test_outside_a_run_a_signal_is_ctrl_c(number: signal.Signals, status: int, handlers: None) -> None:
+def test_outside_a_run_a_signal_is_ctrl_c(number: signal.Signals, status: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt), heed_signals():
         signal.raise_signal(number)
@@ -128,7 +129,7 @@ def raise_both(one: signal.Signals, other: signal.Signals) -> None:
     signal.raise_signal(other)
 
 
-def test_ctrl_c_that_is_ignored_stays_ignored_and_sigterm_is_heeded(handlers: None) -> None:
+def test_ctrl_c_that_is_ignored_stays_ignored_and_sigterm_is_heeded() -> None:
     """As in the background of a script."""
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -141,7 +142,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored_and_sigterm_is_heeded(handlers: No
     assert interrupted_status() == 143
 
 
-def test_a_signal_that_is_ignored_stays_ignored(handlers: None) -> None:
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
     """As with `nohup`."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with heed_signals():

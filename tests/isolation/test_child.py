@@ -89,6 +89,12 @@ def test_a_child_that_was_killed_while_it_waited_is_replaced(reader: parent.Read
     assert read("x = 1").statements[0].name == "x"
 
 
+def test_a_child_serves_a_large_parent_for_long(reader: parent.Reader) -> None:
+    held = b"x" * (512 << 20)
+    first = child_of(reader)
+    assert child_of(reader) == first, f"beside {len(held)} bytes of its parent's"
+
+
 @pytest.mark.parametrize(("signals", "why"), [(1, None), (2, "killed, twice")])
 def test_a_child_killed_at_work_is_tried_once_more(reader: parent.Reader, signals: int, why: str | None) -> None:
     text = f"f'{'{x}' * 30_000}'"  # some hundred milliseconds of work

@@ -113,8 +113,8 @@ def test_a_run_that_crashes_leaves_none(plantation: Plantation, monkeypatch: pyt
         Company.load(plantation.shop.company).run("TASK", warehouse=plantation.shop.warehouse, on_event=fail,
                                                   model=Crash(), trust=True)
     report = next(plantation.shop.warehouse.glob("*/run/report.md")).read_text()
-    assert "unexpected RuntimeError: a model that knows [secret]" in report
-    assert "(RuntimeError: a listener that knows [secret]" in report
+    assert r"unexpected RuntimeError: a model that knows \[secret\]" in report
+    assert r"(RuntimeError: a listener that knows \[secret\]" in report
     plantation.assert_clean()
 
 
