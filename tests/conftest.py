@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from tests.support.chat_server import ChatServer
 
 settings.register_profile("busy", deadline=None)  # a machine that is busy with other things is slow now and then
 settings.load_profile("busy")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a script, and those of nohup, are
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # started to ignore these, and programs of the tests would do so too
 
 
 @pytest.fixture(scope="session")

@@ -83,6 +83,13 @@ def _features(text: str) -> Iterator[str]:
             yield word[start:start + _LETTERS]
 
 
+def _finite(value: object) -> float:
+    """The number; raises ValueError for anything else."""
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{type(value).__name__} in a vector")
+    return float(value)
+
+
 class EndpointEmbedder:
     """The embeddings of one model of an endpoint; failures that may pass are tried again `retries` times."""
 
@@ -98,7 +105,8 @@ class EndpointEmbedder:
         from chatdev.llm.guarded_answer import PLAIN, guard
 
         vectors: list[Vector] = []
-        transport = openai.DefaultHttpx2Client(timeout=_TIMEOUT, headers=PLAIN, event_hooks={"response": [guard]})
+        transport = openai.DefaultHttpx2Client(timeout=_TIMEOUT, headers=PLAIN, event_hooks={"response": [guard]},
+                                                trust_env=not self._endpoint.is_local, auth=self._endpoint.user)
         with openai.OpenAI(api_key=self._endpoint.key or "none", base_url=self._endpoint.address or OPENAI,
                            timeout=_TIMEOUT, max_retries=self._retries, http_client=transport) as client:
             withhold_headers(client, self._endpoint)
@@ -112,13 +120,13 @@ class EndpointEmbedder:
         where = f"embeddings by {self.name!r} at {self._endpoint.shown_address}"
         try:
             answer = client.embeddings.create(model=self.name, input=list(texts), encoding_format="float")
-            vectors = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
+            vectors = [[*map(_finite, item.embedding)] for item in sorted(answer.data, key=lambda item: item.index)]
         except openai.APIStatusError as error:
             raise _status_error(error, where) from None
         except openai.APIConnectionError as error:
             raise ModelUnavailable(f"{where}: no connection ({type(error.__cause__ or error).__name__}); what is "
                                    "measured so far is kept, try again later") from None
-        except (openai.APIError, AttributeError, TypeError, ValueError) as error:
+        except (openai.APIError, AttributeError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise UnusableReply(f"{where}: the reply is none ({type(error).__name__})") from None
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
             raise UnusableReply(f"{where}: {len(vectors)} vectors came for {len(texts)} texts, or of several lengths")

@@ -25,7 +25,8 @@ def isolate(refusal: type[Exception], *others: type[Exception]) -> Callable[[Cal
     module knows when it runs.
 
     `refusal(why)` is raised for what takes the child down or more than its limits; that and the `others` are what the
-    function itself may raise, with plain arguments. Any other error in it is a RuntimeError here.
+    function itself may raise, with plain arguments. Any other error in it is a refusal too: what its reader fails at
+    cannot be read, and ends no run.
     """
     def isolated(function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)
@@ -73,7 +74,8 @@ class IsolatedFunction:
             if what == "value":
                 return self._result(*rest)
             kind, given = rest
-            error = self.errors[kind](*map(_tuples, given)) if kind is not None else RuntimeError(str(given))
+            error = self.errors[kind](*map(_tuples, given)) if kind is not None else self.errors[0](
+                f"what reads the source fails at it ({str(given)[:200]})")
         except (Garbled, TypeError, ValueError, LookupError) as wrong:
             raise self.errors[0](f"what reads the source answers with something else ({wrong})") from None
         raise error

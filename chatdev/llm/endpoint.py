@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LONGEST_REPLY = 3600.0  # seconds; a small model may write for half an hour
 OPENAI = "https://api.openai.com/v1"
 PROBE_SECONDS = 3.0
+_SERVER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\[\]:\\]+)(?::\d*)?")
 _REFUSED = (http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN)
 
 
@@ -82,7 +83,20 @@ def _is_address(url: str) -> bool:
         port = parts.port
     except ValueError:
         return False
-    return bool(re.fullmatch(r"https?://\S+", url)) and url.isprintable() and bool(parts.hostname) and port != 0
+    return (bool(re.fullmatch(r"https?://\S+", url)) and url.isprintable() and port != 0
+            and bool(_SERVER.fullmatch(parts.netloc.rpartition("@")[2])) and _is_known_to_the_client(url))
+
+
+def _is_known_to_the_client(url: str) -> bool:
+    """Whether what sends the requests can read the address; of plain letters it reads what we read."""
+    if url.isascii():
+        return True
+    import httpx2
+
+    try:
+        return bool(httpx2.URL(url).host)
+    except httpx2.InvalidURL:
+        return False
 
 
 def withhold_headers(client: AsyncOpenAI | OpenAI, endpoint: Endpoint) -> None:

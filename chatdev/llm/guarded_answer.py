@@ -18,6 +18,7 @@ _LARGEST_STREAM = 32 * LARGEST_ANSWER  # around each token of a stream stand som
 _PIECE = 1 << 16
 _Unpacked = Callable[[bytes], Iterator[bytes]]
 _EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
+STREAM = "text/event-stream"
 PLAIN = {"Accept-Encoding": "identity"}
 """Headers of a request: answers are short, and what is not packed cannot unpack to a thousand times its size."""
 
@@ -55,7 +56,7 @@ def _reader_of(response: httpx2.Response) -> _Unpacked:
     if packing not in ("", "identity", "gzip", "x-gzip"):
         raise UnusableReply(f"the answer of {address} is packed ({packing[:60]!r}), which was not asked for; let the "
                             "server send it as it is")
-    count = _Count(address, streamed="event-stream" in response.headers.get("content-type", ""))
+    count = _Count(address, streamed=_is_stream(response))
     unzip = _Unzip() if "gzip" in packing else None
 
     def unpacked(data: bytes) -> Iterator[bytes]:
@@ -67,6 +68,16 @@ def _reader_of(response: httpx2.Response) -> _Unpacked:
             raise httpx2.DecodingError(str(error)) from None
 
     return unpacked
+
+
+def _is_stream(response: httpx2.Response) -> bool:
+    """Whether a stream comes where one was asked for: the server alone does not decide how much it may send."""
+    return media_type(response) == response.request.headers.get("accept") == STREAM
+
+
+def media_type(response: httpx2.Response) -> str:
+    """What the answer says it is, without parameters."""
+    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class _Unzip:

@@ -166,11 +166,14 @@ class OpenAIModel:
         import httpx2
         import openai
 
+        from chatdev.llm.guarded_answer import STREAM, media_type
+
+        options = {**options, "headers": {**options["headers"], "Accept": STREAM}}
         chunks = await client.post("/chat/completions", cast_to=object, body=body, options=options, stream=True,
                                    stream_cls=openai.AsyncStream[object])
         async with chunks:
             try:
-                if "json" in chunks.response.headers.get("content-type", ""):  # this server does not stream
+                if "json" in media_type(chunks.response):  # this server does not stream
                     data = _json(await chunks.response.aread())
                     streamed.add(data)
                     streamed.end()

@@ -32,5 +32,8 @@ def search_violations(value: str, schema: str) -> list[tuple[str, str]]:
 
 
 def _find_here(value: Any, schema: Mapping[str, Any]) -> list[tuple[str, str]]:
-    errors = sorted(schema_validator(schema).iter_errors(value), key=lambda error: error.json_path)
+    try:
+        errors = sorted(schema_validator(schema).iter_errors(value), key=lambda error: error.json_path)
+    except ArithmeticError:  # an integer without end, and a `multipleOf` that is a fraction
+        return [("$", "it holds a number that is too large")]
     return [(str(error.json_path), str(error.message)) for error in errors]

@@ -86,13 +86,12 @@ class CompanyWord:
 
     def stranger(self) -> Stranger:
         """Whom the user may trust. The digest is of the whole company as its files have it, without what was set on
-        top; if only that is on record, the company with it is as good where it names the same."""
+        top by this user. What a record says was set on top, or has in the place of the files, is part of it."""
         as_it_runs, plain = _digest(dump(self.config)), self._without_sets()
         place = str(self.source.get("name_or_path", self.config.company))
         if plain is None:
             return Stranger("company", self.config.company, place, as_it_runs, company_names(self.config))
-        same = self.sets_are_users or list(outward_settings(plain)) == list(outward_settings(self.config))
-        digest = _digest(dump(plain)) if same else as_it_runs
+        digest = _digest(dump(plain)) if self.sets_are_users else as_it_runs
         named = company_names(plain if self.sets_are_users else self.config)
         return Stranger("company", self.config.company, place, digest, named, (as_it_runs,))
 
@@ -123,12 +122,12 @@ def dotenv_stranger(folder: Path | None = None) -> Stranger:
     """The `.env` in `folder` (default: the working one). Its digest is of the addresses in it, a file of a model, and
     of which keys it has of its own."""
     variables, file = read_dotenv(folder), (folder or working_folder()).resolve() / ".env"
-    addresses = {name: without_user(variables[name]) for name in (URL_VARIABLE, AZURE_URL_VARIABLE)
-                 if variables.get(name)}
+    addresses = {name: variables[name] for name in (URL_VARIABLE, AZURE_URL_VARIABLE) if variables.get(name)}
     model = variables.get(MODEL_VARIABLE, "")
     files = {MODEL_VARIABLE: model} if model.startswith("local:") else {}
     keys = [name for name in (KEY_VARIABLE, AZURE_KEY_VARIABLE) if variables.get(name)]
-    names = [f"{name}={value}" for name, value in {**addresses, **files}.items()]
+    names = [*(f"{name}={without_user(address)}" for name, address in addresses.items()),
+             *(f"{name}={file}" for name, file in files.items())]
     names.append(f"with its own {' and '.join(keys)}" if keys else "without a key of its own: none of yours goes there")
     digest = _digest(json.dumps([addresses, files, keys]))
     return Stranger(".env", ".env", str(file), digest, tuple(names) if addresses or files else ())

@@ -168,6 +168,8 @@ class Order:
         """The order that `to_record` wrote. Raises KeyError, TypeError or ValueError for anything else."""
         record["company"].encode()  # it is written as a file
         _check_texts("source", record["source"], {"name_or_path": str, "sets": list, "without": list})
+        if record["source"] and "name_or_path" not in record["source"]:
+            raise ValueError("`source` has no name_or_path")
         _check_texts("options", record["options"], {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
         images = {name: Image(b64decode(data), str(kind)) for name, (kind, data) in record["images"].items()}
         software = {_plain_path(path): b64decode(data) for path, data in record["software"].items()}

@@ -49,9 +49,9 @@ def bare_repositories(paths: Iterable[str]) -> dict[str, list[str]]:
     """
     inside: dict[str, dict[str, str]] = defaultdict(dict)
     for path in paths:
-        parts = path.split("/")
+        parts = [_fold(part) for part in path.split("/")]
         for level, part in enumerate(parts):
-            inside["/".join(parts[:level])].setdefault(_fold(part), path)
+            inside["/".join(parts[:level])].setdefault(part, path)
     found = {}
     for folder, names in inside.items():
         if _HEAD in names and (kind := next((kind for kind in _REPOSITORIES if kind <= names.keys()), None)):
@@ -88,7 +88,7 @@ def listed_files() -> Any:
 
 def _compile(pattern: str) -> re.Pattern[str]:
     """A pattern as an expression to search for in a folded path."""
-    whole = translate(pattern.rstrip("/")).removesuffix(r"\Z")
+    whole = re.sub(r"\\[zZ]$", "", translate(pattern.rstrip("/")))
     return re.compile(rf"(?:^|/){whole}{'(?:/|$)' if pattern.endswith('/') else '$'}")
 
 

@@ -88,6 +88,7 @@ def test_a_long_text_may_lie_in_a_file_of_the_company(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("value", "message"), [
     ("../secret", "own/company.yaml:2: the file '../secret' lies outside the company's folder"),
     ("/etc/passwd", "lies outside the company's folder"),
+    (".ssh/id_rsa", "is hidden, and may be somebody's own"),
     ("link.j2", "lies outside the company's folder"),
     ("missing.j2", "there is no file 'missing.j2'"),
     ("[1]", "is not a file name"),

@@ -53,6 +53,9 @@ def test_an_endpoint_is_asked_for_many_texts_at_once(chat_server: ChatServer) ->
     (Scripted(body={"data": []}), UnusableReply),
     (Scripted(body={"data": [{"index": 0, "embedding": []}]}), UnusableReply),
     (Scripted(body={"choices": []}), UnusableReply),
+    *((Scripted(body={"data": [{"index": 0, "embedding": vector}]}), UnusableReply)
+      for vector in (5, None, ["a", None], {"a": 1}, [10 ** 400])),
+    (Scripted(body=b"[" * 100_000), UnusableReply),
     (Scripted(body=b"<html>"), UnusableReply),
 ])
 def test_an_endpoint_that_fails_says_which_model_and_why(chat_server: ChatServer, reply: Scripted,

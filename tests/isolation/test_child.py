@@ -135,11 +135,11 @@ def test_a_child_that_answers_something_else_is_not_believed(monkeypatch: pytest
 
 
 @pytest.mark.usefixtures("reader")
-def test_an_unexpected_error_in_the_child_is_one_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_in_the_child_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     program = ("import os; os.write(0, b'+' + bytes(4)); os.read(0, 99999); "
                "os.write(0, b'+\\0\\0\\0\\x1d[\"error\",null,\"KeyError: oh\"]')")
     monkeypatch.setattr(parent, "_START", program)
-    with pytest.raises(RuntimeError, match="KeyError: oh"):
+    with pytest.raises(NotPython, match="KeyError: oh"):
         read("x = 1")
 
 

@@ -50,6 +50,7 @@ TOO_LARGE = {
     "streamed gzip bomb": (STREAMED, Scripted(body=BOMB, headers={**EVENTS, "Content-Encoding": "gzip"})),
     "endless body": (ASK, Scripted(body=b'{"a": "', endless=b"a" * 65536)),
     "endless body instead of a stream": (STREAMED, Scripted(body=b'{"a": "', endless=b"a" * 65536)),
+    "a stream that nobody asked for": (ASK, Scripted(body=(b" " * 65536 + b"\n\n") * 160 + COMPLETION, headers=EVENTS)),
     "endless line": (STREAMED, Scripted(body=b"data: ", headers=EVENTS, endless=b"a" * 65536)),
     "endless event": (STREAMED, Scripted(body=b"", headers=EVENTS, endless=(b"data: " + b"a" * 500 + b"\n") * 99)),
     "endless text": (STREAMED, Scripted(body=b"", headers=EVENTS, endless=delta(content="a" * 65536))),

@@ -23,7 +23,9 @@ def test_the_key_is_in_no_repr() -> None:
 
 
 @pytest.mark.parametrize("url", ["", "localhost:8000/v1", "ftp://x/v1", "http://", "http://[bad/v1", "http://a b/v1",
-                                 "http://x:99999/v1", "http://x:port/v1", "http://x\n/v1"])
+                                 "http://x:99999/v1", "http://x:port/v1", "http://x\n/v1",
+                                 "http://evil.example[::1]/v1", "http://[::1].evil.example/v1", "http://ｌocalhost/v1",
+                                 "http://[::1]evil.example/v1", "http://a\\b/v1"])
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match="http://localhost:8000/v1"):
         Endpoint(url, KEY)

@@ -78,3 +78,11 @@ def test_two_megabytes_take_no_time(text: str) -> None:
     with contextlib.suppress(Unreadable):
         parse_files(read_marker(strip_thoughts(text)).body, SOFTWARE)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("statement", ["print({})", "if {}: pass", "assert {}", "class A:\n    x = {}",
+                                       "match {}:\n  case 1: 0", "x[{}]", "def f(x={}): pass",
+                                       "@f({})\ndef g(): pass", "x += {}", "x = {}"])
+def test_numbers_that_python_does_not_print_are_read(statement: str) -> None:
+    program = statement.format("0x" + "f" * 4_000) + "\n"
+    assert parse_files(f"new.py\n```python\n{program}```\n", {}).software["new.py"] == program.encode()

@@ -24,3 +24,8 @@ def test_patterns_say_the_same_in_the_child() -> None:
     named = {"patternProperties": {"^n": {"type": "integer"}}, "maxProperties": 1}
     assert find_violations({"n": "ü", "m": 1}, named) == [
         ("$", "{'n': 'ü', 'm': 1} has too many properties"), ("$.n", "'ü' is not of type 'integer'")]
+
+
+def test_an_integer_without_end_fits_no_fraction() -> None:
+    with pytest.raises(Unreadable, match="too large"):
+        read_json(f'{{"x": 1{"0" * 400}}}', {"type": "object", "properties": {"x": {"multipleOf": 0.5}}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
@@ -173,6 +174,21 @@ def test_a_resumed_run_asks_anew_and_a_set_on_record_is_no_consent(studio: Studi
         assert not studio.server.requests
     add_trust(Company.load(studio.folder / "stage").word.stranger().trust())
     assert chatdev.resume(done.folder, since="write#1", sandbox="none").success
+
+
+def test_a_record_borrows_no_consent_for_an_address_of_its_own(studio: Studio) -> None:
+    company = studio.company({"write": WRITE}, model={"name": "m", "key_env": "AWS_SECRET"})
+    done = run(company, trust=True, base_url=studio.server.url)
+    add_trust(Company.load(company).word.stranger().trust())
+    journal = done.folder / "run" / "journal.jsonl"
+    first, rest = journal.read_text(encoding="utf-8").split("\n", 1)
+    order = json.loads(first)
+    order["source"]["sets"] = [f"phases.write.model.base_url={studio.server.url}"]  # on this machine
+    journal.write_text(f"{json.dumps(order)}\n{rest}", encoding="utf-8")
+    studio.server.requests.clear()
+    with pytest.raises(ConsentMissing):
+        chatdev.resume(done.folder, since="write#1", base_url=studio.server.url)
+    assert not studio.server.requests
 
 
 def test_workers_get_the_consent_that_was_given_here(studio: Studio) -> None:

@@ -190,7 +190,7 @@ def _fingerprint(*nodes: ast.AST) -> str | None:
     """The same for code that differs in layout and comments only; None when it is nested too deeply to tell."""
     try:
         return sha256("\n".join(map(ast.dump, nodes)).encode("utf-8", "surrogatepass")).hexdigest()
-    except RecursionError:
+    except (RecursionError, ValueError):  # nested too deeply, or with numbers of more digits than Python prints
         return None
 
 

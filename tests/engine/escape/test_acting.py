@@ -88,6 +88,7 @@ def test_git_runs_what_a_bare_repository_says(tmp_path: Path) -> None:
 def test_git_takes_what_leads_to_a_repository_for_one(tmp_path: Path) -> None:
     write(tmp_path, {"a/HEAD": "ref: refs/heads/main\n", "a/commondir": "../b\n", "b/objects/x": "", "b/refs/x": ""})
     assert look(tmp_path / "a", "git", "rev-parse", "--git-dir").stdout == b".\n"
+    assert bare_repositories(["a/HEAD", "A/Objects/x", "ａ/refs/y"])
     assert bare_repositories(["a/HEAD", "a/commondir", "b/objects/x", "b/refs/x"]) == {"a": ["a/HEAD", "a/commondir"]}
 
 

@@ -181,14 +181,15 @@ class Lane:
 def draw_lane(spans: Sequence[Span], scale: Scale, height: int, *, clock: bool) -> Lane:
     """The shapes of a signal; a clock has arrows where it rises."""
     lane, wide = Lane(), list[Span]()
-    narrowest = _NARROWEST_BIT if len(spans[0].bits) == 1 else _NARROWEST_BOX
+    is_bit = all(len(span.bits) == 1 for span in spans)  # a file may say two widths of one signal
+    narrowest = _NARROWEST_BIT if is_bit else _NARROWEST_BOX
     for narrow, group in groupby(spans, key=lambda span: scale.x(span.end) - scale.x(span.start) < narrowest):
         run = list(group)
         if narrow and len(run) > 1:
             lane.busy.append((scale.x(run[0].start), scale.x(run[-1].end) - scale.x(run[0].start)))
         else:
             wide += run
-    if len(spans[0].bits) == 1:
+    if is_bit:
         _draw_bit(lane, wide, scale, height)
         lane.arrows = _rising_edges(wide, scale) if clock else []
     else:
