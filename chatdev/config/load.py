@@ -159,7 +159,7 @@ def _bundled_companies() -> dict[str, Path]:
 def insert_texts(root: Node, folder: Path) -> Node:
     """The YAML with every template written as `{file: prompts/x.j2}` replaced by the text of that file.
 
-    Files lie inside the company's folder and are not hidden; raises ConfigError when one is not so, or cannot be read.
+    Files lie inside the company's folder and end with .j2; raises ConfigError when one does not, or cannot be read.
     """
     return _insert_texts(root, folder.resolve(), ())
 
@@ -183,9 +183,8 @@ def _text_of_file(node: Node, folder: Path) -> Node:
     if not path.is_relative_to(folder):
         raise ConfigError(f"{node.place}: the file {name!r} lies outside the company's folder {display_path(folder)}; "
                           "move it there")
-    if any(part.startswith(".") for part in path.relative_to(folder).parts):
-        raise ConfigError(f"{node.place}: the file {name!r} is hidden, and may be somebody's own (keys, settings); "
-                          "give it a name without a dot at its beginning")
+    if path.suffix != ".j2":  # a company's YAML may lie among its user's own files, which no prompt may show
+        raise ConfigError(f"{node.place}: the file {name!r} is no template; its name has to end with .j2")
     if not _is_file(path):
         raise ConfigError(f"{node.place}: there is no file {name!r} in {display_path(folder)}; create it or fix the "
                           "name")

@@ -88,7 +88,8 @@ def test_a_long_text_may_lie_in_a_file_of_the_company(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("value", "message"), [
     ("../secret", "own/company.yaml:2: the file '../secret' lies outside the company's folder"),
     ("/etc/passwd", "lies outside the company's folder"),
-    (".ssh/id_rsa", "is hidden, and may be somebody's own"),
+    (".ssh/id_rsa", "is no template; its name has to end with .j2"),
+    ("accounts.txt", "is no template"),
     ("link.j2", "lies outside the company's folder"),
     ("missing.j2", "there is no file 'missing.j2'"),
     ("[1]", "is not a file name"),
