@@ -39,7 +39,7 @@ def variables(template: str) -> frozenset[str]:
     """The names a template needs from outside; raises ConfigError for a syntax error."""
     try:
         return frozenset(find_undeclared_variables(_parse(template)))
-    except (TemplateSyntaxError, RecursionError) as error:  # a filter that is not there, a nest
+    except _UNREADABLE as error:  # a filter that is not there, a nest
         raise ConfigError(_syntax_message(error)) from error
 
 
@@ -65,14 +65,16 @@ def _is_variable(node: nodes.Node, name: str) -> bool:
 def _parse(template: str) -> nodes.Template:
     try:
         return _template_environment().parse(template)
-    except (TemplateSyntaxError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise ConfigError(_syntax_message(error)) from error
 
 
-def _syntax_message(error: TemplateSyntaxError | RecursionError) -> str:
+def _syntax_message(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "the template is nested too deeply"
-    return f"the template is broken in its line {error.lineno}: {error.message}"
+    if isinstance(error, TemplateSyntaxError):
+        return f"the template is broken in its line {error.lineno}: {error.message}"
+    return f"the template cannot be read: {error}"
 
 
 @lru_cache(maxsize=1024)
@@ -127,7 +129,7 @@ def compile_expression(text: str) -> Expression:
         tree = nodes.Template([nodes.Output([parsed])], lineno=1).set_environment(_expression_environment())
         names = frozenset(find_undeclared_variables(tree))  # type: ignore[arg-type]  # the very template just made
         return Expression(text, names, _expression_environment().compile_expression(text))
-    except (TemplateSyntaxError, RecursionError, SyntaxError, OverflowError, ValueError) as error:
+    except _UNREADABLE as error:
         problem = getattr(error, "message", None) or error
         raise ExpressionError(f"{text!r} is not an expression: {problem}; write something like `test.passed` or "
                               "`not executed and fault == \"build\"`") from error
@@ -137,6 +139,9 @@ def compile_expression(text: str) -> Expression:
 def _expression_environment() -> DataEnvironment:
     return DataEnvironment(_Missing)
 
+
+_UNREADABLE = (TemplateSyntaxError, RecursionError, SyntaxError, OverflowError, ValueError)
+"""What reading a template or an expression may raise; ValueError for a number of thousands of digits."""
 
 FAILURES = (TemplateError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, SyntaxError,
             TypeError, ValueError)

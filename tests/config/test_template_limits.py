@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from chatdev.config.templates import compile_expression, render
+from chatdev.config.templates import compile_expression, render, variables
 from chatdev.errors import ConfigError, ExpressionError
 
 VALUES = {"x": ["a"], "task": "T", "many": list(range(3000)), "software": {"main.py": "print()\n" * 1000}}
@@ -87,3 +87,9 @@ def test_a_hostile_template_is_refused(text: str) -> None:
 ])
 def test_what_is_usual_is_rendered_as_before(text: str, shown: str) -> None:
     assert render(text, VALUES, "here") == shown
+
+
+def test_a_number_of_thousands_of_digits_is_no_template() -> None:
+    for read in (variables, lambda text: render(text, {}, "opening")):
+        with pytest.raises(ConfigError, match="digits"):
+            read("{{ " + "1" * 6000 + " }}")
