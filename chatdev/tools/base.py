@@ -18,6 +18,9 @@ from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.job_folder import remove_folder
 from chatdev.workspace.file_tree import explain_os_errors, write_tree
 
+_COUNTS = ("passed", "of")
+_EXAMPLES = "how many hold, of how many: {passed: 2, of: 3}"
+
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
@@ -44,6 +47,7 @@ class Verdict:
     `score` orders failing versions (higher is better, passing ones are above all failing ones); `report` is what the
     agents read; `evidence` is for machines and the final report. `judged` is False when this machine could not tell,
     for want of a toolchain: such a verdict passes, so that nobody changes sound software, but makes no run a success.
+    `examples` says how many of the request's own examples hold, of how many; None where it gives none.
     """
 
     passed: bool
@@ -51,17 +55,20 @@ class Verdict:
     score: float = 0.0
     evidence: Mapping[str, Any] = field(default_factory=dict)
     judged: bool = True
+    examples: tuple[int, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain JSON values, with `passed` and `report` where expressions and templates find them."""
+        examples = {"examples": dict(zip(_COUNTS, self.examples, strict=True))} if self.examples else {}
         return {"passed": self.passed, "report": self.report, "score": self.score, "judged": self.judged,
-                **dict(self.evidence)}
+                **examples, **dict(self.evidence)}
 
     @classmethod
     def from_value(cls, value: object) -> Self:
         """The verdict of which `to_dict` made `value`: what has no field of its own is its evidence. Without `score`,
-        a verdict that passes is worth 1 and one that fails 0; without `judged`, it was judged. Raises ToolError when
-        `value` is no mapping, or when a field is missing or of the wrong kind."""
+        a verdict that passes is worth 1 and one that fails 0; without `judged`, it was judged; `examples` are
+        `{"passed": n, "of": m}`. Raises ToolError when `value` is no mapping, or when a field is missing or of the
+        wrong kind."""
         if not isinstance(value, Mapping):
             raise ToolError(f"a verdict is needed, with `passed` and `report`; the tool returned {value!r:.80}")
         rest = dict(value)
@@ -71,7 +78,8 @@ class Verdict:
         rest.setdefault("judged", True)
         score = _take_field(rest, "score", (int, float), "a number")
         judged = _take_field(rest, "judged", bool, "true or false")
-        return cls(passed, report, score, rest, judged)
+        examples = _take_counts(rest) if "examples" in rest else None
+        return cls(passed, report, score, rest, judged, examples)
 
 
 def _take_field(rest: dict[Any, Any], name: str, kind: type | tuple[type, ...], wanted: str) -> Any:
@@ -82,6 +90,16 @@ def _take_field(rest: dict[Any, Any], name: str, kind: type | tuple[type, ...], 
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ToolError(f"`{name}` of a verdict is {wanted}; the tool returned {value!r:.80}")
     return value
+
+
+def _take_counts(rest: dict[Any, Any]) -> tuple[int, int]:
+    """Take `examples` out of `rest`; raises ToolError unless they are a part and a whole."""
+    value = _take_field(rest, "examples", Mapping, _EXAMPLES)
+    counts = [value.get(name) for name in _COUNTS]
+    passed, of = (count if type(count) is int else -1 for count in counts)
+    if len(value) != len(_COUNTS) or not 0 <= passed <= of or not of:
+        raise ToolError(f"`examples` of a verdict is {_EXAMPLES}; the tool returned {value!r:.80}")
+    return passed, of
 
 
 @contextlib.contextmanager
