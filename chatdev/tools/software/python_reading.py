@@ -82,3 +82,16 @@ def undefined_uses(source: bytes, path: str) -> list[tuple[str, int]]:
             name = str(message.message_args[0])
             first[name] = min(message.lineno, first.get(name, message.lineno))
     return sorted(((name, line) for name, line in first.items() if name not in _GIVEN), key=lambda item: item[1])
+
+
+@isolate(SyntaxError)
+def function_around(source: bytes, path: str, line: int) -> tuple[int, int] | None:
+    """The first and the last line of the innermost function that holds the line, decorators included; None where no
+    function does."""
+    found: tuple[int, int] | None = None
+    for node in ast.walk(parse(source, path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first, last = min((node.lineno, *(one.lineno for one in node.decorator_list))), node.end_lineno or 0
+            if first <= line <= last and (found is None or first > found[0]):
+                found = first, last
+    return found

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from chatdev.errors import UnsafePath
 from chatdev.sandbox.base import Execution
+from chatdev.tools.software.excerpt import excerpt
 from chatdev.tools.software.installing.index import wheels_of
 from chatdev.tools.software.languages import is_startable, language_of, unsupported_languages
 from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
@@ -130,8 +131,11 @@ def json_file(text: str) -> None:
 
 
 def python_program(text: str) -> None:
-    """A Python program: whether it compiles, what it imports, what it leaves undefined, what is left to do."""
+    """A Python program: whether it compiles, what it imports, what it leaves undefined, what is left to do, what stands
+    around a line."""
     files = {"main.py": text.encode("utf-8", "surrogatepass")}
+    for line in (1, text.count("\n")):
+        assert len(excerpt(files, "main.py", line).split("\n")) <= 32
     find_entry(files)
     if not syntax_errors(files):
         imports(files)
