@@ -132,12 +132,14 @@ def _show_dry_run(company: Company, task: str, inputs: Mapping[str, str | Path],
     """Print every phase's prompts, as far as they are known now, and the estimate."""
     user = user_settings()
     given = gather_inputs(company.config, task, inputs).visible
-    for shown in preview(company.config, given, described_tools(company.config, KnownTools())):
+    default = default_model(model, base_url, user=user)
+    tools = described_tools(company.config, KnownTools())
+    for shown in preview(company.config, given, tools, default=default, profiles=user.models):
         click.echo(click.style(f"── {shown.phase}: {shown.role} ({shown.speaker})", bold=True))
         click.echo(f"{click.style('[system]', dim=True)}\n{shown.system}")
         rest = "" if shown.known else " (‹…› is not known yet)"
         click.echo(f"{click.style(f'[opening{rest}]', dim=True)}\n{shown.opening}\n")
-    guess = estimate(company.config, given, default_model(model, base_url, user=user), user.models)
+    guess = estimate(company.config, given, default, user.models)
     click.echo(click.style("estimate", bold=True))
     click.echo(f"  at least  {_format_load(guess.least)}")
     click.echo(f"  at most   {_format_load(guess.most) if guess.most else 'known only when it runs'}")

@@ -79,9 +79,10 @@ def check_texts(company: CompanyConfig) -> Iterator[Mistake]:
     """Findings in all templates of a company.
 
     Background and role prompts may name the visible inputs (each by its name, all as `inputs`); the guidance what the
-    phase reads; the opening that too, and `feedback` when the phase has one; protocol texts what the engine gives them.
+    phase reads; the opening that too, and `feedback` when the phase has one; all of them `sizes`; protocol texts what
+    the engine gives them.
     """
-    given = frozenset({"task", "inputs", *_visible_inputs(company)})
+    given = frozenset({"task", "inputs", "sizes", *_visible_inputs(company)})
     yield from _template(company, ("background",), company.background, given, "name an input")
     for name, role in company.roles.items():
         yield from _template(company, ("roles", name, "prompt"), role.prompt, given, "name an input")
@@ -100,8 +101,11 @@ def check_texts(company: CompanyConfig) -> Iterator[Mistake]:
 
 
 def _phase_texts(company: CompanyConfig, name: str, phase: Phase) -> Iterator[Mistake]:
-    reads = frozenset(map(bare_name, phase.reads))
+    reads = frozenset({"sizes", *map(bare_name, phase.reads)})
     path: KeyPath = ("phases", name)
+    if phase.solution.as_file:
+        yield from _template(company, (*path, "solution", "as_file"), phase.solution.as_file, reads - {"sizes"},
+                             "add it to `reads` or fix the name")
     for side, text in (("instructor", phase.guidance.instructor), ("assistant", phase.guidance.assistant)):
         yield from _template(company, (*path, "guidance", side), text, reads, "add it to `reads` or fix the name")
     opening = reads | {"feedback"} if phase.feedback else reads

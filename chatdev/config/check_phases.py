@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from chatdev.config.json_schema import schema_problem
 from chatdev.config.mistakes import Mistake, Tools, is_name, items_of, unknown_tool, write_problem
 from chatdev.config.phases import Phase, Solution, bare_name
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.settled import is_template, unsafe_name
 from chatdev.config.validation import name_hint
 from chatdev.config.yaml_nodes import KeyPath
-from chatdev.errors import UnsafePath
-from chatdev.workspace.acting import reason_to_withhold
-from chatdev.workspace.snapshot import safe_path
 
 
 def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Mistake]:
@@ -99,22 +96,11 @@ def _form(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
     yield from _options(solution, path)
     if solution.form == "json" and (problem := schema_problem(solution.schema_)):
         yield Mistake((*path, "schema"), problem)
-    as_file = [] if solution.as_file is None else [solution.as_file]
+    as_file = [] if solution.as_file is None or is_template(solution.as_file) else [solution.as_file]
     for key, names in (("as_file", as_file), ("only", solution.only)):
         for name in names:
-            if problem := _unsafe_name(name):
+            if problem := unsafe_name(name):
                 yield Mistake((*path, key), problem)
-
-
-def _unsafe_name(name: str) -> str:
-    """Why no file of the software can have this name (wildcards count as letters); empty when one can."""
-    try:
-        plain = safe_path(re.sub(r"[*?\[\]]", "x", name))
-    except UnsafePath as problem:
-        return str(problem)
-    if why := reason_to_withhold(plain):
-        return f"{name!r} may not be written: {why}"
-    return "" if len(plain) == len(name) else f"{name!r} is not in its plain form"
 
 
 def _options(solution: Solution, path: KeyPath) -> Iterator[Mistake]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from chatdev.config.phases import Phase, phase_limits
 from chatdev.config.preview import preview
-from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
+from chatdev.config.profiles import ModelProfile, ModelSettings
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.settings import resolve
+from chatdev.config.settings import profile_of
 from chatdev.config.steps import Step
 
 CHARACTERS = 4  # of a token, roughly, in English and code
@@ -68,7 +68,7 @@ def estimate(company: CompanyConfig, inputs: Mapping[str, Any], default: ModelSe
     exchanges).
     """
     sizes = {shown.phase: (len(shown.system) + len(shown.opening)) // CHARACTERS
-             for shown in preview(company, inputs)}
+             for shown in preview(company, inputs, default=default, profiles=profiles)}
     rules = _Rules(company, sizes, default or ModelSettings(), profiles)
     return Estimate(_sum(_least(rules, step) for step in company.chain), _most_of(rules, company.chain))
 
@@ -117,8 +117,7 @@ def _dialogue(rules: _Rules, name: str, calls: int) -> Load:
 
 def _profile(rules: _Rules, phase: Phase) -> ModelProfile:
     """The profile of the assistant's model, which stands for both sides."""
-    settings = resolve(rules.company, phase, rules.company.roles[phase.assistant], rules.default)
-    return profile_for(settings.name or "", rules.profiles)
+    return profile_of(rules.company, phase, phase.assistant, rules.default, rules.profiles)
 
 
 def _sum(loads: Any) -> Load:

@@ -7,12 +7,14 @@ mirrored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from chatdev.config.phases import Phase, names_read
+from chatdev.config.profiles import Sizes
 from chatdev.config.protocol import QUESTION_MARKER, SOLUTION_MARKER
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.settled import settle
 from chatdev.config.templates import render
 from chatdev.events import Speaker
 
@@ -40,6 +42,8 @@ class Surroundings:
     example: str = ""
     """A part of the software as a delivery brings it, or empty."""
     documents_language: str = ""
+    sizes: Sizes = field(default_factory=Sizes)
+    """What its model can do at a time."""
 
 
 def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, found: Surroundings) -> str:
@@ -47,15 +51,15 @@ def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, fou
 
     company, background, phase {name, about}, me {title, prompt}, other {title} or None, speaker, guidance,
     tools [{name, description, parameters}], native_tools, tool_text, form, form_text, may_conclude,
-    other_may_conclude, dehallucination, questions, rounds, opens, feedback (true or false), marker, question_marker,
-    documents_language.
+    other_may_conclude, dehallucination, questions, rounds, opens, feedback and code (true or false: whether there is
+    code to speak of), marker, question_marker, documents_language.
 
     Raises ConfigError when a template cannot be rendered.
     """
-    phase = company.phases[phase_name]
+    phase = settle(company.phases[phase_name], found.values, found.sizes)
     other: Speaker = "assistant" if speaker == "instructor" else "instructor"
     counterpart = _role_name(phase, other)
-    given = _inputs(company, found.values)
+    given = {"sizes": found.sizes, **_inputs(company, found.values)}
     tools = [tool._asdict() for tool in found.tools]
     return render(company.protocol.system, {
         "company": company.company,
@@ -64,7 +68,7 @@ def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, fou
         "me": _me(company, _role_name(phase, speaker), given),
         "other": {"title": company.roles[counterpart].title} if counterpart else None,
         "speaker": speaker,
-        "guidance": _guidance(phase, phase_name, speaker, found.values),
+        "guidance": _guidance(phase, phase_name, speaker, found),
         "tools": tools,
         "native_tools": found.native_tools,
         "tool_text": "" if found.native_tools else tool_text(company, tools),
@@ -74,6 +78,7 @@ def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, fou
         "other_may_conclude": counterpart is not None and phase.concludes in (other, "either"),
         **{name: getattr(phase, name) for name in ("dehallucination", "questions", "rounds", "opens")},
         "feedback": phase.feedback is not None,
+        "code": found.has_software or phase.writes == "software",
         "marker": SOLUTION_MARKER,
         "question_marker": QUESTION_MARKER,
         "documents_language": found.documents_language,
@@ -92,7 +97,7 @@ def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, examp
         name = "files_partial"
     template = getattr(company.protocol, {"json": "json_", "list": "list_"}.get(name, name))
     return render(template, {
-        "options": solution.options, "schema": solution.schema_, "most": solution.most, "file": solution.as_file,
+        "options": solution.options, "schema": solution.schema_, "most": solution.longest, "file": solution.as_file,
         "only": solution.only, "writes": phase.writes, "marker": SOLUTION_MARKER, "example": example,
     }, f"protocol.{name}")
 
@@ -130,7 +135,7 @@ def _me(company: CompanyConfig, name: str | None, given: Mapping[str, Any]) -> d
             if company.with_roles else ""}
 
 
-def _guidance(phase: Phase, phase_name: str, speaker: Speaker, values: Mapping[str, Any]) -> str:
+def _guidance(phase: Phase, phase_name: str, speaker: Speaker, found: Surroundings) -> str:
     template = phase.guidance.instructor if speaker == "instructor" else phase.guidance.assistant
-    seen = {name: values[name] for name in names_read(phase.reads) if name in values}
-    return render(template, seen, f"phases.{phase_name}.guidance.{speaker}")
+    seen = {name: found.values[name] for name in names_read(phase.reads) if name in found.values}
+    return render(template, {"sizes": found.sizes, **seen}, f"phases.{phase_name}.guidance.{speaker}")

@@ -28,6 +28,17 @@ class Limits(StrictModel):
     """Time that passes, not only that of the calls."""
 
 
+def _most(choice: Any) -> str:
+    return "size" if isinstance(choice, str) else "number"
+
+
+Most = Annotated[
+    Annotated[Annotated[int, Field(ge=1)] | None, Tag("number")]
+    | Annotated[Literal["commands", "examples"], Tag("size")],
+    Discriminator(_most),
+]
+
+
 class Solution(StrictModel):
     """The form of what a phase agrees on, and how hard to try for it."""
 
@@ -37,9 +48,9 @@ class Solution(StrictModel):
     schema_: dict[str, Any] = Field({}, alias="schema")
     """json: a JSON schema."""
     as_file: str | None = None
-    """files: the whole solution is the content of this one file."""
-    most: int | None = Field(None, ge=1)
-    """list: how many items there may be at most; more are cut off."""
+    """files: the whole solution is the content of this one file; a template over what the phase reads."""
+    most: Most = None
+    """list: how many items there may be at most; more are cut off. A number, or the name of a size of the model."""
     only: list[str] = Field([])
     """files: glob patterns of the paths that may be written; empty means any."""
     retries: int = Field(2, ge=0)
@@ -49,7 +60,12 @@ class Solution(StrictModel):
     def files_named(self) -> list[str]:
         """The files that it names as its own: `as_file`, and what stands in `only` without wildcards."""
         names = [self.as_file] if self.as_file else self.only
-        return [name for name in names if not set(name) & set("*?[")]
+        return [name for name in names if not set(name) & set("*?[{")]
+
+    @property
+    def longest(self) -> int | None:
+        """How many items a list may have, once `settle` has put a number for the name of a size."""
+        return self.most if isinstance(self.most, int) else None
 
 
 class Memory(StrictModel):

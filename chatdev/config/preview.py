@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from chatdev.config.inception import Surroundings, ToolDescription, system_prompt, tools_of
 from chatdev.config.phases import Phase, bare_name
+from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.settings import profile_of
 from chatdev.config.steps import walk
 from chatdev.config.templates import render, variables
 from chatdev.errors import ConfigError
@@ -57,14 +59,17 @@ class Placeholder:
 
 
 def preview(company: CompanyConfig, inputs: Mapping[str, Any],
-            tools: Mapping[str, ToolDescription] | None = None) -> list[PhasePreview]:
+            tools: Mapping[str, ToolDescription] | None = None, *, default: ModelSettings | None = None,
+            profiles: Sequence[ModelProfile] = ()) -> list[PhasePreview]:
     """The prompts of every phase step of the chain, in order, instructor before assistant; loops once.
 
     `inputs` are the visible inputs by name; `tools` are the tools by name, shown as to a model without native tool
-    calls (those that are not given are left out).
+    calls (those that are not given are left out). `default` is the default model, whose sizes the prompts go by;
+    `profiles` are the user's own.
     """
+    show = _Show(company, inputs, tools or {}, default or ModelSettings(), profiles)
     return [shown for path, step in walk(company.chain) if step.phase_named
-            for shown in _of_step(_Show(company, inputs, tools or {}), ".".join(map(str, path)), step.phase_named)]
+            for shown in _of_step(show, ".".join(map(str, path)), step.phase_named)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,12 @@ class _Show:
     company: CompanyConfig
     inputs: Mapping[str, Any]
     tools: Mapping[str, ToolDescription]
+    default: ModelSettings
+    profiles: Sequence[ModelProfile]
+
+    def sizes(self, phase: Phase, role: str) -> Sizes:
+        """What the model of `role` can do at a time."""
+        return profile_of(self.company, phase, role, self.default, self.profiles).sizes
 
 
 def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
@@ -79,7 +90,8 @@ def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
     phase = company.phases[name]
     values = known_values(company, phase, inputs)
     unknown = {key for key, value in values.items() if isinstance(value, Placeholder)}
-    opening = shown_text(phase.opening, values, f"phases.{name}.opening")
+    given = {"sizes": show.sizes(phase, phase.assistant), **values}
+    opening = shown_text(phase.opening, given, f"phases.{name}.opening")
     sides: list[tuple[Speaker, str | None]] = [("instructor", phase.instructor), ("assistant", phase.assistant)]
     for speaker, role in sides:
         if role is None:
@@ -110,7 +122,8 @@ def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any])
     company, phase = show.company, show.company.phases[name]
     tools = [show.tools[tool] for tool in tools_of(company, phase, speaker) if tool in show.tools]
     try:
-        found = Surroundings(values, tools, has_software="software" in phase.reads)
+        role = phase.assistant if speaker == "assistant" else phase.instructor or phase.assistant
+        found = Surroundings(values, tools, has_software="software" in phase.reads, sizes=show.sizes(phase, role))
         return system_prompt(company, name, speaker, found)
     except ConfigError:
         return company.protocol.system

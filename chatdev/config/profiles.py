@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -40,6 +40,28 @@ class Price(StrictModel):
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
 
 
+class Sizes(StrictModel):
+    """How much a model is asked for at a time. Templates name these as `sizes.commands` and so on; the numbers may
+    also stand in `solution.most`, by their names."""
+
+    program: Literal["small", "any"] = "any"
+    """`small`: openings say more of how a program is laid out, and ask for no more than it needs."""
+    design_lines: int = Field(30, ge=1)
+    """Lines of a description of what is to be programmed."""
+    commands: int = Field(20, ge=1)
+    """Lines that a tester types."""
+    examples: int = Field(10, ge=1)
+    """Examples that are found in a request."""
+
+    def number(self, name: str) -> int:
+        """The number of this name."""
+        return int(getattr(self, name))
+
+
+SIZE_NUMBERS = tuple(name for name, field in Sizes.model_fields.items() if field.annotation is int)
+"""The sizes that are numbers."""
+
+
 class ModelProfile(StrictModel):
     """What is known of the models that `match`; every unset field is taken from the next entry that matches."""
 
@@ -65,6 +87,8 @@ class ModelProfile(StrictModel):
     """Whether the model is given tools through the API; otherwise by the JSON-block protocol."""
     constrained: bool = False
     """Whether replies in the forms `choice` and `json` are constrained by a grammar or schema."""
+    sizes: Sizes = Sizes()
+    """How much it is asked for at a time."""
     price: Price | None = None
     """None: unknown, which is never counted as zero."""
     tokenizer: str = "cl100k_base"

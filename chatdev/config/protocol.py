@@ -22,7 +22,7 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "system": frozenset({
         "company", "background", "phase", "me", "other", "speaker", "guidance", "tools", "native_tools", "tool_text",
         "form", "form_text", "may_conclude", "other_may_conclude", "dehallucination", "questions", "rounds", "opens",
-        "feedback", "marker", "question_marker", "documents_language",
+        "feedback", "code", "marker", "question_marker", "documents_language",
     }),
     "text": _FORM, "choice": _FORM, "files": _FORM, "files_partial": _FORM, "as_file": _FORM, "json": _FORM,
     "list": _FORM,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.phases import Phase
-from chatdev.config.profiles import ModelProfile, ModelSettings
+from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
 from chatdev.config.schema import CompanyConfig, Install, Role
 from chatdev.config.validation import StrictModel, validate_node
 from chatdev.config.yaml_nodes import read
@@ -95,6 +95,12 @@ def resolve(company: CompanyConfig, phase: Phase, role: Role, default: ModelSett
     if named and named.base_url not in (None, found["base_url"]):
         found["key_env"] = None
     return ModelSettings(**found)
+
+
+def profile_of(company: CompanyConfig, phase: Phase, role: str, default: ModelSettings,
+               own: Sequence[ModelProfile] = ()) -> ModelProfile:
+    """The profile of the model of `role` in `phase`; `own` are the user's."""
+    return profile_for(resolve(company, phase, company.roles[role], default).name or "", own)
 
 
 def _first(*values: Any) -> Any:

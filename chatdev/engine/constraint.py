@@ -34,7 +34,7 @@ def _of_choice(solution: Solution, concludes: bool, paths: Collection[str]) -> C
 
 
 def _of_list(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint:
-    return Constraint(grammar=_list_grammar(solution.most, concludes=concludes))
+    return Constraint(grammar=_list_grammar(solution.longest, concludes=concludes))
 
 
 def _of_files(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt, tools_of
 from chatdev.config.phases import OnNoSolution, Phase, names_read, phase_limits
+from chatdev.config.settled import settle
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
 from chatdev.engine.constraint import constraint_for
@@ -38,7 +39,9 @@ class PhaseRun:
     calls: ModelCalls = field(init=False)
 
     def __post_init__(self) -> None:
-        self.phase = self.context.company.phases[self.name]
+        phase = self.context.company.phases[self.name]
+        sizes = self.context.role_model(self.name, phase.assistant).profile.sizes
+        self.phase = settle(phase, self.context.names(self.state), sizes)
         self.deliveries = Deliveries(self.context, self.phase, self.state, self.place)
         self.calls = ModelCalls(self.context, self.name, Budget(self.phase.budget))
 
@@ -79,6 +82,8 @@ class PhaseRun:
                 raise PhaseFailed(f"{self.place} reads {name!r}, which no step before it has written in this run; "
                                   f"write {name!r} first, or read it as {name + '?'!r}")
             values[name] = known.get(name)
+        sizes = self.context.role_model(self.name, self.phase.assistant).profile.sizes
+        values = {"sizes": sizes, **values}
         if self.deliveries.verdict:
             values["feedback"] = self.deliveries.verdict.to_dict()
         return values
@@ -106,7 +111,8 @@ class PhaseRun:
             values={**context.inputs.values, **values},
             tools=[ToolDescription(tool.name, tool.description, tool.parameters) for tool in tools],
             native_tools=role_model.profile.native_tools, has_software=bool(self.state.software),
-            example=self.deliveries.target.example, documents_language=context.settings.language))
+            example=self.deliveries.target.example, documents_language=context.settings.language,
+            sizes=role_model.profile.sizes))
         return Agent(speaker, role, context.company.roles[role].title, system, role_model, tools)
 
     async def _conclude(self, dialogue: Dialogue) -> str:

@@ -99,7 +99,7 @@ def _read_json(solution: Solution, text: str, _software: Mapping[str, bytes]) ->
 
 
 def _read_list(solution: Solution, text: str, _software: Mapping[str, bytes]) -> list[Any]:
-    return read_list(text)[:solution.most]
+    return read_list(text)[:solution.longest]
 
 
 _READERS: dict[Form, Callable[[Solution, str, Mapping[str, bytes]], Any]] = {

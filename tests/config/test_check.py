@@ -40,7 +40,7 @@ from tests.config.tiny import loaded, refused, tiny
     ("{model: {key_env: sk-secret}}", "model.key_env: this is not the name of an environment variable"),
     ("{model: {base_url: localhost}}", "model.base_url: this is not a URL"),
     ("{opening: '{{ langauge }}'}", "opening: uses 'langauge', which it is not given; add it to `reads` or fix the "
-                                    "name (known: feedback, plan, software, task)"),
+                                    "name (known: feedback, plan, sizes, software, task)"),
     ("{opening: '{% if %}'}", "opening: the template is broken in its line 1"),
     ("{opening: '{{ range(3) }}'}", "opening: uses 'range', which it is not given"),
     ("{guidance: {assistant: '{{ feedback }}'}}", "guidance.assistant: uses 'feedback', which it is not given"),
