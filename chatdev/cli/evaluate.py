@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,8 +18,13 @@ from chatdev.cli.study_options import (
     study_options,
 )
 from chatdev.cli.study_run import StudyPlan, run_study, study_of, variants_by_name
+from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
+
+if TYPE_CHECKING:
+    from chatdev.evaluation.easy_tier import EasyTier
+    from chatdev.evaluation.srdd import Srdd
 
 
 @click.group("eval")
@@ -34,6 +39,8 @@ def command() -> None:
 @click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="CSV_OR_FOLDER",
               help="Tasks of your own: YAML files as in srdd/tasks, or a CSV file as the published SRDD. "
                    "[default: the bundled tasks]")
+@click.option("--easy", "easy", type=click.Choice(["tuning", "sealed-1", "sealed-2"]),
+              help="A set of the easy tasks (srdd/easy) instead, which small models solve in part.")
 @click.option("--areas", callback=split_names, metavar="A,B", help="Only tasks of these areas.")
 @click.option("--categories", callback=split_names, metavar="A,B", help="Only tasks of these categories.")
 @click.option("--only-with-acceptance", is_flag=True, help="Only tasks that have a hidden acceptance test.")
@@ -59,12 +66,11 @@ def srdd(options: StudyOptions, **given: Any) -> int:
 
 def _plan_srdd(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
     """The variants, the tasks and the study; everything that can be checked before is."""
-    from chatdev.evaluation.srdd import Srdd
     from chatdev.evaluation.study import Conditions
     from chatdev.evaluation.tasks import Selection
     from chatdev.evaluation.variants import variants
 
-    data = Srdd(given["data"].absolute(), given["data"].stem) if given["data"] else Srdd()
+    data = _data_of(given)
     found = variants(given["companies"], models=options.models, sets=options.sets, ablations=given["ablations"])
     chosen = variants_by_name(options.only, found)
     tasks = Selection(given["areas"], given["categories"], given["only_with_acceptance"], given["limit"],
@@ -72,6 +78,18 @@ def _plan_srdd(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
     data.check(tasks)
     conditions = Conditions(given["embedder"], given["install"], given["runtime"])
     return StudyPlan(chosen, tasks, study_of(data, conditions, options, given["embedder_url"]))
+
+
+def _data_of(given: dict[str, Any]) -> Srdd | EasyTier:
+    """The data set that the options name. Raises ConfigError when they name two."""
+    from chatdev.evaluation.easy_tier import EasyTier
+    from chatdev.evaluation.srdd import Srdd
+
+    if given["easy"] and given["data"]:
+        raise ConfigError("--easy takes tasks of ours and --data takes yours; give one of them")
+    if given["easy"]:
+        return EasyTier.bundled(given["easy"])
+    return Srdd(given["data"].absolute(), given["data"].stem) if given["data"] else Srdd()
 
 
 @click.command("verilogeval")

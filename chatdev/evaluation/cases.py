@@ -1,4 +1,4 @@
-"""What a description promises of single starts of a program: cases that an acceptance script tries."""
+"""What a description promises of single starts of a program: cases that a hidden test tries."""
 
 from __future__ import annotations
 
@@ -24,14 +24,21 @@ class Case:
     files: Mapping[str, str] = field(default_factory=dict)
     """Texts that lie beside the program before it starts."""
     stdin: str | None = None
+    writes: Mapping[str, str] = field(default_factory=dict)
+    """Texts that lie beside the program afterwards, compared as what it prints."""
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether it must end with a status other than 0."""
+        return self.status not in (0, None)
 
 
-def tried(program: Program, name: str, *cases: Case) -> Check:
-    """The check that all `cases` come out; `detail` describes the first that does not."""
-    for case in cases:
-        if wrong := _mismatch(program, case):
-            return Check(name, passed=False, detail=wrong)
-    return Check(name, passed=True)
+def tried(program: Program, name: str, *cases: Case, refusal: bool = False) -> Check:
+    """The check that all `cases` come out; `detail` describes the first that does not. It is one of a `refusal` when
+    the script says so, and when all cases are refusals."""
+    refusal = refusal or all(case.is_refusal for case in cases)
+    wrong = next(filter(None, (_mismatch(program, case) for case in cases)), "")
+    return Check(name, not wrong, wrong, refusal)
 
 
 def written(program: Program, name: str) -> bytes | None:
@@ -51,7 +58,7 @@ def _mismatch(program: Program, case: Case) -> str:
         return str(error)
     execution = program.start(*case.arguments, stdin=case.stdin)
     if _matches_case(case, execution):
-        return ""
+        return next(filter(None, (_wrong_file(program, name, text) for name, text in case.writes.items())), "")
     return (f"{' '.join(case.arguments)}: wanted {tail(case.prints or '') or 'an end'!r} with status {case.status}, "
             f"saw {tail(said(execution))!r} with status {execution.exit_status}")
 
@@ -61,6 +68,15 @@ def _matches_case(case: Case, execution: Execution) -> bool:
         return False
     printed = _lines(execution.stdout) if case.status == 0 else _lines(execution.stdout) + _lines(execution.stderr)
     return case.prints is None or printed == _lines(case.prints)
+
+
+def _wrong_file(program: Program, name: str, text: str) -> str:
+    """What is wrong with a file that the program must have written; empty when nothing is."""
+    found = written(program, name)
+    if found is not None and _lines(found.decode("utf-8", "replace")) == _lines(text):
+        return ""
+    seen = "no such file" if found is None else repr(tail(found.decode("utf-8", "replace")))
+    return f"{name}: wanted {tail(text)!r}, saw {seen}"
 
 
 def _lines(text: str) -> list[str]:

@@ -21,7 +21,7 @@ from chatdev.evaluation.metrics import (
     quality,
 )
 from chatdev.evaluation.tasks import Task
-from chatdev.evaluation.trial import Check, load_hidden_test, run_hidden_test
+from chatdev.evaluation.trial import Accept, Check, count_refusals, run_hidden_test
 from chatdev.events import ModelCalled, from_dict
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.result import RunUsage
@@ -41,8 +41,8 @@ Row = dict[str, Any]
 _PAPER_SECONDS = 3.0
 _BROKEN_OFF = ("error", "stopped")
 
-METRICS = ("completeness", "executability", "consistency", "quality", "quality_mean", "acceptance")
-"""Between 0 and 1; None where it could not be judged, `acceptance` also where a task has no hidden test."""
+METRICS = ("completeness", "executability", "consistency", "quality", "quality_mean", "acceptance", "solved")
+"""Between 0 and 1; None where it could not be judged, the last two also where a task has no hidden test."""
 PAPER = ("paper_completeness", "paper_executability", "paper_consistency", "paper_quality")
 """The same by the definitions of ChatDev's own script (`evaluation.metrics`)."""
 STATISTICS = ("seconds", "tokens", "prompt_tokens", "completion_tokens", "calls", "files", "lines", "cost")
@@ -105,23 +105,23 @@ class Bench:
     supply: Supply = field(default_factory=Supply)
 
 
-def measure(folder: Path, task: Task, bench: Bench, script: Path | None = None) -> Row:
+def measure(folder: Path, task: Task, bench: Bench, accept: Accept | None = None) -> Row:
     """The row of the finished run in `folder`: `METRICS`, `PAPER`, `STATISTICS`, `embedder`, `model`, `status`,
     `reason`, `start` (the rule by which executability was judged; `rules.yaml`), and of the hidden test `checks`,
-    `checks_passed` and the names of the `failed_checks`.
+    `checks_passed`, how many of them are `refusals`, and the names of the `failed_checks`.
 
-    A run that was broken off delivered nothing and counts as 0, as in the paper; `reason` says why. `script` is the
+    A run that was broken off delivered nothing and counts as 0, as in the paper; `reason` says why. `accept` is the
     task's hidden test. Blocking. Raises JournalError when the run has not ended, ModelError when the embedder fails,
     SandboxError and the like.
     """
     run = FinishedRun.read(folder)
     has_software = run.has_delivered and run.software
-    measured = _software_row(run, task, bench, script) if has_software else _row_without_software(script)
+    measured = _software_row(run, task, bench, accept) if has_software else _row_without_software(accept)
     return {**measured, "embedder": bench.embedder.name, "model": ", ".join(run.models), "status": run.status,
             "reason": sanitize(run.reason), **statistics(run)}
 
 
-def _software_row(run: FinishedRun, task: Task, bench: Bench, script: Path | None) -> Row:
+def _software_row(run: FinishedRun, task: Task, bench: Bench, accept: Accept | None) -> Row:
     verdict = _start_verdict(run, bench)
     code, paper_code = code_text(run.software), paper_code_text(run.software)
     wanted, ours, theirs = bench.embedder.embed([task.description, code, paper_code])
@@ -129,13 +129,13 @@ def _software_row(run: FinishedRun, task: Task, bench: Bench, script: Path | Non
     by_paper = (paper_completeness(run.software), _start_as_paper(run, bench),
                 consistency(wanted, theirs) if paper_code else 0.0)
     return {**dict(zip(METRICS, (*values, quality(values), quality(values, "mean")), strict=False)),
-            **_acceptance(run, bench, script), "start": str(verdict.get("rule", "")),
+            **_acceptance(run, bench, accept), "start": str(verdict.get("rule", "")),
             **dict(zip(PAPER, (*by_paper, quality(by_paper)), strict=True))}
 
 
-def _row_without_software(script: Path | None) -> Row:
+def _row_without_software(accept: Accept | None) -> Row:
     """What a run is worth that delivered nothing."""
-    checks = [Check("something was delivered", passed=False)] if script else []
+    checks = [Check("something was delivered", passed=False)] if accept else []
     return {**dict.fromkeys((*METRICS, *PAPER), 0.0), **_acceptance_fields(checks), "start": ""}
 
 
@@ -148,16 +148,19 @@ def _start_verdict(run: FinishedRun, bench: Bench) -> Mapping[str, Any]:
     return verdict
 
 
-def _acceptance(run: FinishedRun, bench: Bench, script: Path | None) -> Row:
-    if script is None:
+def _acceptance(run: FinishedRun, bench: Bench, accept: Accept | None) -> Row:
+    if accept is None:
         return _acceptance_fields([])
-    return _acceptance_fields(run_hidden_test(load_hidden_test(script), run.folder / "software", bench.sandbox,
-                                              bench.supply, run.folder / "run"))
+    return _acceptance_fields(run_hidden_test(accept, run.folder / "software", bench.sandbox, bench.supply,
+                                              run.folder / "run"))
 
 
-def _acceptance_fields(checks: list[Check]) -> Row:
+def _acceptance_fields(tried: list[Check]) -> Row:
+    checks = count_refusals(tried)
     passed = sum(check.passed for check in checks)
-    return {"acceptance": passed / len(checks) if checks else None, "checks_passed": passed, "checks": len(checks),
+    return {"acceptance": passed / len(checks) if checks else None,
+            "solved": float(passed == len(checks)) if checks else None, "checks_passed": passed,
+            "checks": len(checks), "refusals": sum(check.refusal for check in checks),
             "failed_checks": sanitize("; ".join(check.name for check in checks if not check.passed))}
 
 

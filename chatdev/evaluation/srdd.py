@@ -30,7 +30,8 @@ class Srdd:
 
     def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
         """Quality, acceptance and statistics (`measure`)."""
-        return measure(folder, task, bench, self.hidden_test(task))
+        script = self.hidden_test(task)
+        return measure(folder, task, bench, load_hidden_test(script) if script else None)
 
     def hidden_test(self, task: Task) -> Path | None:
         """The hidden test of a task, if it has one. Raises ConfigError when that is not there."""

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,6 +32,8 @@ class Check:
     name: str
     passed: bool
     detail: str = ""
+    refusal: bool = False
+    """Whether a program may pass it that does nothing but refuse what it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,15 @@ def run_hidden_test(accept: Accept, software: Path, sandbox: Sandbox, supply: Su
             return _collect_checks(accept, program)
     except FileNotFoundError as error:
         return [Check("there is a program to start", passed=False, detail=str(error))]
+
+
+def count_refusals(checks: Sequence[Check]) -> list[Check]:
+    """The checks as they count: a refusal only where the example passes, which is the first check that is none."""
+    example = next((check for check in checks if not check.refusal), None)
+    if example is None or example.passed:
+        return list(checks)
+    return [replace(check, passed=False, detail="a refusal counts only where the example passes")
+            if check.refusal and check.passed else check for check in checks]
 
 
 def _collect_checks(accept: Accept, program: Program) -> list[Check]:

@@ -12,6 +12,7 @@ from chatdev.errors import ConfigError, JournalError, ModelUnavailable
 from chatdev.evaluation.embedding import LexicalEmbedder, Vector
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS, Bench, measure
 from chatdev.evaluation.tasks import Task
+from chatdev.evaluation.trial import Accept, load_hidden_test
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.installing.supply import Supply
 from tests.engine.studio import WRITE, Studio, program
@@ -53,10 +54,10 @@ def measured(run: Callable[..., Path], bench: Bench) -> Measured:
     return lambda code, path="main.py", **more: measure(run(program(code, path)), TASK, bench, **more)
 
 
-def script(folder: Path, text: str) -> Path:
+def script(folder: Path, text: str) -> Accept:
     file = folder / "sum.py"
     file.write_text(text, encoding="utf-8")
-    return file
+    return load_hidden_test(file)
 
 
 def values(row: Mapping[str, Any], names: str) -> list[Any]:
@@ -64,7 +65,7 @@ def values(row: Mapping[str, Any], names: str) -> list[Any]:
 
 
 def test_a_good_program_has_a_full_row(measured: Measured, tmp_path: Path) -> None:
-    row = measured(ADDS, script=script(tmp_path, ACCEPT))
+    row = measured(ADDS, accept=script(tmp_path, ACCEPT))
     assert values(row, "completeness executability status start embedder model") == [
         1, 1, "success", "clean_exit", "lexical", "scripted-model"]
     assert 0 < row["consistency"] < 1
@@ -119,7 +120,7 @@ def test_a_run_that_was_broken_off_counts_as_nothing_and_says_why(run: Callable[
 
 
 def test_a_program_that_makes_the_script_stumble_fails_its_last_check(measured: Measured, tmp_path: Path) -> None:
-    row = measured("print('five')", script=script(tmp_path, '''
+    row = measured("print('five')", accept=script(tmp_path, '''
 from chatdev.evaluation.trial import Check
 
 def accept(program):
@@ -130,7 +131,7 @@ def accept(program):
 
 
 def test_without_a_program_to_start_no_check_passes(measured: Measured, tmp_path: Path) -> None:
-    row = measured("p {}", "style.css", script=script(tmp_path, ACCEPT))
+    row = measured("p {}", "style.css", accept=script(tmp_path, ACCEPT))
     assert values(row, "acceptance failed_checks") == [0, "there is a program to start"]
 
 
@@ -138,7 +139,7 @@ def test_without_a_program_to_start_no_check_passes(measured: Measured, tmp_path
                                             ("import no_such_module", "no_such_module")])
 def test_a_script_that_is_none_is_refused(measured: Measured, tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        measured("print(1)", script=script(tmp_path, text))
+        measured("print(1)", accept=script(tmp_path, text))
 
 
 def test_a_run_that_has_not_ended_has_no_row(run: Callable[..., Path], bench: Bench) -> None:

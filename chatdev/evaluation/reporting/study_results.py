@@ -42,8 +42,8 @@ class ColumnSet:
 SOFTWARE = ColumnSet(
     about="Completeness, executability and consistency multiply to quality. Acceptance is the share of hidden tests "
           "passed, on tasks that have some: whether the program does what was asked.",
-    metrics=("completeness", "executability", "consistency", "quality", "acceptance"), main="quality",
-    compared=("quality", "acceptance"), statistics=("seconds", "tokens", "files", "lines", "cost"),
+    metrics=("completeness", "executability", "consistency", "quality", "acceptance", "solved"), main="quality",
+    compared=("quality", "acceptance", "solved"), statistics=("seconds", "tokens", "files", "lines", "cost"),
     further=("quality_mean",), further_statistics=("prompt_tokens", "completion_tokens", "calls"), published=PAPER)
 
 VERILOG = ColumnSet(
