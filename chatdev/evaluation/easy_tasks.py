@@ -36,16 +36,16 @@ _SHAPES = tuple((name, re.compile(pattern, re.MULTILINE)) for name, pattern in (
 
 
 class _Start(StrictModel):
-    arguments: list[str | int] = []
+    arguments: list[str | int] = Field(default=[])
     stdin: str | None = None
     prints: str | int | None = None
-    writes: dict[str, str] = {}
+    writes: dict[str, str] = Field(default={})
     status: int | None = 0
 
 
 class _Check(StrictModel):
     name: str = Field(min_length=1)
-    files: dict[str, str] = {}
+    files: dict[str, str] = Field(default={})
     starts: list[_Start] = Field(min_length=1)
 
 
@@ -144,9 +144,9 @@ def _case(start: _Start, files: dict[str, str]) -> Case:
 
 
 def folder_digest(folder: Path) -> str:
-    """The SHA-256 of the YAML files in a folder: of the lines `sha256sum *.yaml` prints."""
-    lines = []
+    """The SHA-256 of the tasks in a folder: for each file, by name, its name and its content, a NUL after each."""
+    digest = hashlib.sha256()
     for file in sorted(folder.glob("*.yaml")):
         with explain_os_errors("read", file):
-            lines.append(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n")
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+            digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()

@@ -113,7 +113,7 @@ class Results:
                   metrics: Iterable[str] | None = None) -> dict[str, MeanEstimate]:
         """The mean of each metric (None: every one) of a variant, in one area or in all."""
         rows = [row for row in self._rows_of(variant) if area in (None, row.get("area"))]
-        return {metric: estimate([row[metric] for row in rows if row.get(metric) is not None], self.seed)
+        return {metric: estimate([value for row in rows if (value := _value(row, metric)) is not None], self.seed)
                 for metric in (self.columns.all_fields if metrics is None else metrics)}
 
     def tokens_per(self, variant: str) -> float | None:
@@ -152,7 +152,15 @@ class Results:
         return found
 
     def _by_task(self, variant: str, metric: str) -> dict[str, float]:
-        return {row["task"]: row[metric] for row in self._rows_of(variant) if row.get(metric) is not None}
+        return {row["task"]: value for row in self._rows_of(variant) if (value := _value(row, metric)) is not None}
+
+
+def _value(row: Mapping[str, Any], metric: str) -> float | None:
+    """A value of a row; `solved`, which earlier versions did not store, is whether every check was passed."""
+    if metric == "solved" and metric not in row and row.get("acceptance") is not None:
+        return float(row["acceptance"] == 1)
+    value: float | None = row.get(metric)
+    return value
 
 
 def _variant_name(entry: LedgerEntry) -> str:
