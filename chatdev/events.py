@@ -139,6 +139,31 @@ class ToolCalled(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class DraftJudged(Event):
+    """One of `of` drafts of a delivery at most; score and `passed` are the tool's that chooses between them, and are
+    None where there was nothing to judge, as `problem` says."""
+
+    number: int
+    of: int
+    score: float | None = None
+    passed: bool | None = None
+    examples: tuple[int, int] | None = None
+    """How many examples of the request hold, of how many."""
+    chosen: bool = False
+    """Whether it is the best so far: the last one of which this is true is kept."""
+    problem: str = ""
+
+    def describe(self) -> str:
+        """What became of it, in one line."""
+        name = f"draft {self.number} of {self.of}"
+        if self.passed is None or self.score is None:
+            return f"{name} cannot be used: {self.problem}"
+        if self.examples:
+            return f"{name}: {' of '.join(map(str, self.examples))} examples"
+        return f"{name} {'passes' if self.passed else 'fails'} (score {self.score:g})"
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryApplied(Event):
     """Files a delivery wrote or deleted, or the name of the solution it replaced."""
 

@@ -8,12 +8,13 @@ phase (`round-2`, the speaker, and what the turn consists of).
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Literal, get_args
 
 Part = Literal[
     "pass", "item", "branch",  # of the chain
     "round", "reflection", "feedback", "guard",  # of a phase
-    "instructor", "assistant", "ask", "answer", "retry",  # utterances
+    "instructor", "assistant", "ask", "answer", "retry", "draft",  # utterances
     "act", "trim", "more", "again", "call",  # of a turn: after a tool, to fit, to go on, afresh; a tool
 ]
 _OF_A_TURN: frozenset[Part] = frozenset({"act", "trim", "more", "again", "call"})
@@ -66,6 +67,12 @@ class Place(str):
         return Place("/".join(parts))
 
     @property
+    def first_draft(self) -> Place:
+        """The place of the first draft, where this is the place of another one."""
+        parts = self.parts
+        return Place("/".join(parts[:-1])) if parts and _kind(parts[-1]) == "draft" else self
+
+    @property
     def is_second_attempt(self) -> bool:
         """Whether the request is made because the reply to the one before it is not used."""
         kinds = [_kind(part) for part in self.parts]
@@ -78,10 +85,12 @@ class Place(str):
         return other == self or other.startswith((f"{self}/", f"{self}#"))
 
     def in_other_branch(self, other: str) -> bool:
-        """Whether two places are in different branches of a parallel step, so that either may come first."""
-        for own, another in zip(self.parts, Place(other).parts, strict=False):
+        """Whether two places are in different branches of a parallel step or belong to different drafts, so that either
+        may come first."""
+        for own, another in zip_longest(self.parts, Place(other).parts, fillvalue=""):
             if own != another:
-                return _kind(own) == _kind(another) == "branch"
+                kinds = {_kind(own), _kind(another)}
+                return kinds == {"branch"} or ("draft" in kinds and kinds <= {"draft", None, *_OF_A_TURN})
         return False
 
 

@@ -15,6 +15,7 @@ from chatdev.engine.budget import count_noun
 from chatdev.events import (
     DeliveryApplied,
     DeliveryRefused,
+    DraftJudged,
     Event,
     Noted,
     PhaseFinished,
@@ -164,6 +165,11 @@ class Console:
         parts = [*(f"→ {name}" for name in event.written), *(f"deleted {name}" for name in event.deleted)]
         text = "= nothing changed" if event.unchanged or not parts else ", ".join(parts)
         self._say(click.style(f"  {text}", fg="green"))
+
+    @_show.register
+    def _(self, event: DraftJudged) -> None:
+        sign = click.style("✓", fg="green") if event.passed else click.style("✗", fg="red")
+        self._say(f"  {sign} {first_line(event.describe())}")
 
     @_show.register
     def _(self, event: DeliveryRefused) -> None:

@@ -49,6 +49,9 @@ def _acting_alone(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
 def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
     yield from unknown_tool(phase.feedback, tools, (*path, "feedback"))
     yield from unknown_tool(phase.guard, tools, (*path, "guard"))
+    if phase.drafts != 1 and not (phase.feedback or phase.guard):
+        yield Mistake((*path, "drafts"), "drafts are chosen by the verdict of a tool, and the phase has none; add "
+                      "`guard: TOOL` or `feedback: TOOL`, or leave this key out")
     role = company.roles.get(phase.assistant)
     for n, tool in enumerate(phase.tools or ()):
         if role is not None and tool not in role.tools:

@@ -98,6 +98,16 @@ NoSolution = Annotated[
 ]
 
 
+def _drafts(choice: Any) -> str:
+    return "word" if isinstance(choice, str) else "number"
+
+
+Drafts = Annotated[
+    Annotated[int, Field(ge=1), Tag("number")] | Annotated[Literal["model"], Tag("word")],
+    Discriminator(_drafts),
+]
+
+
 class Phase(StrictModel):
     """A dialogue between an instructor and an assistant that ends in a solution."""
 
@@ -124,6 +134,9 @@ class Phase(StrictModel):
     guard: str | None = None
     """Tool that only protects: a delivery that is worse by it than the one before is not kept. The pair reads its
     report, too."""
+    drafts: Drafts = 1
+    """How often the assistant's first delivery is drawn; the best one by `guard`, else by `feedback`, is kept. `model`:
+    as often as the profile of the assistant's model says."""
     memory: Memory = Memory()
     tools: list[str] | None = None
     """Narrows the assistant's tools; unset: all of its role's."""
@@ -164,6 +177,9 @@ class PhaseLimits:
     """What its calls may take, reflections apart."""
     reflections: int
     """Most attempts to draw the conclusion that the pair did not."""
+    drafts: int = 1
+    """Most drafts of the first delivery."""
+    drafts_at_once: int = 1
 
 
 def phase_limits(phase: Phase, profile: ModelProfile) -> PhaseLimits:
@@ -172,6 +188,8 @@ def phase_limits(phase: Phase, profile: ModelProfile) -> PhaseLimits:
     alone = phase.instructor is None
     rounds = 1 if alone and phase.feedback is None else min(phase.rounds, profile.rounds or phase.rounds)
     asks = phase.dehallucination and not alone
+    drafts = profile.drafts if phase.drafts == "model" else phase.drafts
     return PhaseLimits(rounds, min(phase.questions, profile.questions or phase.questions) if asks else 0,
                        phase.memory.window or profile.window, phase.budget,
-                       0 if phase.on_no_solution == "observed" else REFLECTIONS)
+                       0 if phase.on_no_solution == "observed" else REFLECTIONS,
+                       drafts, min(drafts, profile.drafts_at_once))

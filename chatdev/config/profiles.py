@@ -83,6 +83,10 @@ class ModelProfile(StrictModel):
     """Most questions of dehallucination in one round."""
     window: int | None = Field(None, ge=1)
     """How many exchanges short-term memory keeps where the phase does not say."""
+    drafts: int = Field(1, ge=1)
+    """How many drafts are drawn in a phase that leaves it to the model (`drafts: model`)."""
+    drafts_at_once: int = Field(4, ge=1)
+    """How many drafts are asked for at the same time."""
     native_tools: bool = False
     """Whether the model is given tools through the API; otherwise by the JSON-block protocol."""
     constrained: bool = False

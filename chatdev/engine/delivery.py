@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from chatdev.config.phases import Phase
+from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, RunContext, State
-from chatdev.engine.target import Target, target_of
+from chatdev.engine.target import Acceptance, Target, target_of
 from chatdev.engine.tool_use import ToolRequest, call_tool, fingerprint
 from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import DeliveryApplied, DeliveryRefused
@@ -25,6 +26,34 @@ class ResponseOutcome:
     outcome: Literal["kept", "unreadable", "refused"]
     problem: str = ""
     unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a draft is worth. `verdict` is that of the tool that chooses: the guard, else the feedback. There is none
+    where the draft cannot be read, or where it can, but the target objects; `problem` says why."""
+
+    verdict: Verdict | None = None
+    delivery: Any = None
+    """What it delivers; None where it only agrees with what stands."""
+    problem: str = ""
+    is_readable: bool = True
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """Orders drafts, the best one last."""
+        if self.verdict is None:
+            return (float(self.is_readable),)
+        return 2.0, self.verdict.passed, self.verdict.score
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no other draft can be better: all examples of the request hold, or, where there are none, it
+        passes."""
+        if self.verdict is None:
+            return False
+        held, there = self.verdict.examples or (0, 0)
+        return held == there if there else self.verdict.passed
 
 
 @dataclass(slots=True)
@@ -71,22 +100,42 @@ class Deliveries:
         try:
             delivery = parse_solution(self.phase.solution, body, self.state.software)
         except Unreadable as error:
-            words = describe_problems(error.problems, self.context.company.protocol.problems)
-            return ResponseOutcome("unreadable", words)
-        if problems := self.target.objections(delivery):
-            templates = self.context.company.protocol.problems
-            return self._refuse("\n".join(problem.words(templates) for problem in problems), place)
+            return ResponseOutcome("unreadable", self._words(error))
+        if objections := self._objections(delivery):
+            return self._refuse(objections, place)
         feedback, guard = await self._judge_preview(delivery, place)
         if reason := self._reason_worse(feedback, guard):
             return self._refuse(reason, place)
-        self.verdict, self.guard = feedback or self.verdict, guard or self.guard
-        change = await self.target.accept(delivery, place)
-        self.made += 1
-        self._remember_version()
-        self.context.emit(DeliveryApplied(place, change.written, change.deleted, change.unchanged))
+        change = await self._accept(delivery, feedback, guard, place)
         if self.phase.feedback and not self.target.keeps_versions:
             self.verdict = await self._judge(self.phase.feedback, place.at("feedback"))
         return ResponseOutcome("kept", unchanged=change.unchanged)
+
+    async def assess(self, body: str, place: Place) -> Assessment:
+        """What a response is worth as a draft; nothing of it is kept but the verdict."""
+        try:
+            delivery = parse_solution(self.phase.solution, body, self.state.software)
+        except Unreadable as error:
+            return Assessment(problem=self._words(error), is_readable=False)
+        if objections := self._objections(delivery):
+            return Assessment(problem=objections)
+        tool, where = (self.phase.guard, place.at("guard")) if self.phase.guard else \
+            (self.phase.feedback or "", place.at("feedback"))
+        state = self.target.preview(delivery)
+        verdict = await self._judge(tool, where, state)
+        self._judged[tool, self._version(state)] = verdict  # for the one that is received
+        return Assessment(verdict, delivery)
+
+    @property
+    def standing(self) -> Assessment:
+        """What a response is worth that agrees with what stands."""
+        return Assessment(self.guard if self.phase.guard else self.verdict)
+
+    async def keep(self, draft: Assessment, place: Place) -> None:
+        """Keep the draft, as far as it is judged, because the run ends before another one is chosen."""
+        feedback, guard = (None, draft.verdict) if self.phase.guard else (draft.verdict, None)
+        if draft.verdict and draft.delivery is not None and not self._reason_worse(feedback, guard):
+            await self._accept(draft.delivery, feedback, guard, place)
 
     def substitute(self, value: Any) -> None:
         """Let a value stand that nobody delivered."""
@@ -103,6 +152,24 @@ class Deliveries:
                 reason = f"{self.place}: back to the best version by {self.phase.feedback}"
                 await self.state.set_software(software, reason)
         await self.target.close(ending, self.place)
+
+    async def _accept(self, delivery: Any, feedback: Verdict | None, guard: Verdict | None,
+                      place: Place) -> Acceptance:
+        """Let the delivery stand, with the verdicts on it."""
+        self.verdict, self.guard = feedback or self.verdict, guard or self.guard
+        change = await self.target.accept(delivery, place)
+        self.made += 1
+        self._remember_version()
+        self.context.emit(DeliveryApplied(place, change.written, change.deleted, change.unchanged))
+        return change
+
+    def _words(self, error: Unreadable) -> str:
+        return describe_problems(error.problems, self.context.company.protocol.problems)
+
+    def _objections(self, delivery: Any) -> str:
+        """Why the target does not accept the delivery, in words; empty when it does."""
+        templates = self.context.company.protocol.problems
+        return "\n".join(problem.words(templates) for problem in self.target.objections(delivery))
 
     async def _judge_preview(self, delivery: Any, place: Place) -> tuple[Verdict | None, Verdict | None]:
         """The verdicts of feedback and guard on a delivery before it is accepted. Feedback on a value comes after."""
@@ -126,12 +193,19 @@ class Deliveries:
         return ResponseOutcome("refused", reason)
 
     async def _judge(self, tool: str, place: Place, state: State | None = None, *, judges: bool = True) -> Verdict:
-        """A tool's verdict on the state; a version is judged once in a phase."""
+        """A tool's verdict on the state; a version is judged once in a phase, and a value that was a draft once for
+        that."""
         state = state or self.state
-        key = (tool, fingerprint(state.software))
-        if not self.target.keeps_versions or key not in self._judged:
+        key = (tool, self._version(state))
+        if key not in self._judged:
             self._judged[key] = await self._verdict(ToolRequest(tool, judges=judges), place, state)
-        return self._judged[key]
+        return self._judged[key] if self.target.keeps_versions else self._judged.pop(key)
+
+    def _version(self, state: State) -> str:
+        """Equal where what the phase writes is equal."""
+        if self.target.keeps_versions:
+            return fingerprint(state.software)
+        return digest(state.values.get(self.phase.writes))
 
     async def _verdict(self, request: ToolRequest, place: Place, state: State) -> Verdict:
         """What the tool says; where it crashes, that is what the pair reads, and nothing is worth less."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from chatdev.config.phases import Phase, PhaseLimits
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.context import RunContext
-from chatdev.engine.delivery import Deliveries, ResponseOutcome
+from chatdev.engine.delivery import Assessment, Deliveries, ResponseOutcome
+from chatdev.engine.drafts import Drafts
 from chatdev.engine.memory import Utterance
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
 from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, DialogueProgress, Ending
@@ -45,6 +46,8 @@ class Dialogue:
     progress: DialogueProgress
     _guard_report: str = field(default="")
     """As the pair knows it."""
+    _has_drafts: bool = field(default=False)
+    """Whether drafts were drawn."""
 
     async def run(self) -> Ending:
         """Take turns until a stop rule holds or the phase has spent its budget, which is noted with the reason."""
@@ -85,8 +88,7 @@ class Dialogue:
 
     async def _respond(self) -> Ending | None:
         """The assistant's response, and what follows from it; None goes on to the next round."""
-        place = self._round_place.at("assistant")
-        utterance = await self._formal_response(place)
+        utterance, place = await self._formal_response(self._round_place.at("assistant"))
         for attempt in range(self.brief.phase.solution.retries + 1):
             if attempt:
                 place = self._round_place.at("assistant").at("retry", attempt)
@@ -134,20 +136,49 @@ class Dialogue:
             return ResponseOutcome("unreadable", self.context.say_problem("question"))
         return await self.deliveries.receive(body, place)
 
-    async def _formal_response(self, place: Place) -> Utterance:
-        """The response after the questions it needs (communicative dehallucination, ChatDev equation 7)."""
+    async def _formal_response(self, place: Place) -> tuple[Utterance, Place]:
+        """The response after the questions it needs, the best one of its drafts, and where it was made."""
+        assistant, limits = self.brief.assistant, self.brief.limits
+        utterance = await self._ask_questions(place)
+        if limits.drafts > 1 and not (self._has_drafts or self.deliveries.made):
+            self._has_drafts = True
+            drafts = Drafts(self.context, self.deliveries, self._draw, self._assess, limits.drafts,
+                            1 if assistant.tools else limits.drafts_at_once)
+            chosen = await drafts.choose(assistant, place, utterance)
+            utterance, place = chosen.utterance, chosen.place
+        utterance = utterance or await self._draw(assistant, place)
+        self._say("response", assistant, utterance, place)
+        return utterance, place
+
+    async def _ask_questions(self, place: Place) -> Utterance | None:
+        """The questions that the assistant has, with their answers (communicative dehallucination, ChatDev equation 7).
+        Its response, if it has given that instead."""
         brief = self.brief
-        if brief.instructor and brief.limits.questions:
-            for n in range(1, brief.limits.questions + 1):
-                asked = await self.turns.take(brief.assistant, place.at("ask", n), repeats=self.progress.repeats)
-                if read_marker(asked.text).kind != "question":
-                    self._say("response", brief.assistant, asked, place)
-                    return asked
-                self._say("question", brief.assistant, asked, place)
-                await self._speak(brief.instructor, "answer", self._round_place.at("instructor").at("answer", n))
-            self._report_to("assistant", self.context.say("must_deliver", form_text=brief.form_text))
-        bounded = brief.phase.solution.most is not None  # a small model does not find the end of a list
-        return await self._speak(brief.assistant, "response", place, self._constraint() if bounded else None)
+        if not brief.instructor or not brief.limits.questions:
+            return None
+        for n in range(1, brief.limits.questions + 1):
+            asked = await self.turns.take(brief.assistant, place.at("ask", n), repeats=self.progress.repeats)
+            if read_marker(asked.text).kind != "question":
+                return asked
+            self._say("question", brief.assistant, asked, place)
+            await self._speak(brief.instructor, "answer", self._round_place.at("instructor").at("answer", n))
+        self._report_to("assistant", self.context.say("must_deliver", form_text=brief.form_text))
+        return None
+
+    async def _draw(self, agent: Agent, place: Place) -> Utterance:
+        """The assistant's response at its first attempt; it is not said yet."""
+        bounded = self.brief.phase.solution.most is not None  # a small model does not find the end of a list
+        constraint = self._constraint() if bounded else None
+        return await self.turns.take(agent, place, constraint, repeats=self.progress.repeats)
+
+    async def _assess(self, text: str, place: Place) -> Assessment:
+        """What a draft is worth, read as `_respond` will read the one that is chosen."""
+        marked = read_marker(text)
+        if marked.kind == "question":
+            return Assessment(problem=self.context.say_problem("question"), is_readable=False)
+        if marked.kind == "solution" and self.brief.may_conclude("assistant") and self._only_agrees(marked.body):
+            return self.deliveries.standing
+        return await self.deliveries.assess(marked.body if marked.kind else text, place)
 
     def _report(self, unchanged: bool) -> None:
         """What is read beside the response: by the pair the feedback, and what the guard says otherwise than before;

@@ -82,11 +82,11 @@ async def run_branches(context: RunContext, state: State, place: Place, optional
     for branch in branches:
         if branch.is_excused:
             context.emit(Noted(branch.place, f"optional branch failed: {branch.failure}", "warning"))
-    _raise_first([branch.failure for branch in branches if branch.failure and not branch.is_excused])
+    raise_first([branch.failure for branch in branches if branch.failure and not branch.is_excused])
     await join_branches(state, [branch for branch in branches if not branch.failure])
 
 
-def _raise_first(failures: Sequence[BaseException]) -> None:
+def raise_first(failures: Sequence[BaseException]) -> None:
     """The first real failure in declared order; a branch that was only halted comes last."""
     for failure in sorted(failures, key=lambda f: isinstance(f, Halted)):
         raise failure

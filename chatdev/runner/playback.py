@@ -88,7 +88,7 @@ class FolderHistory:
         self._number += 1
         version = f"{self._number} {_fingerprint(software)}"
         if self._playback.live or not self._is_there(version, message):
-            await asyncio.to_thread(self._commit, software, f"{message}\n\n{_TRAILER}: {version}")
+            await asyncio.to_thread(self._commit, software, f"{message}\n\n{_TRAILER}: {version}", version)
 
     async def settle(self, software: Files, message: str) -> None:
         """See to it that the folder holds `software`, whatever happened to it between two sessions of the run."""
@@ -102,11 +102,13 @@ class FolderHistory:
         self._unnumbered[message] -= there
         return there
 
-    def _commit(self, software: Files, message: str, *, allow_empty: bool = True) -> None:
+    def _commit(self, software: Files, message: str, version: str = "", *, allow_empty: bool = True) -> None:
         if self._on_disk is None:
             if not self._folder.is_half_written(software):  # by the session that was killed
                 self.foreign_commit = self._folder.commit(_FOUND)
             self._on_disk = self._folder.read()
+        if version in self._made and self._on_disk == software:
+            return  # the session before kept it when it was stopped
         self._folder.write(self._on_disk, software)
         self._on_disk = software
         self._folder.commit(message, allow_empty=allow_empty)

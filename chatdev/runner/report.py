@@ -14,6 +14,7 @@ from chatdev.engine.budget import Spending, count_noun, describe_spending, money
 from chatdev.errors import ChatDevError, WorkspaceError
 from chatdev.events import (
     DeliveryRefused,
+    DraftJudged,
     Event,
     ModelCalled,
     Noted,
@@ -117,8 +118,8 @@ class PhaseRow:
 def report_markdown(events: Sequence[Event], run: Run) -> str:
     """The report of a run."""
     started = next((e for e in events if isinstance(e, RunStarted)), None)
-    sections = [_head(started, run), _phases(events), _software(run), _cost(run), _verdicts(events), _pictures(run),
-                _notes(events), _memory(run.values)]
+    sections = [_head(started, run), _phases(events), _drafts(events), _software(run), _cost(run),
+                _verdicts(events), _pictures(run), _notes(events), _memory(run.values)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -167,6 +168,14 @@ def _phases(events: Sequence[Event]) -> str:
                      f"{usage.completion_tokens} | {usage.seconds:.1f} |")
     skipped = [_one_line(f"Skipped: {e.place} ({e.reason})") for e in events if isinstance(e, StepSkipped)]
     return "\n".join([*lines, *([""] if skipped else []), *skipped])
+
+
+def _drafts(events: Sequence[Event]) -> str:
+    drafts = [event for event in events if isinstance(event, DraftJudged)]
+    chosen = {Place(draft.place).first_draft: draft for draft in drafts if draft.chosen}  # the last one counts
+    lines = [f"- {_one_line(f'{draft.place}: {draft.describe()}')}" + ", chosen" * (draft in chosen.values())
+             for draft in drafts]
+    return "\n".join(["## Drafts", "", *lines]) if lines else ""
 
 
 def _cost(run: Run) -> str:

@@ -16,6 +16,12 @@ from tests.config.tiny import loaded, refused, tiny
     ("{assistant: nobody}", "assistant: there is no role 'nobody'; known: boss, coder"),
     ("{feedback: software.rn}", "feedback: there is no tool 'software.rn'; did you mean 'software.run'?"),
     ("{guard: x}", "guard: there is no tool 'x'; known: docs.find, docs.make, docs.read, software.run"),
+    ("{feedback: null, drafts: 4}", "drafts: drafts are chosen by the verdict of a tool, and the phase has none; add "
+                                    "`guard: TOOL` or `feedback: TOOL`"),
+    ("{feedback: null, drafts: model}", "drafts: drafts are chosen by the verdict of a tool, and the phase has none"),
+    ("{drafts: 0}", "drafts: input should be greater than or equal to 1 (given: 0)"),
+    ("{drafts: modle}", "drafts: 'modle' is not possible here; did you mean 'model'?"),
+    ("{drafts: true}", "drafts: input should be a valid integer (given: True)"),
     ("{tools: [docs.fnd]}", "tools.0: the role 'coder' has no tool 'docs.fnd', and a phase only narrows; did you mean "
                             "'docs.find'?"),
     ("{instructor: null, concludes: instructor}", "concludes: this needs an instructor, and the phase has none"),
