@@ -15,6 +15,7 @@ from chatdev.tools.function import Tool
 _TOOLS = {
     "software.compiles": "chatdev.tools.software.static:compiles",
     "software.complete": "chatdev.tools.software.placeholders:complete",
+    "software.examples": "chatdev.tools.software.plan:examples",
     "software.packages": "chatdev.tools.software.static:packages",
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.run:use",

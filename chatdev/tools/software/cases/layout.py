@@ -1,0 +1,151 @@
+"""How a request is laid out: paragraphs, list items, and blocks whose lines are meant letter by letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+Kind = Literal["prose", "item", "code", "table"]
+_FENCE = re.compile(r"[ \t]{0,3}(?:>[ \t]?)?(```+|~~~+)[ \t]*([\w+-]*)[^`]*$")
+_ITEM = re.compile(r"[ \t]{0,6}(?:[-*•+]|\d{1,2}[.)]|[a-z]\)|（?[一二三四五六七八九十]{1,2}[、)）])[ \t]+(?=\S)")
+_CONTINUES = re.compile(r"[ \t]+\S")
+_TABLE_RULE = re.compile(r"\|?[ \t:|+-]*-{2,}[ \t:|+-]*$")
+_WIDE_GAP = re.compile(r"[ \t]{3,}|\t+")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines of a request that belong together. `group` is the same for all items of a list; `tag` is what stands
+    behind the marks of a code block; a table has its rows in `cells`."""
+
+    kind: Kind
+    lines: tuple[str, ...]
+    group: int
+    tag: str = ""
+    cells: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines)
+
+
+def blocks_of(request: str) -> list[Block]:
+    """The blocks of a request, in its order."""
+    found: list[Block] = []
+    for kind, lines, tag in _pieces([_untab(line) for line in request.splitlines()]):
+        group = len(found)
+        if kind == "code":
+            found.append(Block("code", tuple(_without_margin(lines)), group, tag))
+        elif table := _table(lines):
+            found.append(Block("table", tuple(lines), group, cells=table))
+        else:
+            found += _paragraph(lines, _group_of_list(found, lines, group))
+    return found
+
+
+def _pieces(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
+    """Fenced, indented and quoted blocks as code, and the paragraphs between them."""
+    held: list[str] = []
+    place = 0
+    while place < len(lines):
+        if fence := _FENCE.match(lines[place]):
+            yield from _open_pieces(held)
+            held, end = [], _end_of_fence(lines, place, fence[1])
+            yield "code", list(lines[place + 1:end]), fence[2].lower()
+            place = end + 1
+        else:
+            held.append(lines[place])
+            place += 1
+    yield from _open_pieces(held)
+
+
+def _untab(line: str) -> str:
+    """The line, with blanks for the tabs it begins with."""
+    rest = line.lstrip("\t")
+    return "    " * (len(line) - len(rest)) + rest
+
+
+def _end_of_fence(lines: Sequence[str], start: int, mark: str) -> int:
+    return next((n for n in range(start + 1, len(lines)) if lines[n].strip().startswith(mark)), len(lines))
+
+
+def _open_pieces(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
+    """Paragraphs, and blocks that are indented or quoted; an indented block goes on over empty lines."""
+    held: list[str] = []
+    for _, group in groupby(_number_runs(lines), key=lambda row: row[0]):
+        part = [line for _, line in group]
+        if not any(map(str.strip, part)):
+            held += part if held else []
+            continue
+        indented = all(line.startswith("    ") for line in part)
+        if held and not indented:
+            yield "code", _strip_end(held), ""
+            held = []
+        if indented and not (not held and _ITEM.match(part[0])):
+            held += part
+        elif all(line.lstrip().startswith(">") for line in part):
+            yield "code", [re.sub(r"^\s*> ?", "", line) for line in part], ">"
+        else:
+            yield from (("prose", part, ""),)
+    if held:
+        yield "code", _strip_end(held), ""
+
+
+def _number_runs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Each line with the number of its run of full or empty lines."""
+    number, full = 0, False
+    for line in lines:
+        if bool(line.strip()) != full:
+            number, full = number + 1, not full
+        yield number, line
+
+
+def _strip_end(lines: Sequence[str]) -> list[str]:
+    return "\n".join(lines).rstrip().split("\n")
+
+
+def _without_margin(lines: Sequence[str]) -> list[str]:
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[margin:].rstrip() for line in lines]
+
+
+def _paragraph(lines: Sequence[str], group: int) -> Iterator[Block]:
+    """A paragraph, or the items of a list, each with the lines that continue it."""
+    if not _ITEM.match(lines[0]):
+        starts = [n for n, line in enumerate(lines) if _ITEM.match(line)]
+        if len(starts) < 2:
+            yield Block("prose", tuple(line.strip() for line in lines), group)
+            return
+        yield Block("prose", tuple(line.strip() for line in lines[:starts[0]]), group - 1 if group else group)
+        lines = lines[starts[0]:]
+    item: list[str] = []
+    for line in lines:
+        if _ITEM.match(line) and item:
+            yield Block("item", tuple(item), group)
+            item = []
+        item.append(_ITEM.sub("", line, count=1).strip() if _ITEM.match(line) else line.strip())
+    yield Block("item", tuple(item), group)
+
+
+def _group_of_list(found: Sequence[Block], lines: Sequence[str], group: int) -> int:
+    """The group of the list that these lines continue, if they do."""
+    continues = found and found[-1].kind == "item" and _ITEM.match(lines[0])
+    return found[-1].group if continues else group
+
+
+def _table(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table with `|` between its cells, or with wide gaps under a heading; none for other lines."""
+    if len(lines) >= 3 and "|" in lines[0] and _TABLE_RULE.match(lines[1].strip()):
+        rows = [_cells(line) for line in (lines[0], *lines[2:])]
+        return tuple(rows) if len({len(row) for row in rows}) == 1 else ()
+    rows = [tuple(_WIDE_GAP.split(line.strip())) for line in lines]
+    return tuple(rows) if len(lines) >= 2 and {len(row) for row in rows} == {2} else ()
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    line = line.strip().removeprefix("|").removesuffix("|")
+    return tuple(cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", line))

@@ -1,0 +1,128 @@
+"""What a clause of a request says of the text next to it: that it is typed, printed, or what a file holds."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROLES = ("printed", "typed", "holds")
+FILE_NAME = re.compile(r"(?<![\w./-])[\w-]{1,60}\.(?!py\b)(?:txt|csv|tsv|json|md|log|dat|ini|cfg|yaml|yml|xml|html|"
+                       r"pgm|ppm|pbm|svg|wav|list|lst|out|in|db|conf)(?![\w-])")
+"""A name of a file that is no program, in ASCII letters or others."""
+_ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
+_WIDE = r"\u3040-\u30ff\u3400-\u9fff"
+_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|[。！？]")
+_CLAUSE_END = re.compile(r"[,;:—–]+(?=\s|$)|[，；：、]|\s-+>?\s")
+
+
+@functools.cache
+def wording() -> dict[str, Any]:
+    """The table of words."""
+    data: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text(encoding="utf-8"))
+    return data
+
+
+@functools.cache
+def _pattern(*names: str) -> re.Pattern[str]:
+    """Matches any of the words in these rows of the table, as the group of the row's name; the longest one first."""
+    rows = []
+    for name in names:
+        words = sorted(map(str, wording()[name]), key=len, reverse=True)
+        rows.append(f"(?P<{name}>{'|'.join(map(_word, words))})")
+    return re.compile("|".join(rows), re.IGNORECASE)
+
+
+def _word(word: str) -> str:
+    """A word as a pattern. What is written without blanks has no ends of words."""
+    escaped = re.escape(word).replace(r"\ ", r"\s{1,3}")
+    return escaped if re.search(f"[{_WIDE}]", word) else rf"(?<!\w){escaped}(?!\w)"
+
+
+def says(row: str, text: str) -> bool:
+    """Whether a word of this row of the table stands in the text."""
+    return bool(_pattern(row).search(text))
+
+
+def begins_with(row: str, text: str) -> bool:
+    """Whether the text begins with a word of this row."""
+    return bool(_pattern(row).match(text.lstrip(" \t\n,;:.!?)—–，；：。）")))
+
+
+def rows_of(text: str) -> set[str] | None:
+    """The rows of all words of a clause; None when one of them is in no row."""
+    names = (*ROLES, "afterwards", "below", "together", "subject", "run", "filler")
+    found, rest = set[str](), []
+    place = 0
+    for word in _pattern(*names).finditer(text):
+        rest.append(text[place:word.start()])
+        place = word.end()
+        found.add(str(word.lastgroup))
+        if word.lastgroup == "subject" and says("printed", word[0]):
+            found.add("printed")
+    rest.append(text[place:])
+    return None if re.search(r"\w", "".join(rest)) else found
+
+
+def without_asides(text: str) -> str:
+    """The text without what stands in brackets."""
+    return _ASIDE.sub(" ", text)
+
+
+def last_clause(text: str) -> str:
+    """What a text says last: after the last comma, colon or the like that something follows."""
+    text = last_sentence(text).rstrip(" \t\n,;:—–，；：、>=-")
+    place = max((end.end() for end in _CLAUSE_END.finditer(text)), default=0)
+    return text[place:].strip()
+
+
+def last_sentence(text: str) -> str:
+    """The sentence that a text ends in, ended or not."""
+    text = text.rstrip()
+    ends = [end.end() for end in _SENTENCE_END.finditer(text) if end.end() < len(text)]
+    return text[ends[-1] if ends else 0:].strip()
+
+
+def first_sentence(text: str) -> str:
+    """The text up to the end of its first sentence."""
+    end = _SENTENCE_END.search(text)
+    return text[:end.start()] if end else text
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a sentence ends somewhere in the text."""
+    return bool(_SENTENCE_END.search(text))
+
+
+def number_of_lines(text: str) -> int | None:
+    """How many lines a clause announces; None when it announces none, or they are not counted."""
+    row = "|".join(map(re.escape, wording()["line_words"]))
+    names = "|".join(map(re.escape, wording()["numbers"]))
+    found = re.search(rf"(?:\b(\d{{1,2}}|{names})\s{{1,3}}|(\d{{1,2}}|{names}))(?:{row})", text, re.IGNORECASE)
+    if not found:
+        return None
+    number = (found[1] or found[2]).casefold()
+    return int(number) if number.isdigit() else int(wording()["numbers"][number])
+
+
+def status_in(text: str) -> int | None:
+    """The exit status that a text names, where it names one."""
+    names = "|".join(map(re.escape, wording()["status_words"]))
+    found = {int(number) for number in
+             re.findall(rf"(?:{names})\s{{0,3}}(?:is|of|von|为|是|:|=)?\s{{0,3}}(\d{{1,3}})(?!\d)", text, re.I)}
+    return found.pop() if len(found) == 1 else None
+
+
+def is_concrete(words: Sequence[str]) -> bool:
+    """Whether arguments are what somebody really types, and no names for what has to be typed."""
+    placeholders = set(wording()["placeholders"])
+    return not any(word in placeholders or re.search(r"<[^<>]*>|\{\w+\}|^\[.*\]$|\.\.\.|…", word) for word in words)
+
+
+def is_literal(lines: Iterable[str]) -> bool:
+    """Whether lines without any mark are what is typed or printed, and do not speak of it."""
+    return not any(says("describes", line) or len(line) > 100 for line in lines)
