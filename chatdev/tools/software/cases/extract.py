@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, texts_by_path
-from chatdev.tools.software.cases.passages import Passage, passages_of
+from chatdev.tools.software.cases.passage import Passage
+from chatdev.tools.software.cases.passages import passages_of
 from chatdev.tools.software.cases.wording import (
     FILE_NAME,
     begins_with,

@@ -1,0 +1,82 @@
+"""Some lines of a request that are meant letter by letter, and the role that the words before them give them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from chatdev.tools.software.cases.command_line import TypedCommand
+from chatdev.tools.software.cases.wording import (
+    FILE_NAME,
+    last_clause,
+    last_sentence,
+    rows_of,
+    says,
+    without_asides,
+)
+
+Role = Literal["command", "printed", "more", "typed", "file", "writes", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Some lines, and their role. `group` tells what belongs together (a paragraph, a list, a block); `name` is that of
+    a file; `cue` and `after` are the words around it, `inline` says that those go on in the same line."""
+
+    role: Role
+    lines: tuple[str, ...]
+    group: int
+    command: TypedCommand | None = None
+    name: str = ""
+    cue: str = ""
+    after: str = ""
+    inline: bool = False
+
+
+def make_passage(cue: str, lines: tuple[str, ...], group: int, *, block: bool) -> Passage:
+    """The passage of lines behind a cue; `block`: they stand below it."""
+    role = role_of(cue, block=block) or "unknown"
+    names = FILE_NAME.findall(last_sentence(cue))
+    if role in ("file", "writes") and len(set(names)) != 1:
+        role = "unknown"
+    return Passage(role, lines, group, name=names[-1] if names else "", cue=cue, inline=not block)
+
+
+def role_of(cue: str, *, block: bool) -> Role | None:
+    """What a cue says of what stands behind it, or of a block below it; None where that is not certain."""
+    sentence = last_sentence(cue if block else without_asides(cue))
+    clause = last_clause(sentence)
+    rows = rows_of(FILE_NAME.sub(" ", clause))
+    if FILE_NAME.search(clause) or (block and rows is None and FILE_NAME.search(sentence)):
+        return _role_with_name(FILE_NAME.sub(" ", sentence), rows, block=block)
+    if rows is None:
+        return _role_of_block(sentence) if block else None
+    return _role_of_rows(rows, clause)
+
+
+def _role_with_name(sentence: str, rows: set[str] | None, *, block: bool) -> Role | None:
+    """The role of what stands behind the name of a file."""
+    if says("printed", sentence) or says("typed", sentence):
+        return None
+    if says("afterwards", sentence):
+        return "writes"
+    if block:
+        return None if says("stop", sentence) else "file"
+    return "file" if rows is not None and "holds" in rows else None
+
+
+def _role_of_block(sentence: str) -> Role | None:
+    """The role of a block below a sentence with words of its own."""
+    if any(says(row, sentence) for row in ("stop", "typed", "holds")) or ":" not in sentence[-2:]:
+        return None
+    return "printed" if says("printed", sentence) else None
+
+
+def _role_of_rows(rows: set[str], clause: str) -> Role | None:
+    if "printed" in rows and "typed" not in rows:
+        return None if says("stop", clause) else "printed"
+    if "typed" in rows and "printed" not in rows:
+        return "typed"
+    if rows and rows <= {"below", "together", "filler", "subject"} and rows & {"below", "together"}:
+        return "more"
+    return None
