@@ -54,6 +54,17 @@ def languages() -> dict[str, Any]:
     return _data("languages.yaml")
 
 
+def package_files() -> dict[str, list[dict[str, Any]]]:
+    """The files that name packages: file -> rows of `packages.yaml`."""
+    files: dict[str, list[dict[str, Any]]] = _data("packages.yaml")["packages"]
+    return files
+
+
+def requests() -> dict[str, Any]:
+    """How a request says what is wanted: `modality` and `language` of `request.yaml`."""
+    return _data("request.yaml")
+
+
 def report_template(name: str = "report") -> str:
     """The template of a tool's report."""
     return (_HERE / f"{name}.j2").read_text(encoding="utf-8")

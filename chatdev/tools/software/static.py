@@ -1,5 +1,5 @@
 """What is known of software without running it: files that cannot be read, what a Python program imports, and names
-that it uses and defines nowhere. `software.compiles` and `software.packages` report it."""
+that it uses and defines nowhere. `software.compiles` reports it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software.knowledge import distributions
 from chatdev.tools.software.python_reading import fault_in_python, imported_names, undefined_uses
 from chatdev.workspace.snapshot import is_test
 
@@ -53,19 +51,6 @@ def compiles(ctx: ToolContext) -> Verdict:
         return Verdict(True, "Every file can be read.", score=1.0)
     report = "\n".join(f"{error.path}:{error.line}: {error.message}\n    {error.source}" for error in errors)
     return Verdict(False, report, score=1 / (1 + len(errors)))
-
-
-@tool(reads=("software",))
-def packages(ctx: ToolContext) -> dict[str, Any]:
-    """Name the packages that the program imports from outside the standard library.
-
-    Returns `names`, sorted; empty for programs in other languages and for files that do not compile.
-    """
-    broken = {error.path for error in syntax_errors(ctx.software)}
-    sound = {path: data for path, data in ctx.software.items() if path not in broken}
-    modules = third_party_names(frozenset(imports(sound).all_names))
-    names = {distributions().get(module, module) for module in modules}
-    return {"names": sorted(names, key=str.lower)}
 
 
 def syntax_errors(files: Mapping[str, bytes]) -> list[SourceError]:

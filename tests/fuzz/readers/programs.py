@@ -10,8 +10,10 @@ from chatdev.sandbox.base import Execution
 from chatdev.tools.software.excerpt import excerpt
 from chatdev.tools.software.installing.index import wheels_of
 from chatdev.tools.software.languages import is_startable, language_of, unsupported_languages
+from chatdev.tools.software.packages import packages_needed
 from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
 from chatdev.tools.software.placeholders import placeholders
+from chatdev.tools.software.request import kind_wanted, language_wanted
 from chatdev.tools.software.session import MOST_SESSIONS, example_lines, examples, plan_lines, sessions
 from chatdev.tools.software.static import data_errors, imports, requirements, syntax_errors, undefined_names
 from chatdev.tools.software.verdict import Finding as VerdictFinding
@@ -36,6 +38,12 @@ HTML = ["<script ", "<script src=", "<link ", "stylesheet", " href=", '"', "'", 
         "</", "<", "http://x/", "//", "?", "#", "%41", " ", "\n", "a", "=", "<a href=", "a-1.0-py3-none-any.whl",
         "#sha256=1", "</a>", "<base href=", "&lt;", "&#", "[", "data-yanked", "../", "\0", "<![CDATA[", "<?", "]]>",
         "&"]
+REQUESTS = ["python ", "main.py", "in ", "Python", "C++", "C#", "not ", "without ", "command-line", "standard ",
+            "input", "its ", "arguments", "node ", "a.js", "用", "命令行", "window", "with ", "Go", "R", " ", "\n", "-",
+            ".", "/", "mit ", "program", "\0", "\ud800"]
+LOADS = ["import ", "from ", "require(", "'", '"', "x", "./", "@a/", "use ", "mod ", "extern crate ", "::", ";", "\n",
+         " ", "{", "}", "(", ")", "package ", "namespace ", ".", "\\", "\t", "export ", "static ", "java.", "*", "/",
+         "function ", "pub ", "\0", "é"]
 LISTS = ["requests", "==1.0", ">=", "[", "]", ",", "a-b_c.d", "-", ".", "_", " ", "\n", "#", ";", "-r x", "-e ",
          "git+https://", "\t", "\\", "é", "\0", "~=", "(", ")", "@ file:///", "A"]
 COMMENTS = ["// TODO", "# FIXME", "/* XXX", "*/", "--", "(*", "<!--", "not implemented", "not ", "yet ",
@@ -54,6 +62,19 @@ def plan(text: str) -> None:
     for given in (value_in(text), text.split("\n")):
         assert len(sessions(plan_lines(given))) <= MOST_SESSIONS
         assert len(examples(example_lines(given), text)) <= MOST_SESSIONS
+
+
+def request(text: str) -> None:
+    """What a request wants."""
+    kind_wanted(text)
+    language_wanted(text, "Command-line application")
+
+
+def loads(text: str) -> None:
+    """What sources of every language load."""
+    for suffix in ("js", "ts", "go", "rs", "rb", "java", "kt", "php"):
+        file, names = packages_needed({f"a.{suffix}": text.encode("utf-8", "replace")})
+        assert bool(file) == bool(names)
 
 
 def execution(stdout: str, stderr: str) -> Execution:
@@ -144,6 +165,8 @@ def python_program(text: str) -> None:
 
 
 READERS = {
+    "request": Reader(request, REQUESTS),
+    "what sources load": Reader(loads, LOADS),
     "plan of sessions": Reader(plan, SESSIONS, ("{}", '["python main.py {}"]', '[{"command": "{}"}]')),
     "traceback": Reader(trace, TRACES, ("{}", "Traceback (most recent call last):\n{}", "usage: {}")),
     "log of a page": Reader(page_log, LOGS, ("{}", ':CONSOLE:3] "Uncaught {}')),

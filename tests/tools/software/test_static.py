@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
 from chatdev.tools.software.knowledge import distributions
 from chatdev.tools.software.static import imports, requirements, syntax_errors, third_party_names, undefined_names
 
@@ -99,16 +94,3 @@ def test_tests_and_other_files_are_left_alone() -> None:
 
 def test_code_nested_beyond_reason_is_no_error_of_ours() -> None:
     assert undefined(f"x = {'[' * 90}{']' * 90}\n") == []
-
-
-@pytest.mark.parametrize(("files", "names"), [
-    ({"main.py": b"import json, sys\nfrom todo import Store\n", "todo.py": b"import os\n"}, []),
-    ({"main.py": b"import yaml\nfrom PIL import Image\nimport requests.adapters\n"}, ["pillow", "pyyaml", "requests"]),
-    ({"main.py": b"import yaml\n", "broken.py": b"def (:\n"}, ["pyyaml"]),
-    ({"index.html": b"<p>hi</p>"}, []),
-])
-def test_imports_from_outside_python_and_the_program_are_named(
-        files: dict[str, bytes], names: list[str], tmp_path: Path) -> None:
-    context = ToolContext(files, {}, {}, Unconfined(), tmp_path, tmp_path)
-    found = registry()["software.packages"].call(context, {})
-    assert [name.lower() for name in found["names"]] == names
