@@ -35,7 +35,8 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "unreadable": frozenset({"problem", "form_text"}),
     "refused": frozenset({"reason", "form_text"}),
     "must_deliver": frozenset({"form_text"}),
-    "same_again": frozenset({"times", "report", "passed"}),
+    "same_again": frozenset({"times", "report", "passed", "alone"}),
+    "unchanged": frozenset({"writes"}),
     "go_on": frozenset({"tail"}),
     "reflection": frozenset({"dialogue", "form_text", "phase"}),
     "follow_up": frozenset({"task", "request"}),
@@ -100,7 +101,9 @@ class PromptProtocol(StrictModel):
     must_deliver: str
     """After the last question of a round."""
     same_again: str
-    """After a delivery that changed nothing."""
+    """After a delivery that changed nothing: to the instructor, or to an assistant alone."""
+    unchanged: str
+    """After an answer that changed nothing: to the assistant, which then does not see that answer any more."""
     go_on: str
     """After a reply that was cut by the length limit."""
     reflection: str

@@ -22,6 +22,10 @@ from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 Files = Mapping[str, bytes]
 TOOL_LOG = "tool_errors.log"
 """The file beside a run's journal in which the tracebacks of tools are, for their authors."""
+SEMANTICS = 2
+"""The version of what a phase does with what is said in it; every run keeps the one that it began with. From 2 on
+failing feedback outranks the assistant's marker in a pair, too, the assistant is told of an answer that changed
+nothing, and a choice that is made again ends its phase at once."""
 
 
 class SoftwareHistory(Protocol):
@@ -99,6 +103,8 @@ class RunSettings:
     """Of the documents that the agents write."""
     stream: bool = False
     """Whether replies are emitted as they arrive."""
+    semantics: int = SEMANTICS
+    """The version of it that the run began with."""
 
 
 @dataclass(frozen=True, slots=True)

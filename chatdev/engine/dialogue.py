@@ -53,6 +53,7 @@ class Dialogue:
         """Take turns until a stop rule holds or the phase has spent its budget, which is noted with the reason."""
         self.progress.loops.see_version(self.deliveries.target.fingerprint)
         self._guard_report = self.deliveries.guard.report if self.deliveries.guard else ""
+        self.progress.report = self.deliveries.verdict.report if self.deliveries.verdict else ""
         try:
             ending = await self._run_rounds()
         except PhaseBudgetExhausted as spent:
@@ -98,10 +99,13 @@ class Dialogue:
             if concludes and self._only_agrees(marked.body):
                 return self._agree(utterance.text)
             received = await self._receive(marked.kind, marked.body if marked.kind else utterance.text, place)
+            again = utterance.text == self.progress.answer
             self.progress.see_answer(utterance.text, unchanged=received.unchanged)
             if received.outcome == "kept":
                 return self._deliver(utterance.text, received, concludes)
             self._return_to_assistant(received)
+            if again:
+                self._tell_unchanged(utterance.text)
         self.progress.see_failed_round(utterance.text, refused=received.outcome == "refused")
         return AFTER_RESPONSE(self.progress)
 
@@ -111,16 +115,20 @@ class Dialogue:
         ending = AFTER_RESPONSE(self.progress)
         if not ending:
             self._report(unchanged=True)
+            self._tell_unchanged(text)
         return ending
 
     def _deliver(self, text: str, received: ResponseOutcome, concludes: bool) -> Ending | None:
         """What follows from a delivery."""
         deliveries = self.deliveries
         self.progress.see_delivery(text, deliveries.target.fingerprint, unchanged=received.unchanged,
-                                   concludes=concludes, passed=deliveries.passed)
+                                   concludes=concludes, passed=deliveries.passed,
+                                   report=deliveries.verdict.report if deliveries.verdict else "")
         ending = AFTER_RESPONSE(self.progress)
         if not ending:
             self._report(received.unchanged)
+            if received.unchanged:
+                self._tell_unchanged(text)
         return ending
 
     def _only_agrees(self, body: str) -> bool:
@@ -194,7 +202,14 @@ class Dialogue:
         if unchanged:
             failing = next((one for one in (verdict, guard) if one and not one.passed), None)
             self._report_to("instructor" if self.brief.instructor else "assistant", self.context.say(
-                "same_again", times=self.progress.same, report=failing.report if failing else "", passed=not failing))
+                "same_again", times=self.progress.same, report=failing.report if failing else "", passed=not failing,
+                alone=not self.brief.instructor))
+
+    def _tell_unchanged(self, text: str) -> None:
+        """Tell the assistant that its answer changed nothing, and take the answer from its view."""
+        if self.context.settings.semantics > 1:
+            self.turns.memory.drop("assistant", text)
+            self._report_to("assistant", self.context.say("unchanged", writes=self.brief.phase.writes))
 
     def _return_to_assistant(self, received: ResponseOutcome) -> None:
         form_text = self.brief.form_text

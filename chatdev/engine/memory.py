@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chatdev.events import Speaker
 from chatdev.llm.base import Image, Message
@@ -16,13 +16,15 @@ class Utterance:
     """Something said. `speaker` is None for a report of a tool or of the engine, which only `to` reads, or the pair
     where that is None, too.
 
-    `steps` holds the tool calls and observations that led to `text`; only the speaker remembers them.
+    `steps` holds the tool calls and observations that led to `text`; only the speaker remembers them. `dropped`: the
+    speaker no longer remembers the text itself.
     """
 
     speaker: Speaker | None
     text: str
     to: Speaker | None = None
     steps: tuple[Message, ...] = ()
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class ShortTermMemory:
     def add(self, utterance: Utterance) -> None:
         """Remember one more utterance."""
         self.utterances.append(utterance)
+
+    def drop(self, speaker: Speaker, text: str) -> None:
+        """Let a speaker forget that it ever said this: what it reads of itself it says again."""
+        self.utterances = [replace(one, dropped=True) if (one.speaker, one.text) == (speaker, text) else one
+                           for one in self.utterances]
 
     def view(self, system: str, speaker: Speaker, steps: Sequence[Message] = (),
              window: int | None = None) -> tuple[Message, ...]:
@@ -85,7 +92,7 @@ def _entries_for(speaker: Speaker, utterance: Utterance) -> Sequence[Entry]:
     """What one side remembers of an utterance."""
     if utterance.speaker == speaker:
         steps = (Entry(step, is_step=True) for step in utterance.steps)
-        return (*steps, Entry(Message("assistant", utterance.text)))
+        return (*steps, *([] if utterance.dropped else [Entry(Message("assistant", utterance.text))]))
     if utterance.speaker is None and utterance.to not in (speaker, None):
         return ()
     return (Entry(Message("user", utterance.text)),)

@@ -55,10 +55,14 @@ class PhaseRun:
             return
         dialogue = self._open_dialogue()
         ending: str = await dialogue.run()
-        if self.deliveries.is_owed and not (ending == "consensus" and self.deliveries.target.is_present):
+        if self.deliveries.is_owed and not (self._is_accepted(ending) and self.deliveries.target.is_present):
             ending = await self._conclude(dialogue)
         await self.deliveries.close(ending)
         self._emit_finished(ending, dialogue.progress.round, self.calls.made)
+
+    def _is_accepted(self, ending: str) -> bool:
+        """Whether a side said that nothing need be delivered, feedback or not."""
+        return ending == "consensus" or (ending == "unchanged" and not self.deliveries.refused)
 
     def _open_dialogue(self) -> Dialogue:
         phase, context = self.phase, self.context
@@ -98,10 +102,11 @@ class PhaseRun:
         return Brief(phase, self.place, assistant, instructor, form_text=form, limits=limits)
 
     def _course(self, brief: Brief) -> DialogueProgress:
-        phase = self.phase
-        same_again = 1 if phase.solution.form == "choice" else SAME_AGAIN  # of a choice there is nothing more to ask
+        phase, semantics = self.phase, self.context.settings.semantics
+        is_choice = phase.solution.form == "choice" and semantics > 1  # of a choice there is nothing more to ask
         return DialogueProgress(brief.limits.rounds, LoopDetector(phase.stuck), is_judged=phase.feedback is not None,
-                      is_alone=brief.instructor is None, same_again=same_again)
+                                is_alone=brief.instructor is None, same_again=1 if is_choice else SAME_AGAIN,
+                                semantics=semantics)
 
     def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
         context, phase = self.context, self.phase

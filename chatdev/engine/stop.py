@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from chatdev.engine.context import SEMANTICS
 from chatdev.llm.base import ToolCall
 from chatdev.plain_values import load_json
 
@@ -37,18 +38,24 @@ class DialogueProgress:
     round: int = 0
     same: int = 0
     repeats: int = 0
-    event: Literal["agreed", "delivered", "refused", "other"] = "other"
-    """`agreed`: a side stated the consensus, without a delivery. `refused`: the last attempt of a round was."""
+    event: Literal["agreed", "claimed", "delivered", "refused", "other"] = "other"
+    """`agreed`: a side stated the consensus, without a delivery. `claimed`: so did the assistant, against failing
+    feedback. `refused`: the last attempt of a round was."""
     concludes: bool = False
     """Whether the assistant's delivery states the consensus."""
     passed: bool = False
     """Whether the feedback passes."""
     answer: str = field(default="")
+    report: str = ""
+    """What the feedback said last."""
+    semantics: int = SEMANTICS
+    """See `RunSettings`."""
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether an assistant without an instructor says that it is done while the feedback says that it is not."""
-        return self.is_alone and self.is_judged and not self.passed
+        """Whether failing feedback outranks the assistant that says that it is done. (Under semantics 1 it does so only
+        where there is no instructor.)"""
+        return (self.is_alone or self.semantics > 1) and self.is_judged and not self.passed
 
     def begin_round(self) -> None:
         """The next round begins with the assistant's response."""
@@ -69,15 +76,20 @@ class DialogueProgress:
         is an answer that changes nothing."""
         self.event, self.passed = "agreed", passed
         if self.is_contradicted:
+            self.event = "claimed"
             self.see_answer(text, unchanged=True)
             self.same += 1
 
-    def see_delivery(self, text: str, version: str, *, unchanged: bool, concludes: bool, passed: bool) -> None:
-        """A delivery is kept; `version` is the fingerprint of what stands now."""
+    def see_delivery(self, text: str, version: str, *, unchanged: bool, concludes: bool, passed: bool,
+                     report: str = "") -> None:
+        """A delivery is kept; `version` is the fingerprint of what stands now, `report` what the feedback says of it.
+        Who calls it the solution while failing feedback says what it said before, insists: that is no change either."""
         self.loops.see_version(version)
         self.loops.see_response(text, delivered=True)
         self.event, self.concludes, self.passed = "delivered", concludes, passed
-        self.same = self.same + 1 if unchanged else 0
+        before, self.report = self.report, report
+        insists = self.semantics > 1 and concludes and self.is_contradicted and self.report == before
+        self.same = self.same + 1 if unchanged or insists else 0
 
     def see_failed_round(self, text: str, *, refused: bool) -> None:
         """No attempt of the round was kept; `refused`: the last one could be read, and was worse than before."""
@@ -109,9 +121,9 @@ def feedback_passes(progress: DialogueProgress) -> Ending | None:
 
 @StopRule
 def consensus(progress: DialogueProgress) -> Ending | None:
-    """A side that may conclude does so. Failing feedback outranks an assistant alone, unless it insists."""
+    """A side that may conclude does so. Failing feedback outranks the assistant."""
     if progress.event == "agreed":
-        return "consensus" if not progress.is_contradicted or progress.same >= SAME_AGAIN else None
+        return "consensus"
     agreed = progress.event == "delivered" and progress.concludes and not progress.is_contradicted
     return "consensus" if agreed else None
 
@@ -122,6 +134,14 @@ def nothing_changes(progress: DialogueProgress) -> Ending | None:
     if progress.event == "delivered":
         return "unchanged" if progress.same >= progress.same_again else None
     return "unchanged" if progress.event == "refused" and progress.same >= SAME_AGAIN else None
+
+
+@StopRule
+def insists(progress: DialogueProgress) -> Ending | None:
+    """The assistant says again that it is done, against failing feedback; that is as much as no change."""
+    if progress.event != "claimed" or progress.same < SAME_AGAIN:
+        return None
+    return "unchanged" if progress.semantics > 1 else "consensus"
 
 
 @StopRule
@@ -144,7 +164,7 @@ def last_round(progress: DialogueProgress) -> Ending | None:
 
 
 AFTER_INSTRUCTION = consensus | goes_in_circles
-AFTER_RESPONSE = feedback_passes | consensus | nothing_changes | nobody_answers
+AFTER_RESPONSE = feedback_passes | consensus | nothing_changes | insists | nobody_answers
 BEFORE_NEXT_ROUND = goes_in_circles | last_round
 
 

@@ -162,7 +162,8 @@ class RunExecution:
         toolbox = RunToolbox(equipment.sandbox, self.folder.run, inputs.everything, tools,
                              options=equipment.supply.options)
         activities = Activities(self.log.journal, self.playback.record, self.playback.go_live)
-        settings = RunSettings(self.folder.path.name, equipment.options.language or "English", equipment.options.stream)
+        settings = RunSettings(self.folder.path.name, equipment.options.language or "English", equipment.options.stream,
+                               plan.order.semantics)
         return RunContext(plan.company, settings, RunInputs(inputs.visible, inputs.images), activities=activities,
                           toolbox=toolbox, role_model=equipment.role_models,
                           budget=Budget(equipment.limits, plan.spent), emit=self.log.emit,

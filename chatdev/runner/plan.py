@@ -19,6 +19,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.engine.activity import Differing, Finished, Record
 from chatdev.engine.budget import Spending
+from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError
 from chatdev.runner.consent import CompanyWord
 from chatdev.runner.options import InputValues, ResumeChoices, RunOptions, gather_inputs, split_inputs
@@ -142,7 +143,7 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
     task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrub(request)},
                   "protocol.follow_up")
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
-                    software=Software.load(folder.software))
+                    software=Software.load(folder.software), semantics=SEMANTICS)
     return RunPlan(company, _complete_order(order, equipment, resources), _inputs_of(order, company), equipment,
                    folder=_folder_beside(path, resources), follows=recorded.path, notes=restored.notes)
 

@@ -21,6 +21,7 @@ from chatdev.engine.activity import (
     result_from_json,
     result_to_json,
 )
+from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError, UnsafePath
 from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image
@@ -139,7 +140,7 @@ class Order:
     `inputs` holds all values, hidden ones too. `software` and `values` are what there is at the start: files, and
     long-term memory. `profiles` are those of the models in it, by which a replay goes whatever they are later. `tools`
     names the tools that were given as functions, and `options` says when the model was an object (`own_model`): no
-    journal keeps those.
+    journal keeps those. `semantics` is the engine's version that the run keeps to its end; 1 where none is named.
     """
 
     company: str
@@ -151,6 +152,7 @@ class Order:
     options: Mapping[str, Any] = field(default_factory=dict)
     profiles: Sequence[ModelProfile] = ()
     tools: Sequence[str] = ()
+    semantics: int = SEMANTICS
 
     def to_record(self) -> dict[str, Any]:
         """The order as plain JSON values; bytes in base64."""
@@ -161,11 +163,13 @@ class Order:
             "values": dict(self.values), "options": dict(self.options),
             "profiles": [profile.model_dump() for profile in self.profiles],
             **({"tools": list(self.tools)} if self.tools else {}),
+            **({"semantics": self.semantics} if self.semantics > 1 else {}),
         }
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Order:
-        """The order that `to_record` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        """The order that `to_record` wrote. Raises KeyError, TypeError or ValueError for anything else, JournalError
+        for that of a later version."""
         record["company"].encode()  # it is written as a file
         _check_texts("source", record["source"], {"name_or_path": str, "sets": list, "without": list})
         if record["source"] and "name_or_path" not in record["source"]:
@@ -176,7 +180,8 @@ class Order:
         profiles = [ModelProfile.model_validate(profile) for profile in record["profiles"]]
         return cls(record["company"], record["source"], record["inputs"], images, software=software,
                    values=record["values"], options=record["options"], profiles=profiles,
-                   tools=[str(name) for name in record.get("tools", ())])
+                   tools=[str(name) for name in record.get("tools", ())],
+                   semantics=_check_semantics(record.get("semantics", 1)))
 
 
 def _check_texts(name: str, values: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
@@ -185,6 +190,16 @@ def _check_texts(name: str, values: Mapping[str, Any], kinds: Mapping[str, type]
         texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if not (isinstance(value, kinds.get(key, ())) and texts):
             raise TypeError(f"`{name}` has {key}: {value!r:.80}")
+
+
+def _check_semantics(version: Any) -> int:
+    """The version, if this chatdev can keep to it."""
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise TypeError(f"`semantics` is {version!r:.80}")
+    if version > SEMANTICS:
+        raise JournalError(f"the run was made by a later version of chatdev (semantics {version}; this one knows up to "
+                           f"{SEMANTICS}); update chatdev to go on with it")
+    return version
 
 
 def _plain_path(path: str) -> str:

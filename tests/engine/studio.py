@@ -31,7 +31,7 @@ PROTOCOL = {
     "same_result": "SAME RESULT {{ tool }} {{ times }}{{ '' if left else ', NO MORE' }}",
     "report": "REPORT {{ report }}", "unreadable": "UNREADABLE {{ problem }}", "refused": "REFUSED {{ reason }}",
     "same_again": "SAME AGAIN {{ times }}{% if report and not passed %} STILL {{ report }}{% endif %}",
-    "must_deliver": "NOW DELIVER", "go_on": "GO ON",
+    "unchanged": "UNCHANGED {{ writes }}", "must_deliver": "NOW DELIVER", "go_on": "GO ON",
     "reflection": "REFLECT ON {{ dialogue }}",
 }
 

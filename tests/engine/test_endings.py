@@ -146,7 +146,8 @@ def test_an_assistant_that_insists_against_the_feedback_ends_the_phase(studio: S
     studio.run(studio.company({"write": WRITE, "complete": phase}), {
         "write#1/round-1/assistant": "<SOLUTION>\n" + program(STUB),
         "complete#1/round-1/assistant": "<SOLUTION>", "complete#1/round-2/assistant": "<SOLUTION>"})
-    assert studio.endings()["complete#1"] == "consensus"
+    assert studio.endings()["complete#1"] == "unchanged"
+    assert studio.places[-1] == "complete#1/round-2/assistant"
 
 
 def test_thoughts_stay_in_the_journal_and_are_never_parsed(studio: Studio) -> None:

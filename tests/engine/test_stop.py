@@ -18,8 +18,8 @@ from chatdev.engine.stop import (
 
 
 def progress(*, rounds: int = 3, is_judged: bool = False, is_alone: bool = False, same_again: int = 2,
-             watches: bool = True) -> DialogueProgress:
-    return DialogueProgress(rounds, LoopDetector(watches), is_judged, is_alone, same_again)
+             watches: bool = True, semantics: int = 2) -> DialogueProgress:
+    return DialogueProgress(rounds, LoopDetector(watches), is_judged, is_alone, same_again, semantics=semantics)
 
 
 def deliver(dialogue: DialogueProgress, version: str, *, unchanged: bool = False, concludes: bool = False,
@@ -39,7 +39,8 @@ def test_of_rules_that_are_joined_the_first_that_holds_ends() -> None:
 
 def test_passing_feedback_goes_before_a_consensus() -> None:
     assert deliver(progress(is_judged=True), "a", concludes=True, passed=True) == "feedback"
-    assert deliver(progress(is_judged=True), "a", concludes=True) == "consensus"
+    assert deliver(progress(is_judged=True, semantics=1), "a", concludes=True) == "consensus"
+    assert deliver(progress(is_judged=True), "a", concludes=True) is None
 
 
 def test_two_deliveries_in_a_row_that_change_nothing_end() -> None:
@@ -59,12 +60,32 @@ def test_an_assistant_alone_that_nobody_judges_is_done_with_a_delivery() -> None
     assert deliver(progress(is_alone=True, is_judged=True), "a") is None
 
 
-def test_failing_feedback_outranks_an_assistant_alone_until_it_insists() -> None:
-    dialogue = progress(is_alone=True, is_judged=True)
-    dialogue.see_agreement("done", passed=False)
-    assert consensus(dialogue) is None
-    dialogue.see_agreement("done", passed=False)
+@pytest.mark.parametrize(("is_alone", "semantics", "endings"), [
+    (True, 1, [None, "consensus"]), (False, 1, ["consensus"]),
+    (True, 2, [None, "unchanged"]), (False, 2, [None, "unchanged"]),
+])
+def test_failing_feedback_outranks_an_assistant_until_it_insists(is_alone: bool, semantics: int,
+                                                                 endings: list[str | None]) -> None:
+    dialogue = progress(is_alone=is_alone, is_judged=True, semantics=semantics)
+    for ending in endings:
+        dialogue.see_agreement("done", passed=False)
+        assert AFTER_RESPONSE(dialogue) == ending
+
+
+def test_an_instructor_concludes_against_failing_feedback() -> None:
+    dialogue = progress(is_judged=True)
+    assert deliver(dialogue, "a") is None
+    dialogue.see_instruction("good enough", agrees=True)
     assert consensus(dialogue) == "consensus"
+
+
+def test_a_claim_that_leaves_the_report_as_it_was_counts_as_unchanged() -> None:
+    dialogue, said = progress(is_judged=True, rounds=9), []
+    for version, report in (("a", "line 3"), ("b", "line 5"), ("c", "line 5"), ("d", "line 7"), ("e", "line 7"),
+                            ("f", "line 7")):
+        dialogue.see_delivery(version, version, unchanged=False, concludes=True, passed=False, report=report)
+        said.append(AFTER_RESPONSE(dialogue))
+    assert said == [None] * 5 + ["unchanged"]
 
 
 def test_two_refused_rounds_end_and_unreadable_ones_do_not() -> None:
