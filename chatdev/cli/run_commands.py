@@ -42,6 +42,8 @@ from chatdev.version import __version__
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of the company's YAML.")
 @click.option("--without", multiple=True, metavar="PHASE", help="Leave out a phase.")
 @click.option("--without-roles", is_flag=True, help="Leave out the role prompts.")
+@click.option("--drafts", type=click.IntRange(min=1), metavar="N",
+              help="How many drafts a phase draws that draws several.")
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
@@ -58,7 +60,7 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     software = given.pop("path")
     show_namesake(given["company"])
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
-                           without_roles=given.pop("without_roles"))
+                           without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     show = pop_show(given)
     options = RunOptions(model=given["model"], base_url=given["base_url"], trust=given["trust"])
     show.announce(describe_models(company.word, options))

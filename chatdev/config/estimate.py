@@ -8,7 +8,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from chatdev.config.phases import Phase, phase_limits
+from chatdev.config.inception import tools_of
+from chatdev.config.phases import Phase, PhaseLimits, phase_limits
 from chatdev.config.preview import preview
 from chatdev.config.profiles import ModelProfile, ModelSettings
 from chatdev.config.schema import CompanyConfig
@@ -60,9 +61,9 @@ def estimate(company: CompanyConfig, inputs: Mapping[str, Any], default: ModelSe
     """The estimate for a run with the default model `default`; `profiles` are the user's own.
 
     Least: conditional steps are skipped, loops leave after their first step, feedback passes at once (no call), an
-    instructor who opens concludes at once and any other phase ends with its first response (one call). Most: every
-    loop and every round is used up, with all questions and their answers as far as the phase's budget of calls lets
-    them, and the reflections. Not counted:
+    instructor who opens concludes at once and any other phase ends with its first response (one call, or those drafts
+    that are asked for at once). Most: every loop and every round is used up, with all drafts, questions and their
+    answers as far as the phase's budget of calls lets them, and the reflections. Not counted:
     repeated requests, unreadable responses, tool calls within a turn. A token is 4 characters, a reply 400 tokens,
     and every call reads the system prompt, the opening and what was said before it in the phase (at most `window`
     exchanges).
@@ -77,7 +78,8 @@ def _least(rules: _Rules, step: Step) -> Load:
     if step.when is not None or step.most_passes is None:
         return Load()
     phases = rules.company.phases
-    own = _sum(_dialogue(rules, name, 1) for name in step.phases_run(phases) if not phases[name].feedback)
+    own = _sum(_dialogue(rules, name, 1) + _drafts(rules, name, _first_drafts(rules, name) - 1)
+               for name in step.phases_run(phases) if not phases[name].feedback)
     if step.until is not None:
         return own + _least(rules, step.children[0])
     return own + _sum(_least(rules, inner) for inner in step.children) * step.most_passes
@@ -87,7 +89,8 @@ def _most(rules: _Rules, step: Step) -> Load | None:
     inner = _most_of(rules, step.children)
     if step.most_passes is None or inner is None:
         return None
-    own = _sum(_dialogue(rules, name, _most_calls(rules, name)) for name in step.phases_run(rules.company.phases))
+    own = _sum(_dialogue(rules, name, _most_calls(rules, name)) + _drafts(rules, name, _most_drafts(rules, name))
+               for name in step.phases_run(rules.company.phases))
     return own + inner * step.most_passes
 
 
@@ -100,9 +103,37 @@ def _most_calls(rules: _Rules, name: str) -> int:
     """Every instruction, response, question and answer that fits the phase's budget, and the reflections."""
     phase = rules.company.phases[name]
     limits = phase_limits(phase, _profile(rules, phase))
-    instructions = 0 if phase.instructor is None else limits.rounds - (phase.opens == "brief")
-    calls = instructions + limits.rounds * (1 + 2 * limits.questions)
+    calls = _calls_of_rounds(phase, limits)
     return min(calls, limits.budget.calls or calls) + limits.reflections
+
+
+def _calls_of_rounds(phase: Phase, limits: PhaseLimits) -> int:
+    instructions = 0 if phase.instructor is None else limits.rounds - (phase.opens == "brief")
+    return instructions + limits.rounds * (1 + 2 * limits.questions)
+
+
+def _most_drafts(rules: _Rules, name: str) -> int:
+    """The drafts beside the first ones, as far as the rounds leave room for them in the phase's budget."""
+    phase = rules.company.phases[name]
+    limits = phase_limits(phase, _profile(rules, phase))
+    more = limits.drafts - 1
+    room = more if limits.budget.calls is None else limits.budget.calls - _calls_of_rounds(phase, limits)
+    return max(0, min(more, room))
+
+
+def _first_drafts(rules: _Rules, name: str) -> int:
+    """The drafts that a phase asks for at least: those of the first wave, unless the instructor concludes before."""
+    phase = rules.company.phases[name]
+    if phase.opens == "instructor" or tools_of(rules.company, phase, "assistant"):
+        return 1
+    return phase_limits(phase, _profile(rules, phase)).drafts_at_once
+
+
+def _drafts(rules: _Rules, name: str, drafts: int) -> Load:
+    """What so many drafts take, each reading what the first one reads."""
+    profile = _profile(rules, rules.company.phases[name])
+    prompt, completion = drafts * rules.prompts[name], drafts * REPLY
+    return Load(drafts, prompt, completion, profile.cost(prompt, completion))
 
 
 def _dialogue(rules: _Rules, name: str, calls: int) -> Load:

@@ -12,7 +12,7 @@ import yaml
 
 from chatdev.config.check_company import check_company
 from chatdev.config.mistakes import Tools
-from chatdev.config.overrides import leave_out, set_value
+from chatdev.config.overrides import leave_out, set_drafts, set_value
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.validation import dotted_path, name_hint, validate_node
 from chatdev.config.yaml_nodes import Dumper, KeyPath, Node, display_path, merge, place_of, read, read_text
@@ -21,17 +21,19 @@ from chatdev.paths import bundled_folder
 
 
 def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without: Sequence[str] = (),
-                 tools: Tools = None) -> CompanyConfig:
+                 drafts: int | None = None, tools: Tools = None) -> CompanyConfig:
     """The company, checked completely; no model is called.
 
-    `sets` are `a.b.c=value`, applied to the YAML before validation; `without` names phases to leave out of the chain.
+    `sets` are `a.b.c=value`, applied to the YAML before validation; `without` names phases to leave out of the chain;
+    `drafts` is their number in every phase that draws several.
     `tools` are the tools there are; None leaves their names unchecked. The result is resolved: `extends` is empty,
     and `dump` writes it as one file. Raises ConfigError with one line for each mistake: file, line, field, fix.
     """
     root = _add_protocol(_resolve_extends(find_company(name_or_path), ()))
     for assignment in sets:
         root = set_value(root, assignment)
-    company = validate_node(CompanyConfig, leave_out(root, without))
+    root = leave_out(set_drafts(root, drafts), without)
+    company = validate_node(CompanyConfig, root)
     findings = check_company(company, tools)
     if errors := [f for f in findings if not f.warning]:
         raise ConfigError("\n".join(f"{place_of(root, f.path)}: {dotted_path(f.path)}: {f.text}" for f in errors))

@@ -1,4 +1,4 @@
-"""Changes to a company's YAML before validation: `--set` and `--without` (the ablation switches of design §3)."""
+"""Changes to a company's YAML before validation: `--set`, `--without` and `--drafts` (the switches of design §3)."""
 
 from __future__ import annotations
 
@@ -94,6 +94,21 @@ def _set_in_list(node: Node, target: _Target, text: str) -> Node:
     n = int(target.key)
     value = _entry(node.value[n], target, child(target.kind, n), text)
     return Node([*node.value[:n], value, *node.value[n + 1:]], node.place)
+
+
+def set_drafts(root: Node, number: int | None) -> Node:
+    """The YAML with so many drafts in every phase that draws several; None leaves them as they are. Raises ConfigError
+    when there is no such phase."""
+    phases = root.value.get("phases")
+    if number is None or phases is None or not isinstance(phases.value, dict):
+        return root
+    drawn = Node(number, f"--drafts {number}")
+    changed = {name: Node({**phase.value, "drafts": drawn}, phase.place) for name, phase in phases.value.items()
+               if isinstance(phase.value, dict) and "drafts" in phase.value and phase.value["drafts"].value != 1}
+    if not changed:
+        raise ConfigError(f"--drafts {number}: no phase of the company draws drafts; choose a phase with a guard or "
+                          f"feedback: --set phases.NAME.drafts={number}")
+    return Node({**root.value, "phases": Node({**phases.value, **changed}, phases.place)}, root.place)
 
 
 def leave_out(root: Node, names: Sequence[str]) -> Node:

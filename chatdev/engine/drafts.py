@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatdev.engine.activity import HALTS, Halt
+from chatdev.engine.activity import HALTS, Halt, Halted
 from chatdev.engine.context import RunContext
 from chatdev.engine.delivery import Assessment, Deliveries
 from chatdev.engine.memory import Utterance
@@ -23,7 +23,7 @@ from chatdev.events import DraftJudged
 from chatdev.place import Place
 
 SPREAD = (0.6, 0.8, 1.0)  # temperatures of the second, third and fourth draft, and again; none is below the phase's own
-_MISSING_REPLY = (BudgetExhausted, ModelError, RecordEnds)
+_MISSING_REPLY = (BudgetExhausted, ModelError, RecordEnds, Halted)
 _STOPS = (*_MISSING_REPLY, ToolError, asyncio.CancelledError)
 """What ends a run, or a session of it, in the middle of the drafts, and lets it be resumed there."""
 
@@ -68,15 +68,18 @@ class Drafts:
             numbers = range(begin, min(begin + self.at_once, self.most + 1))
             replies = await self._draw_wave(agent, place, numbers)
             failures = [reply for reply in replies if not isinstance(reply, Utterance | PhaseBudgetExhausted)]
-            if any(not isinstance(failure, _MISSING_REPLY) for failure in failures):
-                raise_first(failures)
+            raise_first([failure for failure in failures if not isinstance(failure, _MISSING_REPLY)])
             done = await self._judge_wave(place, numbers, replies)
             raise_first(failures)
-            spent = next((reply for reply in replies if isinstance(reply, PhaseBudgetExhausted)), None)
-            if spent and not self._best:
-                raise spent
-            if done or spent:
+            if done or self._is_spent(replies):
                 return
+
+    def _is_spent(self, replies: Sequence[Utterance | BaseException]) -> bool:
+        """Whether the budget of the phase has no room for more. Raises PhaseBudgetExhausted when it had none at all."""
+        spent = next((reply for reply in replies if isinstance(reply, PhaseBudgetExhausted)), None)
+        if spent and not self._best:
+            raise spent
+        return spent is not None
 
     async def _draw_wave(self, agent: Agent, place: Place,
                          numbers: Sequence[int]) -> list[Utterance | BaseException]:

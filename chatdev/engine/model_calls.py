@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -96,6 +97,7 @@ class ModelCalls:
     async def _ask_live(self, agent: Agent, place: Place, request: Request) -> ActivityResult:
         """A call that no journal has, within all budgets. What ends or changes the phase is a result like another, so
         that a resumed run goes the same way; what stops the run is none."""
+        await asyncio.sleep(0)  # drafts beside it whose replies are on record count theirs first
         started = time.monotonic()
         try:
             reply = await self._budgeted(agent, place).complete(request)

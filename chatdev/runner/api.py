@@ -48,17 +48,19 @@ class Company:
 
     @classmethod
     def load(cls, name_or_path: str | Path = "chatdev", *, sets: Sequence[str] = (), without: Sequence[str] = (),
-             without_roles: bool = False, tools: Sequence[ToolFunction] = ()) -> Company:
+             without_roles: bool = False, drafts: int | None = None, tools: Sequence[ToolFunction] = ()) -> Company:
         """Load and check a company by name or path. `sets` are `path.to.field=value` changes, `without` names phases to
-        leave out. `tools` are functions that the company names beside the installed tools: `short` is `mine.short`.
+        leave out, `drafts` is their number in every phase that draws several. `tools` are functions that the company
+        names beside the installed tools: `short` is `mine.short`.
         Raises ConfigError with all that is wrong."""
         sets = [*sets, "with_roles=false"] if without_roles else [*sets]
         own = make_tools(tools)
         known = KnownTools(own)
-        config = load_company(name_or_path, sets=sets, without=without, tools=known)
+        config = load_company(name_or_path, sets=sets, without=without, drafts=drafts, tools=known)
         file = find_company(name_or_path).resolve()
         everywhere = file.parent.parent == bundled_folder("company_config").resolve()  # by its name
-        source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without]}
+        source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without],
+                  **({} if drafts is None else {"drafts": drafts})}
         return cls(config, [finding.text for finding in check_company(config, known) if finding.warning], source, own)
 
     @property

@@ -171,7 +171,8 @@ class Order:
         """The order that `to_record` wrote. Raises KeyError, TypeError or ValueError for anything else, JournalError
         for that of a later version."""
         record["company"].encode()  # it is written as a file
-        _check_texts("source", record["source"], {"name_or_path": str, "sets": list, "without": list})
+        _check_texts("source", record["source"], {"name_or_path": str, "sets": list, "without": list,
+                                                    "drafts": int})
         if record["source"] and "name_or_path" not in record["source"]:
             raise ValueError("`source` has no name_or_path")
         _check_texts("options", record["options"], {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})

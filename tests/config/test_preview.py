@@ -131,6 +131,21 @@ def test_a_budget_of_calls_lowers_the_estimate(tmp_path: Path) -> None:
     assert (free.calls, bound.calls, observed.calls) == (7 + 2, 3 + 2, 19)
 
 
+def test_the_estimate_counts_drafts(tmp_path: Path) -> None:
+    chain = "chain: [{phase: planning}, {tool: software.run, writes: test}]\n"
+    phase = "instructor: null, guard: software.run, rounds: 4"
+    calls = []
+    for more in ("", ", drafts: 6", ", drafts: 6, budget: {calls: 4}", ", drafts: 6, tools: [docs.find]",
+                 ", drafts: model"):
+        tools = "" if "tools" in more else ", tools: []"
+        company = loaded(tmp_path, f"{chain}phases: {{planning: {{{phase}{more}{tools}}}}}")
+        for model in ("gpt-4o", "local"):
+            span = estimate(company, {"task": "x"}, ModelSettings(name=model))
+            assert span.most is not None
+            calls.append((span.least.calls, span.most.calls))
+    assert calls == [(1, 3), (1, 3), (4, 8), (1, 8), (4, 6), (1, 6), (1, 8), (1, 8), (1, 3), (1, 6)]
+
+
 def test_limits_of_small_models_lower_the_estimate(tmp_path: Path) -> None:
     company = loaded(tmp_path)
     small, large = (estimate(company, {"task": "x"}, ModelSettings(name=n)).most for n in ("local", "gpt-4o"))

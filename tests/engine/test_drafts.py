@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chatdev import Company, Run
+from chatdev import Company, ConfigError, Run
 from chatdev.events import DraftJudged
 from chatdev.paths import settings_file
 from chatdev.tools.base import ToolContext, Verdict
@@ -263,6 +263,23 @@ def test_a_phase_without_budget_for_any_draft_ends_so(studio: Studio) -> None:
     studio.run(studio.company({"write": phase}), {f"write#1/reflection-{n}": "nothing" for n in (1, 2)})
     assert studio.endings()["write#1"] == "kept"
     assert judged(studio) == []
+
+
+def test_an_option_replaces_the_number_of_drafts_where_there_are_any(studio: Studio) -> None:
+    folder = studio.company({"write": ALONE, "change": {**CHANGE, "guard": "software.complete"}})
+    company = Company.load(folder, drafts=2)
+    assert {name: phase.drafts for name, phase in company.config.phases.items()} == {"write": 2, "change": 1}
+    assert company.source["drafts"] == 2
+
+
+@pytest.mark.parametrize(("drafts", "message"), [
+    (0, "--drafts 0: phases.write.drafts: input should be greater than or equal to 1"),
+    (3, "--drafts 3: no phase of the company draws drafts; choose a phase with a guard or feedback: --set "
+        "phases.NAME.drafts=3")])
+def test_a_number_of_drafts_that_means_nothing_is_refused(studio: Studio, drafts: int, message: str) -> None:
+    phase = ALONE if drafts == 0 else WRITE
+    with pytest.raises(ConfigError, match=f"^{message}"):
+        Company.load(studio.company({"write": phase}), drafts=drafts)
 
 
 def test_the_report_lists_the_drafts(studio: Studio) -> None:

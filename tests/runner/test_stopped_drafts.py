@@ -164,6 +164,23 @@ def test_a_run_that_is_killed_between_drafts_goes_on(shop: Shop) -> None:
     assert asked(shop.server) == [*PLACES[2:], AFTER]
 
 
+def test_a_resumed_run_keeps_the_number_of_drafts_that_it_was_given(shop: Shop) -> None:
+    outcome = stopped(shop, "--drafts", "3", "--max-calls", "2")
+    resume(shop, outcome.folder).assert_succeeded()
+    assert asked(shop.server) == [PLACES[2], AFTER]
+
+
+def test_a_resumed_wave_counts_what_the_phase_has_spent_before(shop: Shop) -> None:
+    write = {**WRITE, "instructor": None, "guard": "software.complete", "drafts": 4, "budget": {"calls": 2}}
+    shop.company = Studio(shop.folder, shop.server).company({"write": write})
+    at_once(4)
+    outcome = stopped(shop, **{PLACES[0]: LOST})
+    resumed = resume(shop, outcome.folder)
+    resumed.assert_succeeded()
+    assert asked(shop.server) == []
+    assert version(resumed) == "VERSION = 2"
+
+
 def test_the_console_tells_of_each_draft(shop: Shop) -> None:
     lines = whole(shop).out.splitlines()
     assert "  ✗ draft 2 of 4 fails (score 0.5)" in lines
