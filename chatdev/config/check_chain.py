@@ -99,6 +99,9 @@ class _Walk:
         if phase is None:
             self.report((*path, "phase"), f"there is no phase {step.phase!r}; {name_hint(step.phase, phases)}")
             return
+        if step.fresh and not (phase.guard and phase.writes == "software"):
+            self.report((*path, "fresh"), "a phase that writes the software anew needs a `guard`, by which the new one "
+                        f"is compared with what was there; give {step.phase!r} one, or leave this key out")
         self.need(phase.reads, ("phases", step.phase, "reads"), before)
         for tool in (phase.feedback, phase.guard):
             if self.tools and tool is not None and tool in self.tools:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -14,6 +14,7 @@ from chatdev.config.preview import preview
 from chatdev.config.profiles import ModelProfile, ModelSettings
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import profile_of
+from chatdev.config.step_kinds import PhaseStep
 from chatdev.config.steps import Step
 
 CHARACTERS = 4  # of a token, roughly, in English and code
@@ -89,8 +90,10 @@ def _most(rules: _Rules, step: Step) -> Load | None:
     inner = _most_of(rules, step.children)
     if step.most_passes is None or inner is None:
         return None
-    own = _sum(_dialogue(rules, name, _most_calls(rules, name)) + _drafts(rules, name, _most_drafts(rules, name))
-               for name in step.phases_run(rules.company.phases))
+    phases = rules.company.phases
+    rounds = step.rounds if isinstance(step, PhaseStep) else None
+    own = _sum(_dialogue(rules, name, _most_calls(rules, phases[name], rounds))
+               + _drafts(rules, name, _most_drafts(rules, name)) for name in step.phases_run(phases))
     return own + inner * step.most_passes
 
 
@@ -99,11 +102,11 @@ def _most_of(rules: _Rules, steps: Sequence[Step]) -> Load | None:
     return None if None in loads else _sum(load for load in loads if load is not None)
 
 
-def _most_calls(rules: _Rules, name: str) -> int:
-    """Every instruction, response, question and answer that fits the phase's budget, and the reflections."""
-    phase = rules.company.phases[name]
+def _most_calls(rules: _Rules, phase: Phase, rounds: int | None) -> int:
+    """Every instruction, response, question and answer that fits the phase's budget, and the reflections; `rounds` are
+    the most by the step."""
     limits = phase_limits(phase, _profile(rules, phase))
-    calls = _calls_of_rounds(phase, limits)
+    calls = _calls_of_rounds(phase, replace(limits, rounds=min(limits.rounds, rounds or limits.rounds)))
     return min(calls, limits.budget.calls or calls) + limits.reflections
 
 

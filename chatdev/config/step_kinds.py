@@ -17,6 +17,11 @@ class PhaseStep(Step):
     kind = "phase"
     announced = False  # the phase's own events do
     phase: str
+    rounds: int | None = Field(None, ge=1)
+    """At most so many rounds here, whatever the phase says."""
+    fresh: Literal["software"] | None = None
+    """`software`: the phase writes anew, as if there were no files yet; what it leaves stands if its guard finds it no
+    worse than what was there."""
 
     @property
     def name(self) -> str:

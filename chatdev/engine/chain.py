@@ -87,7 +87,7 @@ class Chain:
 
 
 async def _run_phase(chain: Chain, step: PhaseStep, state: State, place: Place) -> str:
-    await PhaseRun(chain.context, state, step.phase, place).run()
+    await PhaseRun(chain.context, state, step.phase, place, rounds=step.rounds, anew=step.fresh is not None).run()
     return ""
 
 

@@ -64,6 +64,7 @@ class Deliveries:
     phase: Phase
     state: State
     place: Place
+    anew: bool = False
     target: Target = field(init=False)
     made: int = field(init=False, default=0)
     refused: int = field(init=False, default=0)
@@ -74,12 +75,13 @@ class Deliveries:
     _judged: dict[tuple[str, str], Verdict] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.target = target_of(self.phase, self.state)
+        self.target = target_of(self.phase, self.state, anew=self.anew)
 
     async def judge_entry(self) -> None:
-        """Judge what is there before the phase. Where nothing is there yet, the verdict is for the opening only."""
+        """Judge what is there before the phase. Where nothing is there yet, the verdict is for the opening only; where
+        that is written anew, it only has a guard."""
         there = self.target.is_present
-        if self.phase.feedback:
+        if self.phase.feedback and not self.anew:
             self.verdict = await self._judge(self.phase.feedback, self.place.at("feedback", 0), judges=there)
             self._remember_version()
         if self.phase.guard:
@@ -98,7 +100,7 @@ class Deliveries:
     async def receive(self, body: str, place: Place) -> ResponseOutcome:
         """Parse a response; keep it as a delivery, or say why not."""
         try:
-            delivery = parse_solution(self.phase.solution, body, self.state.software)
+            delivery = parse_solution(self.phase.solution, body, self.target.base)
         except Unreadable as error:
             return ResponseOutcome("unreadable", self._words(error))
         if objections := self._objections(delivery):
@@ -114,7 +116,7 @@ class Deliveries:
     async def assess(self, body: str, place: Place) -> Assessment:
         """What a response is worth as a draft; nothing of it is kept but the verdict."""
         try:
-            delivery = parse_solution(self.phase.solution, body, self.state.software)
+            delivery = parse_solution(self.phase.solution, body, self.target.base)
         except Unreadable as error:
             return Assessment(problem=self._words(error), is_readable=False)
         if objections := self._objections(delivery):
@@ -185,7 +187,15 @@ class Deliveries:
         for old, new in ((self.verdict, feedback), (self.guard, guard)):
             if old and new and old.passed and not new.passed:
                 return new.report
-        return guard.report if self.guard and guard and guard.score < self.guard.score else ""
+        if not self.guard or not guard:
+            return ""
+        lowest = self.guard.score
+        return guard.report if guard.score < lowest or (self._is_rival and guard.score == lowest) else ""
+
+    @property
+    def _is_rival(self) -> bool:
+        """Whether the next delivery stands only if it is better than what was there, and no part of that."""
+        return self.anew and not self.made
 
     def _refuse(self, reason: str, place: Place) -> ResponseOutcome:
         self.refused += 1

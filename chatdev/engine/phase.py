@@ -34,6 +34,10 @@ class PhaseRun:
     state: State
     name: str
     place: Place
+    rounds: int | None = None
+    """Most rounds by the step that runs it."""
+    anew: bool = False
+    """Whether it writes the software as if there were none yet."""
     phase: Phase = field(init=False)
     deliveries: Deliveries = field(init=False)
     calls: ModelCalls = field(init=False)
@@ -42,7 +46,12 @@ class PhaseRun:
         phase = self.context.company.phases[self.name]
         sizes = self.context.role_model(self.name, phase.assistant).profile.sizes
         self.phase = settle(phase, self.context.names(self.state), sizes)
-        self.deliveries = Deliveries(self.context, self.phase, self.state, self.place)
+        if self.rounds:
+            self.phase = self.phase.model_copy(update={"rounds": min(self.rounds, phase.rounds)})
+        if self.anew:  # who begins anew cannot mend what was not kept
+            solution = self.phase.solution.model_copy(update={"retries": 0})
+            self.phase = self.phase.model_copy(update={"solution": solution})
+        self.deliveries = Deliveries(self.context, self.phase, self.state, self.place, anew=self.anew)
         self.calls = ModelCalls(self.context, self.name, Budget(self.phase.budget))
 
     async def run(self) -> None:
@@ -96,7 +105,7 @@ class PhaseRun:
         phase = self.phase
         assistant = self._agent("assistant", phase.assistant, values)
         instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
-        form = form_text(self.context.company, phase, has_software=bool(self.state.software),
+        form = form_text(self.context.company, phase, has_software=bool(self.deliveries.target.base),
                          example=self.deliveries.target.example)
         limits = phase_limits(phase, assistant.role_model.profile)
         return Brief(phase, self.place, assistant, instructor, form_text=form, limits=limits)
@@ -106,7 +115,8 @@ class PhaseRun:
         is_choice = phase.solution.form == "choice" and semantics > 1  # of a choice there is nothing more to ask
         return DialogueProgress(brief.limits.rounds, LoopDetector(phase.stuck), is_judged=phase.feedback is not None,
                                 is_alone=brief.instructor is None, same_again=1 if is_choice else SAME_AGAIN,
-                                semantics=semantics)
+                                semantics=semantics,
+                                repeats=int(self.anew))  # asked in the same way, a model tends to answer the same
 
     def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
         context, phase = self.context, self.phase
@@ -115,13 +125,15 @@ class PhaseRun:
         system = system_prompt(context.company, self.name, speaker, Surroundings(
             values={**context.inputs.values, **values},
             tools=[ToolDescription(tool.name, tool.description, tool.parameters) for tool in tools],
-            native_tools=role_model.profile.native_tools, has_software=bool(self.state.software),
+            native_tools=role_model.profile.native_tools, has_software=bool(self.deliveries.target.base),
             example=self.deliveries.target.example, documents_language=context.settings.language,
             sizes=role_model.profile.sizes))
         return Agent(speaker, role, context.company.roles[role].title, system, role_model, tools)
 
     async def _conclude(self, dialogue: Dialogue) -> str:
         """The ending of a phase that still owes its solution."""
+        if self.anew and self.deliveries.target.is_present:
+            return "kept"
         if self.phase.on_no_solution == "observed":
             self.deliveries.substitute("\n\n".join(dict.fromkeys(dialogue.turns.agent_tools.observed)))
             return "observed"

@@ -34,6 +34,11 @@ class Target(Protocol):
         ...
 
     @property
+    def base(self) -> Files:
+        """The files that a delivery changes."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """A short digest of the value as it stands."""
         ...
@@ -84,6 +89,11 @@ class ValueTarget:
         return self.name in self.state.values
 
     @property
+    def base(self) -> Files:
+        """The software, which a value does not change."""
+        return self.state.software
+
+    @property
     def fingerprint(self) -> str:
         """A short digest of the value as it stands."""
         return digest(self.value)
@@ -121,9 +131,11 @@ class ValueTarget:
 
 @dataclass(slots=True)
 class SoftwareTarget:
-    """The software: each delivery is a version, and so is the end of a phase that changed something."""
+    """The software: each delivery is a version, and so is the end of a phase that changed something. `anew`: the first
+    delivery is read as if there were no files yet."""
 
     state: State
+    anew: bool = False
     entry: Files = field(init=False)
     keeps_versions: bool = field(init=False, default=True)
 
@@ -136,6 +148,11 @@ class SoftwareTarget:
         return bool(self.state.software)
 
     @property
+    def base(self) -> Files:
+        """The software; nothing, while it is written anew."""
+        return {} if self.anew and self.state.software == self.entry else self.state.software
+
+    @property
     def fingerprint(self) -> str:
         """A short digest of the files as they are."""
         return fingerprint(self.state.software)
@@ -143,11 +160,11 @@ class SoftwareTarget:
     @property
     def example(self) -> str:
         """A part of the files as a delivery of changed parts brings it."""
-        return example_part(self.state.software)
+        return example_part(self.base)
 
     def objections(self, delivery: FilesDelivery) -> list[ReplyProblem]:
         """Files that would be cut to a fragment or no longer parse."""
-        return objections(self.state.software, delivery.software, whole=delivery.whole)
+        return objections(self.base, delivery.software, whole=delivery.whole)
 
     def preview(self, delivery: FilesDelivery) -> State:
         """The state with the delivered files."""
@@ -169,8 +186,8 @@ class SoftwareTarget:
             await self.state.history.commit(self.state.software, f"{place}: {ending}")
 
 
-def target_of(phase: Phase, state: State) -> ValueTarget | SoftwareTarget:
+def target_of(phase: Phase, state: State, *, anew: bool = False) -> ValueTarget | SoftwareTarget:
     """The target that a phase names in `writes`."""
     if phase.writes == "software":
-        return SoftwareTarget(state)
+        return SoftwareTarget(state, anew)
     return ValueTarget(state, phase.writes, judged=phase.feedback is not None)
