@@ -32,6 +32,8 @@ _VARIANT_OPTIONS = (
     click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of every company's YAML."),
     click.option("--model", "models", multiple=True,
                  help="Model of all companies; give it several times to compare models."),
+    click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+                 help="How often each task is run with each variant; a greater number adds runs."),
     click.option("--base-url", help="An OpenAI-compatible endpoint."),
     click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]"),
     trust_option,
@@ -76,6 +78,7 @@ class StudyOptions:
     only: Sequence[str]
     sets: Sequence[str]
     models: Sequence[str]
+    repeats: int
     base_url: str | None
     sandbox: str | None
     trust: bool

@@ -46,11 +46,22 @@ def study_of(data: DataSet, conditions: Conditions, options: StudyOptions, embed
 
 
 def variants_by_name(patterns: Sequence[str], found: Sequence[Variant]) -> list[Variant]:
-    """The variants whose names match one of the patterns, or all. Raises ConfigError for one that matches none."""
+    """The variants whose names, with the model or without, match one of the patterns, or all. Raises ConfigError for
+    one that matches none."""
     for pattern in patterns:
-        if not any(fnmatchcase(variant.name, pattern) for variant in found):
-            raise ConfigError(f"--only {pattern!r} matches no variant; there are: {', '.join(v.name for v in found)}")
-    return [v for v in found if not patterns or any(fnmatchcase(v.name, pattern) for pattern in patterns)]
+        if not any(_matches(variant, pattern) for variant in found):
+            raise ConfigError(f"--only {pattern!r} matches no variant; there are: {_names(found)}")
+    return [v for v in found if not patterns or any(_matches(v, pattern) for pattern in patterns)]
+
+
+def _names(found: Sequence[Variant]) -> str:
+    from chatdev.evaluation.variants import names_side_by_side
+
+    return ", ".join(names_side_by_side(variant.name for variant in found).values())
+
+
+def _matches(variant: Variant, pattern: str) -> bool:
+    return fnmatchcase(variant.name, pattern) or fnmatchcase(variant.short_name, pattern)
 
 
 def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan]) -> int:
@@ -62,9 +73,10 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan]) -> int:
     ledger = open_ledger(options.ledger_url, options.study)
     try:
         plan = ask_for_consent(lambda: _checked_plan(make_plan, Allowance(options.max_cost)))
-        jobs = list(plan.study.jobs(plan.tasks, plan.variants))
+        jobs = list(plan.study.jobs(plan.tasks, plan.variants, options.repeats))
+        often = f" × {count_noun(options.repeats, 'repeat')}" if options.repeats > 1 else ""
         click.echo(f"{count_noun(len(jobs), 'job')}: {count_noun(len(plan.tasks), 'task')} × "
-                   f"{', '.join(v.name for v in plan.variants)}")
+                   f"{_names(plan.variants)}{often}")
         new = plan.study.enter(ledger, jobs)
         again = ledger.retry_failed() if options.retry_failed else 0
         click.echo(f"study {options.study}: {count_noun(new, 'new job')}, {ledger.counts()['done']} done, "

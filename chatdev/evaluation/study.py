@@ -8,17 +8,18 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
 from chatdev.batch.attempt import SHARED_BUDGET, Allowance, AttemptFailed, AttemptStopped, Expense, Failure
-from chatdev.batch.ledger import Job, Ledger, plain_json
+from chatdev.batch.ledger import Job, Ledger, LedgerEntry, plain_json
 from chatdev.config.trust_record import trusted_digests
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.tasks import Task
-from chatdev.evaluation.variants import Variant
+from chatdev.evaluation.variants import Variant, name_without_model
 from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
 from chatdev.runner.api import aresume
@@ -110,15 +111,15 @@ class Study:
         """The study for each of so many processes that work on it: each keeps its share of the rate limit."""
         return replace(self, rate_limit=self.rate_limit and self.rate_limit.part(processes))
 
-    def jobs(self, tasks: Sequence[Task], variants: Sequence[Variant]) -> Iterator[Job]:
-        """One job a task and variant, task by task, so that variants can be compared early; `VARIANT/TASK` is its
-        key."""
+    def jobs(self, tasks: Sequence[Task], variants: Sequence[Variant], repeats: int = 1) -> Iterator[Job]:
+        """One job a task and variant, and each so often, task by task, so that variants can be compared early; its key
+        is `VARIANT/TASK`, from the second time on with `#2` and so on."""
         specs = [plain_json(variant.spec, f"the variant {variant.name}") for variant in variants]
-        for task in tasks:
-            for spec in specs:
-                yield Job(f"{spec['name']}/{task.id}", {
-                    "data": self.data.name, "task": asdict(task), "variant": spec,
-                    "conditions": asdict(self.conditions), **self._input_digests(task)})
+        for number, task, spec in product(range(1, repeats + 1), tasks, specs):
+            again = {"repeat": number} if number > 1 else {}
+            yield Job(f"{spec['name']}/{task.id}{f'#{number}' if again else ''}", {
+                "data": self.data.name, "task": asdict(task), "variant": spec,
+                "conditions": asdict(self.conditions), **self._input_digests(task), **again})
 
     def _input_digests(self, task: Task) -> dict[str, Any]:
         """By what it is known that a task's inputs are the same as before."""
@@ -146,6 +147,7 @@ class Study:
         new = {job.key: job for job in jobs}
         named = [job.spec["variant"] for job in jobs]
         for entry in ledger.entries():
+            _refuse_older_name(ledger.batch, entry)
             job = new.get(entry.key)
             expected = {**entry.spec, "conditions": asdict(self.conditions), **(job.spec if job else {})}
             if changes := list(_differences(entry.spec, expected)):
@@ -167,7 +169,8 @@ class Study:
         if variant.fingerprint != spec["variant"]["fingerprint"]:
             raise ConfigError(f"the company of {variant.name!r} is not the one that the study was begun with; begin "
                               "another one: --study NAME")
-        folder = self.folder / variant.folder / _folder_name(task)
+        repeat = int(spec.get("repeat", 1))
+        folder = self.folder / variant.folder / _folder_name(task, repeat)
         embedder = embedder_of(self.conditions.embedder, self.embedder_url, self.trust)
         before = Expense()
         if folder.is_dir():
@@ -179,7 +182,7 @@ class Study:
         if before != Expense():
             row = {**row, "cost_before": before.cost, "tokens_before": before.tokens}
         return {"data": self.data.name, "task": task.id, "name": task.name, "area": task.area,
-                "category": task.category, "variant": variant.name, "company": variant.company, **row,
+                "category": task.category, "variant": variant.name, "company": variant.company, "repeat": repeat, **row,
                 "folder": folder.relative_to(self.folder).as_posix()}
 
     async def _run(self, task: Task, variant: Variant, folder: Path) -> Expense:
@@ -238,6 +241,15 @@ async def _check_resources(variant: Variant, options: RunOptions) -> None:
         resolve_resources(variant.load().word, options, resources)
 
 
+def _refuse_older_name(study: str, entry: LedgerEntry) -> None:
+    """Raise ConfigError for a job of a study that an earlier version began: it named the model in some only."""
+    variant = entry.spec["variant"]
+    if variant["model"] and name_without_model(variant["name"], variant["model"]) == variant["name"]:
+        raise ConfigError(f"the study {study!r} was begun by an earlier version of chatdev, which left the model out of"
+                          f" the names of jobs ({entry.key}); `chatdev eval report` still shows it. Begin another study"
+                          " for new runs: --study NAME")
+
+
 def _refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:
     """Raise ConfigError when a run that is there already is not that of the task and variant."""
     order = RecordedRun.read(folder).order
@@ -247,9 +259,10 @@ def _refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:
         raise ConfigError(f"the run in {folder} is of another task, company or model; take another --folder")
 
 
-def _folder_name(task: Task) -> str:
-    """A folder's name for a task, which no other task has."""
-    return f"{slug(task.name)[:48]}-{hashlib.sha256(task.id.encode()).hexdigest()[:6]}"
+def _folder_name(task: Task, repeat: int) -> str:
+    """A folder's name for a task, which no other task has; from the second time on with the number."""
+    name = f"{slug(task.name)[:48]}-{hashlib.sha256(task.id.encode()).hexdigest()[:6]}"
+    return name if repeat == 1 else f"{name}-{repeat}"
 
 
 def _expense_until_now(folder: Path) -> Expense:

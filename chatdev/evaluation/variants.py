@@ -24,9 +24,15 @@ STAGES = {"coding": "up to coding", "code_completion": "up to completion", "code
 TRACE = "verilog.trace"
 
 
+MODEL_SIGN = " · "
+"""Stands between what a variant is called and its model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A company as `Company.load` takes it, and the model it works with (None: the user's default)."""
+    """A company as `Company.load` takes it, and the model it works with (None: the user's default).
+
+    The `name` ends with the model where one was named, so that it does not depend on how many were."""
 
     name: str
     company: str
@@ -40,6 +46,11 @@ class Variant:
         """The variant that `spec` describes."""
         names = ("name", "company", "without_roles", "model")
         return cls(**{name: spec[name] for name in names}, sets=tuple(spec["sets"]), without=tuple(spec["without"]))
+
+    @property
+    def short_name(self) -> str:
+        """The name without the model."""
+        return name_without_model(self.name, self.model)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -72,13 +83,24 @@ def variants(companies: Sequence[str], *, models: Sequence[str] = (), sets: Sequ
         company = Company.load(name_or_path, sets=sets)
         whole = Variant(company.config.company, company.source["name_or_path"], tuple(sets))
         found += [whole, *(paper_ablations(whole, company.config) if ablations else ())]
-    if len(models) > 1:
-        found = [replace(variant, name=f"{variant.name} · {model}", model=model)
+    if models:
+        found = [replace(variant, name=f"{variant.name}{MODEL_SIGN}{model}", model=model)
                  for variant in found for model in models]
-    elif models:
-        found = [replace(variant, model=models[0]) for variant in found]
     _refuse_equal_names(found)
     return found
+
+
+def name_without_model(name: str, model: str | None) -> str:
+    """The name of a variant with this model, up to the model."""
+    return name.removesuffix(f"{MODEL_SIGN}{model}") if model else name
+
+
+def names_side_by_side(names: Iterable[str]) -> dict[str, str]:
+    """What variants of these names are called beside each other: without the model where all have the same."""
+    names = list(names)
+    ends = {MODEL_SIGN.join(["", *name.split(MODEL_SIGN)[1:]]) for name in names}
+    end = ends.pop() if len(ends) == 1 else ""
+    return {name: name.removesuffix(end) for name in names}
 
 
 def paper_ablations(whole: Variant, company: CompanyConfig) -> Iterator[Variant]:
@@ -112,10 +134,11 @@ def _phases_after(order: Sequence[str], phase: str) -> tuple[str, ...]:
 
 def _refuse_equal_names(found: Sequence[Variant]) -> None:
     folders = [variant.folder for variant in found]
+    shown = names_side_by_side(variant.name for variant in found)
     for variant in found:
         if folders.count(variant.folder) > 1:
-            raise ConfigError(f"two variants are called {variant.name!r}; a company, and a model, is given once, and "
-                              "companies in different folders need different names (their field `company`)")
+            raise ConfigError(f"two variants are called {shown[variant.name]!r}; a company, and a model, is given once,"
+                              " and companies in different folders need different names (their field `company`)")
 
 
 @cache
@@ -153,4 +176,5 @@ def _tools(company: CompanyConfig, phase: Phase) -> list[str]:
 
 def _with_tools(variant: Variant, what: str, tools: dict[str, list[str]]) -> Variant:
     sets = (f"phases.{phase}.tools={json.dumps(names)}" for phase, names in tools.items())
-    return replace(variant, name=f"{variant.name} {what}", sets=(*variant.sets, *sets))
+    model = variant.name.removeprefix(variant.short_name)
+    return replace(variant, name=f"{variant.short_name} {what}{model}", sets=(*variant.sets, *sets))

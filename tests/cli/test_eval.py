@@ -76,8 +76,8 @@ def test_a_study_from_the_first_job_to_the_report(study: Study) -> None:
     assert "9 jobs: 3 tasks × alone, chain, odd" in done.stdout
     assert "8 runs measured, 1 failed" in done.stdout
     assert "content filter" in done.stdout
-    assert (study.here / "studies" / "srdd" / "alone").is_dir()
-    by_job = {row["job"]: row for row in study.rows}
+    assert (study.here / "studies" / "srdd" / "alone-scripted").is_dir()
+    by_job = {row["job"].replace(" · scripted", ""): row for row in study.rows}
     assert len(by_job) == 9
     assert by_job["odd/Dice/Die"]["status"] == "failed"
     assert (by_job["odd/Sums/Adder"]["status"], by_job["odd/Sums/Adder"]["quality"]) == ("error", "0.0")
@@ -98,7 +98,7 @@ def test_a_study_from_the_first_job_to_the_report(study: Study) -> None:
     assert len(study.rows) == 9
     assert "written: studies/srdd/report.html" in study.report("html").replace(str(study.here) + "/", "")
     page = (study.here / "studies" / "srdd" / "report.html").read_text(encoding="utf-8")
-    assert 'href="./alone/Adder-' in page
+    assert 'href="./alone-scripted/Adder-' in page
 
 
 def start_slowly(study: Study, seconds: float, requests: int, **environment: str) -> subprocess.Popen[bytes]:

@@ -47,7 +47,7 @@ class Study:
 
     def finished(self, company: str) -> int:
         """How many of its runs are."""
-        return len(list((self.lab.folder / "studies" / "srdd" / company).glob("*/software")))
+        return len(list((self.lab.folder / "studies" / "srdd" / f"{company}-scripted").glob("*/software")))
 
     @property
     def rows(self) -> list[dict[str, str]]:

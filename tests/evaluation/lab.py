@@ -16,7 +16,7 @@ from chatdev.batch.local import work_through
 from chatdev.evaluation.measure import Row
 from chatdev.evaluation.srdd import Srdd
 from chatdev.evaluation.study import Conditions, Study
-from chatdev.evaluation.variants import Variant, variants
+from chatdev.evaluation.variants import MODEL_SIGN, Variant, variants
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer, Received
 
@@ -105,18 +105,22 @@ class Lab:
         return progress
 
     def rows(self, name: str = "study") -> dict[str, Row]:
-        """The rows in the ledger, by key."""
+        """The rows in the ledger, by key without the model."""
         ledger = self.ledger(name)
-        found = {entry.key: dict(entry.result) for entry in ledger.entries("done")}
+        found = {_short(entry.key): dict(entry.result) for entry in ledger.entries("done")}
         ledger.close()
         return found
 
     def problems(self, name: str = "study") -> dict[str, str]:
-        """Why jobs failed, by key."""
+        """Why jobs failed, by key without the model."""
         ledger = self.ledger(name)
-        found = {entry.key: entry.problem for entry in ledger.entries("failed")}
+        found = {_short(entry.key): entry.problem for entry in ledger.entries("failed")}
         ledger.close()
         return found
 
     def _route(self, request: Received) -> Any:
         return self.answer(request, request.headers.get("X-ChatDev-Run", "").partition("-")[0])
+
+
+def _short(key: str) -> str:
+    return key.replace(f"{MODEL_SIGN}scripted/", "/", 1)

@@ -52,7 +52,7 @@ def test_a_machine_with_another_company_is_told(lab: Lab) -> None:
     study = lab.study()
     with preflight(study, study.data.tasks(), lab.variants()) as check:
         other = replace(check, variants=[{**check.variants[0], "fingerprint": "0123456789abcdef"}])
-        with pytest.raises(ConfigError, match="the company of 'alone' is another one on "):
+        with pytest.raises(ConfigError, match="the company of 'alone · scripted' is another one on "):
             elsewhere(other)()
 
 

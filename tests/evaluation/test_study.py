@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from chatdev.batch.ledger import Job
+from chatdev.batch.local import work_through
 from chatdev.errors import ConfigError, MissingModel, ModelRejected
+from chatdev.evaluation.reporting.study_results import Results
 from chatdev.evaluation.study import ATTEMPTS, Study
-from chatdev.evaluation.variants import variants
+from chatdev.evaluation.variants import names_side_by_side, variants
 from chatdev.journal import read_journal
 from chatdev.llm.scripted import ScriptedModel
 from tests.evaluation.lab import BROKEN, GOOD, TALKING, Lab
@@ -35,12 +37,13 @@ def test_every_task_is_run_by_every_variant_and_measured(lab: Lab) -> None:
     row = rows["chain/Sums/Adder"]
     assert row["data"] == "srdd"
     assert (row["task"], row["name"], row["area"], row["category"]) == ("Sums/Adder", "Adder", "Work", "Sums")
-    assert (row["variant"], row["status"], row["acceptance"], row["model"]) == ("chain", "success", 1, "scripted")
+    assert (row["variant"], row["status"], row["acceptance"], row["model"]) == (
+        "chain · scripted", "success", 1, "scripted")
     assert (row["calls"], rows["alone/Sums/Adder"]["calls"]) == (2, 1)
     assert rows["chain/Sums/Doubler"]["acceptance"] is None
     folder = lab.folder / "study" / row["folder"]
     assert (folder / "software" / "main.py").is_file()
-    assert folder.parent.name == "chain"
+    assert folder.parent.name == "chain-scripted"
     assert not list((lab.folder / "study" / ATTEMPTS).iterdir())
 
 
@@ -133,7 +136,7 @@ def test_two_workers_who_did_the_same_leave_one_run(lab: Lab) -> None:
     one, other = asyncio.run(both())
     assert one == other
     assert len(lab.server.requests) == 2
-    assert len(list((lab.folder / "study" / "alone").iterdir())) == 1
+    assert len(list((lab.folder / "study" / "alone-scripted").iterdir())) == 1
 
 
 @pytest.mark.parametrize(("change", "said"), [
@@ -207,10 +210,49 @@ def test_only_the_ablations_that_change_something_are_there(lab: Lab) -> None:
         "talking", "talking up to coding", "talking without dehallucination", "talking without roles"]
 
 
-def test_several_models_make_several_variants() -> None:
+def test_a_job_is_the_same_however_many_models_are_named(lab: Lab) -> None:
     assert [(v.name, v.model) for v in variants(["single"], models=["a", "b"])] == [
         ("single · a", "a"), ("single · b", "b")]
-    assert [(v.name, v.model) for v in variants(["single"], models=["a"])] == [("single", "a")]
+    assert [(v.name, v.model) for v in variants(["single"], models=["a"])] == [("single · a", "a")]
+    assert [v.name for v in variants(["single"])] == ["single"]
+    study, ledger, tasks = lab.study(), lab.ledger(), lab.study().data.tasks()
+    assert study.enter(ledger, list(study.jobs(tasks, variants(["single"], models=["a"])))) == 3
+    assert study.enter(ledger, list(study.jobs(tasks, variants(["single"], models=["a", "b"])))) == 3
+    assert study.enter(ledger, list(study.jobs(tasks, variants(["single"], models=["b", "a"])))) == 0
+    assert Results.read(ledger).variants == ["single · a", "single · b"]
+    ledger.close()
+
+
+def test_the_model_is_left_out_where_all_variants_have_the_same() -> None:
+    assert names_side_by_side(["a · m", "b up to coding · m"]) == {"a · m": "a", "b up to coding · m": "b up to coding"}
+    assert names_side_by_side(["a · m", "b"]) == {"a · m": "a · m", "b": "b"}
+    assert names_side_by_side([]) == {}
+
+
+def test_every_task_is_run_as_often_as_is_wanted(lab: Lab) -> None:
+    study, ledger, chosen = lab.study(), lab.ledger(), lab.variants(lab.companies[0])
+    lab.run(chosen)
+    jobs = list(study.jobs(study.data.tasks(), chosen, repeats=3))
+    assert [job.key for job in jobs[3:5]] == ["alone · scripted/Dice/Die#2", "alone · scripted/Sums/Adder#2"]
+    assert study.enter(ledger, jobs) == 6
+    asyncio.run(work_through(ledger, study.work, at_once=3))
+    results = Results.read(ledger)
+    assert (results.count("alone"), results.count_tasks("alone")) == (9, 3)
+    assert len({row["folder"] for row in results.rows}) == 9
+    assert [row["repeat"] for row in results.rows if row["task"] == "Dice/Die"] == [1, 2, 3]
+    assert len(lab.server.requests) == 9
+    ledger.close()
+
+
+def test_a_study_of_before_models_were_in_names_is_refused_in_words(lab: Lab) -> None:
+    study, ledger, [variant] = lab.study(), lab.ledger(), lab.variants(lab.companies[0])
+    [job, *_] = jobs = list(study.jobs(study.data.tasks(), [variant]))
+    old = {**job.spec, "variant": {**job.spec["variant"], "name": "alone"}}
+    ledger.add([Job("alone/Dice/Die", old)])
+    with pytest.raises(ConfigError, match=r"earlier version of chatdev.*\(alone/Dice/Die\).*Begin another study"):
+        study.enter(ledger, jobs)
+    assert Results.read(ledger).variants == ["alone"]
+    ledger.close()
 
 
 def test_equal_names_and_unknown_companies_are_refused() -> None:
@@ -237,7 +279,7 @@ def test_a_ledger_gives_no_task_and_no_variant_of_its_own(lab: Lab) -> None:
         with pytest.raises(ConfigError, match="that the data set does not have so"):
             asyncio.run(study.work({**job.spec, "task": {**job.spec["task"], **change}}))
     assert not mark.exists()
-    other = {**job.spec["variant"], "name": "x", "sets": ["model.base_url=http://127.0.0.1:9/v1"]}
+    other = {**job.spec["variant"], "name": "x · scripted", "sets": ["model.base_url=http://127.0.0.1:9/v1"]}
     ledger.add([Job("x/a", {**job.spec, "variant": other})])
     with pytest.raises(ConfigError, match=r"open jobs of a variant that this command does not name \(x/a\)"):
         study.enter(ledger, jobs)

@@ -13,6 +13,7 @@ from chatdev.config.validation import name_hint
 from chatdev.engine.activity import digest
 from chatdev.errors import ConfigError, JournalError
 from chatdev.evaluation.measure import FinishedRun
+from chatdev.evaluation.variants import names_side_by_side
 from chatdev.workspace.plain_tree import require_folder
 from chatdev.workspace.snapshot import Software
 
@@ -89,16 +90,9 @@ class Matches:
 
 def pairs_of_study(entries: Iterable[LedgerEntry], folder: Path, variants: Sequence[str] = ()) -> Matches:
     """The pairs in the finished jobs of a study (`Study.jobs`), whose runs lie in `folder`: every two of `variants`
-    (none: all there are) for every task that both have finished. Raises ConfigError for a variant that is not there,
-    or is named alone."""
-    tasks: dict[str, dict[str, FinishedSoftware]] = {}
-    texts: dict[str, str] = {}
-    for entry in entries:
-        if entry.state == "done":
-            row = entry.result
-            made = FinishedSoftware(row["variant"], folder / row["folder"], row["status"] not in ("error", "stopped"))
-            tasks.setdefault(row["task"], {})[made.company] = made
-            texts[row["task"]] = entry.spec["task"]["description"]
+    (none: all there are) for every task, each time that it was run, that both have finished. Raises ConfigError for a
+    variant that is not there, or is named alone."""
+    tasks, texts = _finished_software([entry for entry in entries if entry.state == "done"], folder)
     found: list[Match] = []
     left_out: dict[str, None] = {}  # each once, however many it was to be compared with
     for one, other in combinations(_chosen_variants(variants, tasks), 2):
@@ -108,6 +102,21 @@ def pairs_of_study(entries: Iterable[LedgerEntry], folder: Path, variants: Seque
             elif one in by_company or other in by_company:
                 left_out[f"{task}: {other if one in by_company else one} has no finished run of it"] = None
     return Matches(found, list(left_out))
+
+
+def _finished_software(done: Sequence[LedgerEntry],
+                       folder: Path) -> tuple[dict[str, dict[str, FinishedSoftware]], dict[str, str]]:
+    """By task and time, what every variant made; and the tasks' texts."""
+    tasks: dict[str, dict[str, FinishedSoftware]] = {}
+    texts: dict[str, str] = {}
+    names = names_side_by_side(dict.fromkeys(entry.result["variant"] for entry in done))
+    for row, text in ((entry.result, entry.spec["task"]["description"]) for entry in done):
+        task = row["task"] if row.get("repeat", 1) == 1 else f"{row['task']}#{row['repeat']}"
+        made = FinishedSoftware(names[row["variant"]], folder / row["folder"],
+                                row["status"] not in ("error", "stopped"))
+        tasks.setdefault(task, {})[made.company] = made
+        texts[task] = text
+    return tasks, texts
 
 
 def _chosen_variants(variants: Sequence[str], tasks: Mapping[str, Mapping[str, FinishedSoftware]]) -> Sequence[str]:

@@ -20,8 +20,7 @@ _MANY = 4  # variants, from which on only differences from the first are shown
 def as_text(results: Results) -> str:
     """Tables of means with 95 % intervals, of areas and of paired differences, and the failed jobs."""
     parts = [_head(results), _means(results), _costs(results)]
-    if len(results.areas) > 1:
-        parts += [_areas(results, metric) for metric in results.columns.compared]
+    parts += [_division(results, field, metric) for field, metric in results.divisions]
     if len(results.variants) > 1:
         parts.append(_differences(results))
     if results.failed:
@@ -58,10 +57,18 @@ def _means(results: Results) -> str:
     lines = [["Means (95 % interval)", "runs", *metrics]]
     for name in results.variants:
         found = results.estimates(name, metrics=metrics)
-        runs = results.count(name)
-        lines.append([name, str(runs), *(format_interval(one) + (f" of {one.n}" if one.n not in (0, runs) else "")
-                                         for one in found.values())])
-    return _table(lines)
+        tasks = results.count_tasks(name)
+        lines.append([name, str(results.count(name)), *(
+            format_interval(one) + (f" of {one.n}" if one.n not in (0, tasks) else "") for one in found.values())])
+    return f"{_table(lines)}\n{floor_sentence(results)}".rstrip()
+
+
+def floor_sentence(results: Results) -> str:
+    """What the figures of hidden tests begin from; empty where no refusals were counted."""
+    floor = results.floor
+    return "" if floor is None else (
+        f"A program that only refuses passes {floor.passed:.3f} of the checks of these tasks. As a refusal counts only "
+        f"where the example passes, its acceptance is {floor.acceptance:.3f}.")
 
 
 def _costs(results: Results) -> str:
@@ -74,10 +81,12 @@ def _costs(results: Results) -> str:
     return _table(lines)
 
 
-def _areas(results: Results, metric: str) -> str:
-    lines = [[f"{metric.capitalize()} by area", *results.areas]]
+def _division(results: Results, field: str, metric: str) -> str:
+    """A metric by the parts that a field of the rows divides the tasks into."""
+    parts = results.distinct(field)
+    lines = [[f"{metric.capitalize()} by {field}", *parts]]
     for name in results.variants:
-        found = [results.estimates(name, area, [metric])[metric] for area in results.areas]
+        found = [results.estimates(name, part, [metric], field)[metric] for part in parts]
         lines.append([name, *("–" if one.mean is None else f"{one.mean:.3f} ({one.n})" for one in found)])
     return _table(lines)
 
@@ -139,6 +148,10 @@ def report_data(results: Results) -> dict[str, Any]:
                      for name in results.variants],
         "areas": [{"area": area, "variant": name, **_metrics(results, name, area, results.columns.compared)}
                   for area in results.areas for name in results.variants],
+        "divisions": [{"by": field, "part": part, "variant": name, **_metrics(results, name, part, [metric], field)}
+                      for field, metric in results.columns.divided for part in results.distinct(field)
+                      for name in results.variants],
+        "floor": asdict(results.floor) if results.floor else None,
         "differences": [{"variant": d.variant, "against": d.against, "metric": d.metric, **asdict(d.estimate),
                          "better": d.better, "equal": d.equal, "worse": d.worse} for d in results.differences],
         "failed": [asdict(failed) for failed in results.failed],

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from chatdev.engine.budget import count_noun
 from chatdev.evaluation import plots
-from chatdev.evaluation.reporting.formats import format_interval, format_mean
+from chatdev.evaluation.reporting.formats import floor_sentence, format_interval, format_mean
 from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES, Difference, MeanEstimate
 from chatdev.evaluation.reporting.study_results import Results
 
@@ -45,7 +45,8 @@ def as_page(results: Results, folder: Path, page: Path) -> str:
         drawings=_drawings(results), means=_table(results, (*columns.metrics, *columns.further)),
         costs=_table(results, (*columns.statistics, *columns.further_statistics)), about=columns.about,
         paper=_table(results, columns.published) if columns.published else None,
-        areas={metric: _areas(results, metric) for metric in columns.compared},
+        divisions=[_division(results, field, metric) for field, metric in results.divisions],
+        floor=floor_sentence(results),
         matrices={metric: _matrix(results, metric) for metric in columns.compared}, interval=format_interval,
         shown=_format_metric, tint={name: plots.variant_colour(results, name) for name in results.variants})
 
@@ -62,27 +63,29 @@ def _table(results: Results, metrics: tuple[str, ...]) -> dict[str, Any]:
     found = {name: results.estimates(name, metrics=metrics) for name in results.variants}
     statistics = (*results.columns.statistics, *results.columns.further_statistics)
     return {"columns": [metric.removeprefix("paper_").replace("_", " ") for metric in metrics],
-            "rows": {name: [_cell(one[metric], metric, results.count(name), statistics) for metric in metrics]
+            "rows": {name: [_cell(one[metric], metric, results.count_tasks(name), statistics) for metric in metrics]
                      for name, one in found.items()}}
 
 
-def _cell(one: MeanEstimate, metric: str, runs: int, statistics: Collection[str]) -> Cell:
-    """A mean over its interval, and of how many runs it is when not of all."""
+def _cell(one: MeanEstimate, metric: str, tasks: int, statistics: Collection[str]) -> Cell:
+    """A mean over its interval, and of how many tasks it is when not of all."""
     if metric in statistics:
         return Cell(format_mean(one.mean, metric))
     value, _, ends = format_interval(one).partition(" ")
-    parts = [ends.strip("[]").replace(", ", " – "), count_noun(one.n, "run") if one.n not in (0, runs) else ""]
+    parts = [ends.strip("[]").replace(", ", " – "), count_noun(one.n, "task") if one.n not in (0, tasks) else ""]
     return Cell(value, " · ".join(filter(None, parts)))
 
 
-def _areas(results: Results, metric: str) -> dict[str, list[Cell]]:
-    """By variant, the mean in each area."""
-    return {name: [_heat_cell(results.estimates(name, area, [metric])[metric]) for area in results.areas]
+def _division(results: Results, field: str, metric: str) -> dict[str, Any]:
+    """A metric in the parts that a field divides the tasks into, and by variant the mean in each."""
+    parts = results.distinct(field)
+    rows = {name: [_heat_cell(results.estimates(name, part, [metric], field)[metric]) for part in parts]
             for name in results.variants}
+    return {"title": f"{metric.capitalize()} by {field}", "parts": parts, "rows": rows}
 
 
 def _heat_cell(one: MeanEstimate) -> Cell:
-    return Cell("–") if one.mean is None else Cell(f"{one.mean:.2f}", count_noun(one.n, "run"), round(one.mean, 3))
+    return Cell("–") if one.mean is None else Cell(f"{one.mean:.2f}", count_noun(one.n, "task"), round(one.mean, 3))
 
 
 def _matrix(results: Results, metric: str) -> dict[str, list[Cell]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from statistics import fmean
 from typing import Any
 
 from chatdev.batch.ledger import Ledger, LedgerEntry
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import PAPER
 from chatdev.evaluation.reporting.statistics import Difference, MeanEstimate, difference, estimate
+from chatdev.evaluation.variants import names_side_by_side
 
 FIELD = "measures"
 """The field of a row that names its column set; a row without it is of `SOFTWARE`."""
@@ -32,6 +34,8 @@ class ColumnSet:
     further_statistics: tuple[str, ...] = ()
     published: tuple[str, ...] = ()
     per: str = ""
+    divided: tuple[tuple[str, str], ...] = ()
+    """Fields of rows by which a metric is divided, beside the area."""
 
     @property
     def all_fields(self) -> tuple[str, ...]:
@@ -41,10 +45,12 @@ class ColumnSet:
 
 SOFTWARE = ColumnSet(
     about="Completeness, executability and consistency multiply to quality. Acceptance is the share of hidden tests "
-          "passed, on tasks that have some: whether the program does what was asked.",
+          "passed, on tasks that have some: whether the program does what was asked. Solved is the share of tasks of "
+          "which all are passed.",
     metrics=("completeness", "executability", "consistency", "quality", "acceptance", "solved"), main="quality",
     compared=("quality", "acceptance", "solved"), statistics=("seconds", "tokens", "files", "lines", "cost"),
-    further=("quality_mean",), further_statistics=("prompt_tokens", "completion_tokens", "calls"), published=PAPER)
+    further=("quality_mean",), further_statistics=("prompt_tokens", "completion_tokens", "calls"), published=PAPER,
+    divided=(("way", "solved"), ("layout", "solved")))
 
 VERILOG = ColumnSet(
     about="Compiled: the module and the bench make a simulation. Solved: it agrees with the reference at every sample "
@@ -60,6 +66,14 @@ _COLUMN_SETS = {"verilog": VERILOG}
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> ColumnSet:
     """The columns that the rows of a study have in common."""
     return next((_COLUMN_SETS.get(str(row.get(FIELD)), SOFTWARE) for row in rows), SOFTWARE)
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A program that only refuses: the share of checks that it passes, and what it gets for them."""
+
+    passed: float
+    acceptance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +116,26 @@ class Results:
         if not variants:
             raise ConfigError(f"there is no study {ledger.batch!r} in this ledger; begin it with `chatdev eval srdd "
                               f"--study {ledger.batch}`, or give another --study or --ledger")
-        return cls(ledger.batch, rows, failed, list(variants), unfinished, seed)
+        return cls(ledger.batch, rows, failed, list(variants), unfinished, seed)._with_short_names()
+
+    def _with_short_names(self) -> Results:
+        """The same without the model in the variants' names where all have one model."""
+        shown = names_side_by_side(self.variants)
+        rows = [{**row, "variant": shown.get(row["variant"], row["variant"])} for row in self.rows]
+        failed = [replace(job, variant=shown[job.variant]) for job in self.failed]
+        return replace(self, rows=rows, failed=failed, variants=list(shown.values()))
 
     @cached_property
     def columns(self) -> ColumnSet:
         """What is shown of the rows."""
         return columns_of(self.rows)
 
-    def estimates(self, variant: str, area: str | None = None,
-                  metrics: Iterable[str] | None = None) -> dict[str, MeanEstimate]:
-        """The mean of each metric (None: every one) of a variant, in one area or in all."""
-        rows = [row for row in self._rows_of(variant) if area in (None, row.get("area"))]
-        return {metric: estimate([value for row in rows if (value := _value(row, metric)) is not None], self.seed)
+    def estimates(self, variant: str, part: str | None = None, metrics: Iterable[str] | None = None,
+                  by: str = "area") -> dict[str, MeanEstimate]:
+        """The mean of each metric (None: every one) of a variant over tasks, of which one that was run several times
+        has the mean of its runs: over all tasks, or those whose field `by` is `part`."""
+        rows = [row for row in self._rows_of(variant) if part in (None, row.get(by))]
+        return {metric: estimate(list(_by_task(rows, metric).values()), self.seed)
                 for metric in (self.columns.all_fields if metrics is None else metrics)}
 
     def tokens_per(self, variant: str) -> float | None:
@@ -122,15 +144,33 @@ class Results:
         good = sum(float(row.get(self.columns.per) or 0) for row in rows)
         return sum(row["tokens"] for row in rows) / good if good else None
 
+    @property
+    def divisions(self) -> list[tuple[str, str]]:
+        """By which fields of the rows which metrics are divided, where there is more than one part."""
+        found = [("area", metric) for metric in self.columns.compared]
+        found += [(field, metric) for field, metric in self.columns.divided]
+        return [(field, metric) for field, metric in found if len(self.distinct(field)) > 1]
+
+    @cached_property
+    def floor(self) -> Floor | None:
+        """What a program that only refuses would get; None where no refusals were counted."""
+        tried = {row["task"]: row for row in sorted(self.rows, key=lambda row: row.get("checks") or 0)
+                 if row.get("checks") and row.get("refusals") is not None}  # the longest list of a task's checks
+        if not tried:
+            return None
+        only = [row["refusals"] == row["checks"] for row in tried.values()]
+        return Floor(fmean(row["refusals"] / row["checks"] for row in tried.values()), fmean(only))
+
     @cached_property
     def areas(self) -> list[str]:
         """The areas of the tasks that were measured."""
-        return sorted({row["area"] for row in self.rows if row.get("area")})
+        return self.distinct("area")
 
     @cached_property
     def differences(self) -> list[Difference]:
         """Every two variants compared, the later one against the earlier one."""
-        return [difference((one, other), metric, (self._by_task(one, metric), self._by_task(other, metric)), self.seed)
+        return [difference((one, other), metric, (_by_task(self._rows_of(one), metric),
+                                                  _by_task(self._rows_of(other), metric)), self.seed)
                 for other, one in combinations(self.variants, 2) for metric in self.columns.compared]
 
     def distinct(self, name: str) -> list[str]:
@@ -140,6 +180,10 @@ class Results:
     def count(self, variant: str) -> int:
         """How many runs of a variant were measured."""
         return len(self._rows_of(variant))
+
+    def count_tasks(self, variant: str) -> int:
+        """On how many tasks those were."""
+        return len({row["task"] for row in self._rows_of(variant)})
 
     def _rows_of(self, variant: str) -> list[Mapping[str, Any]]:
         return self._rows_by_variant.get(variant, [])
@@ -151,8 +195,14 @@ class Results:
             found.setdefault(str(row.get("variant")), []).append(row)
         return found
 
-    def _by_task(self, variant: str, metric: str) -> dict[str, float]:
-        return {row["task"]: value for row in self._rows_of(variant) if (value := _value(row, metric)) is not None}
+
+def _by_task(rows: Iterable[Mapping[str, Any]], metric: str) -> dict[str, float]:
+    """The mean of a metric's values by task."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if (value := _value(row, metric)) is not None:
+            found.setdefault(row["task"], []).append(value)
+    return {task: fmean(values) for task, values in found.items()}
 
 
 def _value(row: Mapping[str, Any], metric: str) -> float | None:

@@ -84,6 +84,6 @@ def test_the_variants_of_a_study_are_paired_task_by_task(tmp_path: Path, chat_se
         pairs_of_study(ledger.entries("done"), tmp_path / "study", ["chan"])
     with pytest.raises(ConfigError, match=r"only 'chain' is named; give two variants"):
         pairs_of_study(ledger.entries("done"), tmp_path / "study", ["chain"])
-    rows = [entry for entry in ledger.entries("done") if entry.key != "chain/Dice/Die"]
+    rows = [entry for entry in ledger.entries("done") if entry.key != "chain · scripted/Dice/Die"]
     assert pairs_of_study(rows, tmp_path / "study").left_out == ["Dice/Die: chain has no finished run of it"]
     ledger.close()
