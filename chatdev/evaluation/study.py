@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from chatdev.batch.attempt import SHARED_BUDGET, Allowance, AttemptFailed, AttemptStopped, Expense, Failure
-from chatdev.batch.ledger import Job, Ledger, LedgerEntry, plain_json
+from chatdev.batch.ledger import Job, Ledger, plain_json
 from chatdev.config.trust_record import trusted_digests
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row
+from chatdev.evaluation.study_changes import refuse_changes, refuse_other_run
 from chatdev.evaluation.tasks import Task
-from chatdev.evaluation.variants import Variant, name_without_model
+from chatdev.evaluation.variants import Variant
 from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
 from chatdev.runner.api import aresume
@@ -144,19 +145,7 @@ class Study:
         begun under other conditions, or with another text of a task or company: its rows could not be compared; and
         when it has open jobs of variants that nobody named here: a ledger may be somebody else's, and says as little of
         what may happen on this machine as a run folder does."""
-        new = {job.key: job for job in jobs}
-        named = [job.spec["variant"] for job in jobs]
-        for entry in ledger.entries():
-            _refuse_older_name(ledger.batch, entry)
-            job = new.get(entry.key)
-            expected = {**entry.spec, "conditions": asdict(self.conditions), **(job.spec if job else {})}
-            if changes := list(_differences(entry.spec, expected)):
-                raise ConfigError(f"the study {ledger.batch!r} was begun differently ({entry.key}): {changes[0]}. Go on"
-                                  " as it was begun, or begin another one: --study NAME")
-            if named and entry.state in ("open", "running") and entry.spec["variant"] not in named:
-                raise ConfigError(f"the study {ledger.batch!r} has open jobs of a variant that this command does not "
-                                  f"name ({entry.key}); name it too (--companies, --set, --model), or begin another "
-                                  "study: --study NAME")
+        refuse_changes(ledger, jobs, asdict(self.conditions))
         return ledger.add(jobs)
 
     async def work(self, spec: Mapping[str, Any]) -> Row:
@@ -174,7 +163,7 @@ class Study:
         embedder = embedder_of(self.conditions.embedder, self.embedder_url, self.trust)
         before = Expense()
         if folder.is_dir():
-            await asyncio.to_thread(_refuse_other_run, folder, task, variant)
+            await asyncio.to_thread(refuse_other_run, folder, task, variant)
         else:
             await asyncio.to_thread(embedder.embed, [task.description])  # one that is down must cost no run
             before = await self._run(task, variant, folder)
@@ -241,24 +230,6 @@ async def _check_resources(variant: Variant, options: RunOptions) -> None:
         resolve_resources(variant.load().word, options, resources)
 
 
-def _refuse_older_name(study: str, entry: LedgerEntry) -> None:
-    """Raise ConfigError for a job of a study that an earlier version began: it named the model in some only."""
-    variant = entry.spec["variant"]
-    if variant["model"] and name_without_model(variant["name"], variant["model"]) == variant["name"]:
-        raise ConfigError(f"the study {study!r} was begun by an earlier version of chatdev, which left the model out of"
-                          f" the names of jobs ({entry.key}); `chatdev eval report` still shows it. Begin another study"
-                          " for new runs: --study NAME")
-
-
-def _refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:
-    """Raise ConfigError when a run that is there already is not that of the task and variant."""
-    order = RecordedRun.read(folder).order
-    model = variant.model or order.options.get("model")
-    asked = variant.load().resolved, task.description, model
-    if (order.company, order.inputs.get("task"), order.options.get("model")) != asked:
-        raise ConfigError(f"the run in {folder} is of another task, company or model; take another --folder")
-
-
 def _folder_name(task: Task, repeat: int) -> str:
     """A folder's name for a task, which no other task has; from the second time on with the number."""
     name = f"{slug(task.name)[:48]}-{hashlib.sha256(task.id.encode()).hexdigest()[:6]}"
@@ -291,13 +262,3 @@ def _rename(source: Path, target: Path) -> None:
 
 def _expense(run: Run) -> Expense:
     return Expense(run.usage.cost, run.usage.prompt_tokens + run.usage.completion_tokens)
-
-
-def _differences(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """What differs, one line each."""
-    for name in sorted({*before, *now}):
-        one, other = before.get(name), now.get(name)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            yield from _differences(one, other, f"{path}{name}.")
-        elif one != other:
-            yield f"{path}{name} was {one!r} and is {other!r}"
