@@ -15,7 +15,7 @@ from chatdev.runner.recorded import RecordedRun
 
 def refuse_changes(ledger: Ledger, jobs: Sequence[Job], conditions: Mapping[str, Any]) -> None:
     """Raise ConfigError when the study in the ledger was begun under other `conditions`, with another text of a task or
-    company, or by a version that named jobs otherwise; and when it has open jobs of variants that `jobs` do not name."""
+    company, or by a version that named jobs otherwise; and when it has open jobs of variants that `jobs` omit."""
     new = {job.key: job for job in jobs}
     named = [job.spec["variant"] for job in jobs]
     for entry in ledger.entries():
