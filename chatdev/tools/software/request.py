@@ -83,11 +83,11 @@ def _named_languages(text: str) -> Iterator[str]:
 
 
 def _has(patterns: Iterable[str], text: str) -> bool:
-    return any(_compiled(pattern).search(text) for pattern in patterns)
+    return any(_pattern(pattern).search(text) for pattern in patterns)
 
 
 @functools.cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 

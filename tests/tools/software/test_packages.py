@@ -55,7 +55,7 @@ def test_other_languages_name_their_own_file(path: str, source: str, file: str, 
     assert found({path: source.encode()}) == {"names": names, "file": file}
 
 
-def test_scripts_of_a_page_and_packages_of_the_program_itself_need_nothing() -> None:
+def test_pages_and_own_packages_need_nothing() -> None:
     assert found({"index.html": b"<p>", "a.js": b"import x from 'y'"})["file"] == ""
     assert found({"Main.java": b"import app.model.Board;", "model/Board.java": b"package app.model;"})["file"] == ""
 
