@@ -23,6 +23,7 @@ def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Mistake]:
         path: KeyPath = ("phases", name)
         yield from _roles(company, phase, path)
         yield from _acting_alone(phase, path)
+        yield from _concluding(phase, path)
         yield from _tools(company, phase, tools, path)
         yield from _reads(company, phase, path)
         yield from _writes(company, phase, items, path)
@@ -44,6 +45,16 @@ def _acting_alone(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
         if needed:
             yield Mistake((*path, key), "this needs an instructor, and the phase has none; add `instructor: ROLE` or "
                           "leave this key out")
+
+
+def _concluding(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
+    """Failing feedback outranks the assistant; so where it alone may conclude, nobody can."""
+    if phase.feedback and phase.concludes == "assistant":
+        advice = "let the instructor conclude (`concludes: instructor`, or `either`)" if phase.instructor else \
+            "leave this key out"
+        yield Mistake((*path, "concludes"), "while the feedback fails, the assistant cannot conclude, and nobody else "
+                      "may: such a phase ends when the feedback passes, when two deliveries in a row change nothing, "
+                      f"or with the last round; {advice}", warning=True)
 
 
 def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Mistake]:

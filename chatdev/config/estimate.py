@@ -67,7 +67,7 @@ def estimate(company: CompanyConfig, inputs: Mapping[str, Any], default: ModelSe
     answers as far as the phase's budget of calls lets them, and the reflections. Not counted:
     repeated requests, unreadable responses, tool calls within a turn. A token is 4 characters, a reply 400 tokens,
     and every call reads the system prompt, the opening and what was said before it in the phase (at most `window`
-    exchanges).
+    exchanges; where memory is fresh, what was said in its round).
     """
     sizes = {shown.phase: (len(shown.system) + len(shown.opening)) // CHARACTERS
              for shown in preview(company, inputs, default=default, profiles=profiles)}
@@ -143,8 +143,9 @@ def _dialogue(rules: _Rules, name: str, calls: int) -> Load:
     """What `calls` calls of a phase take, each reading what was said before."""
     phase = rules.company.phases[name]
     profile = _profile(rules, phase)
-    window = phase_limits(phase, profile).window
-    remembered = sum(min(n, 2 * window) if window else n for n in range(calls))
+    limits = phase_limits(phase, profile)
+    most = 1 + 2 * limits.questions if phase.memory.fresh else 2 * limits.window if limits.window else calls
+    remembered = sum(min(n, most) for n in range(calls))
     prompt, completion = calls * rules.prompts[name] + remembered * REPLY, calls * REPLY
     return Load(calls, prompt, completion, profile.cost(prompt, completion))
 

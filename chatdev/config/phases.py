@@ -73,6 +73,8 @@ class Memory(StrictModel):
 
     window: int | None = Field(None, ge=1)
     """How many of the last exchanges are kept beside the opening; unset: all."""
+    fresh: bool = False
+    """Whether every round begins anew: with the opening as it reads by then, and nothing of the rounds before."""
 
 
 class Guidance(StrictModel):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from chatdev.config.phases import Phase, PhaseLimits
+from chatdev.config.templates import variables
 from chatdev.engine.constraint import constraint_for
 from chatdev.engine.context import RunContext
 from chatdev.engine.delivery import Assessment, Deliveries, ResponseOutcome
@@ -17,11 +19,13 @@ from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.place import Place
 from chatdev.replies import read_marker
+from chatdev.tools.base import Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What is fixed when a phase begins: the task of the pair, who they are, and the form of the solution in words."""
+    """What is fixed when a phase begins, and anew for each round where its memory is fresh: the task of the pair, who
+    they are, and the form of the solution in words."""
 
     phase: Phase
     place: Place
@@ -44,6 +48,8 @@ class Dialogue:
     turns: Turns
     deliveries: Deliveries
     progress: DialogueProgress
+    open_anew: Callable[[Place, int], tuple[str, Brief]]
+    """Gives the opening and the brief as they are when a round begins, by its place and number."""
     _guard_report: str = field(default="")
     """As the pair knows it."""
     _has_drafts: bool = field(default=False)
@@ -64,15 +70,27 @@ class Dialogue:
         return ending
 
     async def _run_rounds(self) -> Ending:
-        instructor = self.brief.instructor
         instructs = self.brief.phase.opens == "instructor"  # otherwise the opening is the first instruction
         while True:
+            if self.brief.phase.memory.fresh and self.progress.round:
+                self._forget()
+            instructor = self.brief.instructor
             if instructor and instructs and (ending := await self._instruct(instructor)):
                 return ending
             instructs = True
             self.progress.begin_round()
             if ending := await self._respond() or BEFORE_NEXT_ROUND(self.progress):
                 return ending
+
+    def _forget(self) -> None:
+        """The next round begins with the opening as it reads now, and what tools and engine have to say of what stands;
+        its response is the first one of its kind, so there may be drafts of it."""
+        number = self.progress.round + 1
+        opening, self.brief = self.open_anew(self.brief.place.at("round", number), number)
+        self.turns.memory.begin_anew(opening)
+        self._has_drafts = False
+        self._report_verdicts(self.deliveries.guard, None if "feedback" in variables(self.brief.phase.opening)
+                              else self.deliveries.verdict)
 
     async def _instruct(self, instructor: Agent) -> Ending | None:
         """The instructor's next instruction; an ending when it accepts what is there instead."""
@@ -148,7 +166,8 @@ class Dialogue:
         """The response after the questions it needs, the best one of its drafts, and where it was made."""
         assistant, limits = self.brief.assistant, self.brief.limits
         utterance = await self._ask_questions(place)
-        if limits.drafts > 1 and not (self._has_drafts or self.deliveries.made):
+        is_first = not self.deliveries.made or self.brief.phase.memory.fresh
+        if limits.drafts > 1 and is_first and not self._has_drafts:
             self._has_drafts = True
             drafts = Drafts(self.context, self.deliveries, self._draw, self._assess, limits.drafts,
                             1 if assistant.tools else limits.drafts_at_once)
@@ -189,21 +208,26 @@ class Dialogue:
         return await self.deliveries.assess(marked.body if marked.kind else text, place)
 
     def _report(self, unchanged: bool) -> None:
-        """What is read beside the response: by the pair the feedback, and what the guard says otherwise than before;
-        by who speaks next that nothing changed."""
-        verdict, guard, phase = self.deliveries.verdict, self.deliveries.guard, self.brief.phase
-        if guard and guard.report != self._guard_report:
-            self._guard_report = guard.report
-            self._report_to(None, self.context.say("report", tool=phase.guard, report=guard.report,
-                                                   passed=guard.passed))
-        if verdict:
-            self._report_to(None, self.context.say("report", tool=phase.feedback, report=verdict.report,
-                                                   passed=verdict.passed))
+        """What is read beside the response: by the pair what the tools say; by who speaks next that nothing changed."""
+        verdict, guard = self.deliveries.verdict, self.deliveries.guard
+        if not self.brief.phase.memory.fresh:
+            self._report_verdicts(guard, verdict)
         if unchanged:
             failing = next((one for one in (verdict, guard) if one and not one.passed), None)
             self._report_to("instructor" if self.brief.instructor else "assistant", self.context.say(
                 "same_again", times=self.progress.same, report=failing.report if failing else "", passed=not failing,
                 alone=not self.brief.instructor))
+
+    def _report_verdicts(self, guard: Verdict | None, feedback: Verdict | None) -> None:
+        """Tell the pair the feedback, and what the guard says otherwise than it said when they heard it last."""
+        phase = self.brief.phase
+        if guard and guard.report != self._guard_report:
+            self._guard_report = self._guard_report if phase.memory.fresh else guard.report
+            self._report_to(None, self.context.say("report", tool=phase.guard, report=guard.report,
+                                                   passed=guard.passed))
+        if feedback:
+            self._report_to(None, self.context.say("report", tool=phase.feedback, report=feedback.report,
+                                                   passed=feedback.passed))
 
     def _tell_unchanged(self, text: str) -> None:
         """Tell the assistant that its answer changed nothing, and take the answer from its view."""

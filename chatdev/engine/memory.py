@@ -47,6 +47,11 @@ class ShortTermMemory:
         """Remember one more utterance."""
         self.utterances.append(utterance)
 
+    def begin_anew(self, opening: str) -> None:
+        """Forget all but a new opening and what was reported since anybody spoke."""
+        spoken = [at for at, one in enumerate(self.utterances, start=1) if one.speaker]
+        self.opening, self.utterances = opening, self.utterances[max(spoken, default=0):]
+
     def drop(self, speaker: Speaker, text: str) -> None:
         """Let a speaker forget that it ever said this: what it reads of itself it says again."""
         self.utterances = [replace(one, dropped=True) if (one.speaker, one.text) == (speaker, text) else one

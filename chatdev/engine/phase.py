@@ -75,15 +75,19 @@ class PhaseRun:
 
     def _open_dialogue(self) -> Dialogue:
         phase, context = self.phase, self.context
-        values = self._visible_values()
-        opening = render(phase.opening, values, f"phases.{self.name}.opening")
+        opening, brief = self._open(self.place, 0)
         images = tuple(image for key, image in context.inputs.images.items() if key in names_read(phase.reads))
-        brief = self._brief(values)
-        context.emit(Uttered(self.place, "opening", None, "opening", opening, 0))
         progress = self._course(brief)
         agent_tools = AgentTools(context, self.state, phase.tool_calls, progress.loops)
         turns = Turns(context, ShortTermMemory(opening, images), self.calls, agent_tools, window=brief.limits.window)
-        return Dialogue(context, brief, turns, deliveries=self.deliveries, progress=progress)
+        return Dialogue(context, brief, turns, deliveries=self.deliveries, progress=progress, open_anew=self._open)
+
+    def _open(self, place: Place, number: int) -> tuple[str, Brief]:
+        """The opening and the brief by the values, the software and the feedback as they stand when a round begins."""
+        values = self._visible_values()
+        opening = render(self.phase.opening, values, f"phases.{self.name}.opening")
+        self.context.emit(Uttered(place, "opening", None, "opening", opening, number))
+        return opening, self._brief(values)
 
     def _visible_values(self) -> Mapping[str, Any]:
         """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""

@@ -71,11 +71,12 @@ class Target(Protocol):
 
 @dataclass(slots=True)
 class ValueTarget:
-    """A name of long-term memory. It is written at the end of the phase, or at each delivery where tools judge it."""
+    """A name of long-term memory. It is written at the end of the phase, or at each delivery where that is `seen`: by
+    tools that judge it, or by an opening of the next round."""
 
     state: State
     name: str
-    judged: bool = False
+    seen: bool = False
     value: Any = field(init=False)
     accepted: int = field(init=False, default=0)
     keeps_versions: bool = field(init=False, default=False)
@@ -112,10 +113,10 @@ class ValueTarget:
         return replace(self.state, values={**self.state.values, self.name: delivery})
 
     async def accept(self, delivery: Any, place: Place) -> Acceptance:
-        """Take the value; where tools judge it, they find it in long-term memory at once."""
+        """Take the value; where it is seen, it is in long-term memory at once."""
         unchanged = self.accepted > 0 and delivery == self.value
         self.value, self.accepted = delivery, self.accepted + 1
-        if self.judged:
+        if self.seen:
             self.state.values[self.name] = delivery
         return Acceptance((self.name,), (), unchanged)
 
@@ -190,4 +191,4 @@ def target_of(phase: Phase, state: State, *, anew: bool = False) -> ValueTarget 
     """The target that a phase names in `writes`."""
     if phase.writes == "software":
         return SoftwareTarget(state, anew)
-    return ValueTarget(state, phase.writes, judged=phase.feedback is not None)
+    return ValueTarget(state, phase.writes, seen=phase.feedback is not None or phase.memory.fresh)

@@ -126,6 +126,17 @@ def test_a_phase_that_never_runs_is_a_warning(tmp_path: Path) -> None:
     assert warnings(loaded(tmp_path)) == []
 
 
+@pytest.mark.parametrize(("phase", "advice"), [
+    ("concludes: assistant", "let the instructor conclude"),
+    ("concludes: assistant, instructor: null", "leave this key out"),
+    ("concludes: either", ""), ("concludes: assistant, feedback: null, opening: Go.", ""),
+])
+def test_failing_feedback_with_an_assistant_that_concludes_is_a_warning(tmp_path: Path, phase: str,
+                                                                        advice: str) -> None:
+    said = warnings(loaded(tmp_path, f"phases: {{coding: {{{phase}}}}}"))
+    assert ["phases.coding.concludes" in line and advice in line for line in said] == [True] * bool(advice)
+
+
 @pytest.mark.parametrize("kind", ["file", "image"])
 def test_a_company_cannot_say_which_file_of_the_user_is_read(tmp_path: Path, kind: str) -> None:
     said = refused(tmp_path, f"inputs: {{mine: {{kind: {kind}, default: /etc/passwd}}}}")
