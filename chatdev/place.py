@@ -18,6 +18,7 @@ Part = Literal[
     "act", "trim", "more", "again", "call",  # of a turn: after a tool, to fit, to go on, afresh; a tool
 ]
 _OF_A_TURN: frozenset[Part] = frozenset({"act", "trim", "more", "again", "call"})
+_OF_A_DRAFT: frozenset[Part] = frozenset({"draft", "feedback", "guard", *_OF_A_TURN})
 
 
 class Place(str):
@@ -67,6 +68,12 @@ class Place(str):
         return Place("/".join(parts))
 
     @property
+    def draft(self) -> int:
+        """Which draft of a response is made here; 1 where there are no others."""
+        numbers = (part.partition("-")[2] for part in self.parts if _kind(part) == "draft")
+        return next((int(number) for number in numbers if number.isdecimal() and len(number) < 10), 1)
+
+    @property
     def first_draft(self) -> Place:
         """The place of the first draft, where this is the place of another one."""
         parts = self.parts
@@ -90,7 +97,7 @@ class Place(str):
         for own, another in zip_longest(self.parts, Place(other).parts, fillvalue=""):
             if own != another:
                 kinds = {_kind(own), _kind(another)}
-                return kinds == {"branch"} or ("draft" in kinds and kinds <= {"draft", None, *_OF_A_TURN})
+                return kinds == {"branch"} or ("draft" in kinds and kinds <= {None, *_OF_A_DRAFT})
         return False
 
 

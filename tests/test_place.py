@@ -61,6 +61,19 @@ def test_branches_are_told_apart_from_what_follows_one_another() -> None:
     assert not Place("a#1/pass-1").in_other_branch("a#1/pass-2")
 
 
+def test_either_of_two_drafts_may_come_first() -> None:
+    turn = ROUND.at("assistant")
+    second, third = turn.at("draft", 2), turn.at("draft", 3)
+    for own, other in ((second, third), (second.at("more", 1), third), (turn, third), (turn.at("again", 1), second),
+                       (second, turn.at("guard"))):
+        assert own.in_other_branch(other)
+        assert other.in_other_branch(own)
+    assert not second.in_other_branch(second.at("feedback"))
+    assert not turn.at("ask", 1).in_other_branch(second)
+    assert not turn.at("retry", 1).in_other_branch(second)
+    assert (turn.draft, third.at("more", 1).draft, third.first_draft) == (1, 3, turn)
+
+
 @given(st.text(), st.text())
 def test_any_text_of_a_journal_can_be_asked(text: str, other: str) -> None:
     place = Place(text)
@@ -68,3 +81,4 @@ def test_any_text_of_a_journal_can_be_asked(text: str, other: str) -> None:
     assert place.nearest_step == "" or place.startswith(place.nearest_step)
     assert place.startswith(place.turn)
     place.in_other_branch(other)
+    assert place.draft >= 0

@@ -154,7 +154,8 @@ class Console:
             return
         if self._floor is None:
             titles = self._titles.get(place.nearest_step, {})
-            self._speaker(titles.get(place.speaker, ""), "", place.speaker)
+            kind = f"draft {place.draft}" if place.draft > 1 else ""
+            self._speaker(titles.get(place.speaker, ""), kind, place.speaker)
             self._floor = place.turn
         if self._floor == place.turn:
             self._request = place

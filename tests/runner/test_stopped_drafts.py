@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -31,6 +32,7 @@ def stubs(count: int, version: int) -> str:
 ANSWERS: dict[str, Any] = {
     **dict(zip(PLACES, [stubs(2, 1), stubs(1, 2), stubs(2, 3), stubs(1, 4)], strict=True)), AFTER: "<SOLUTION>"}
 """The second draft is chosen, though the fourth is as good."""
+JUDGED = [(PLACES[0], 1 / 3, True), (PLACES[1], 0.5, True), (PLACES[2], 1 / 3, False), (PLACES[3], 0.5, False)]
 LOST = Scripted(status=500)
 STUCK = Scripted("too late", delay=60)
 
@@ -118,18 +120,17 @@ def test_minutes_that_end_in_the_third_keep_the_best_so_far(shop: Shop) -> None:
     outcome = stopped(shop, "--max-minutes", "0.05", **{PLACES[2]: STUCK})
     assert outcome.status == 6
     assert version(outcome) == "VERSION = 2"
-    assert_same(resume(shop, outcome.folder), whole(shop))
+    assert last_drafts(resume(shop, outcome.folder)) == JUDGED
 
 
 @pytest.mark.parametrize("failure", [LOST, STUCK], ids=["lost", "hangs"])
 def test_a_draft_that_fails_for_good_ends_the_run_which_goes_on_there(shop: Shop, failure: Scripted) -> None:
-    other = whole(shop)
     shop.environment["CHATDEV_REPLY_SECONDS"] = "0.2"
     outcome = stopped(shop, **{PLACES[2]: failure})
     assert outcome.status == 3
     assert version(outcome) == "VERSION = 2"
     assert [place for place in activities(outcome) if place in PLACES] == PLACES[:2]
-    assert_same(resume(shop, outcome.folder), other)
+    assert last_drafts(resume(shop, outcome.folder)) == JUDGED
     assert asked(shop.server) == [*PLACES[2:], AFTER]
 
 
@@ -149,18 +150,20 @@ def test_a_replay_of_a_stopped_run_comes_to_the_same_software(shop: Shop) -> Non
     assert software(folder) == software(outcome.folder)
 
 
-def test_a_run_that_is_killed_between_drafts_goes_on(shop: Shop) -> None:
-    other = whole(shop)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_ended_between_drafts_goes_on(shop: Shop, number: signal.Signals) -> None:
     shop.route({**ANSWERS, PLACES[2]: STUCK})
     process = shop.start(*shop.arguments("--name", "stopped"))
     deadline = time.monotonic() + 30
     while PLACES[2] not in asked(shop.server) and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
+    process.send_signal(number)
     outcome = shop.finish(process)
+    if number == signal.SIGINT:
+        assert version(outcome) == "VERSION = 2"
     shop.server.requests.clear()
     shop.route(ANSWERS)
-    assert_same(resume(shop, outcome.folder), other)
+    assert last_drafts(resume(shop, outcome.folder)) == JUDGED
     assert asked(shop.server) == [*PLACES[2:], AFTER]
 
 
@@ -179,6 +182,44 @@ def test_a_resumed_wave_counts_what_the_phase_has_spent_before(shop: Shop) -> No
     resumed.assert_succeeded()
     assert asked(shop.server) == []
     assert version(resumed) == "VERSION = 2"
+
+
+def test_a_wave_is_gone_on_with_when_a_later_phase_has_changed(shop: Shop) -> None:
+    at_once(4)
+    outcome = stopped(shop, **{PLACES[1]: LOST})
+    file = shop.company / "company.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("CHANGE", "IMPROVE"), encoding="utf-8")
+    resume(shop, outcome.folder).assert_succeeded()
+    assert asked(shop.server) == [PLACES[1], AFTER]
+
+
+def test_a_replay_tells_of_the_same_drafts(shop: Shop) -> None:
+    at_once(4)
+    other = whole(shop)
+    again = shop.command("replay", str(other.folder), "--json")
+    told = [json.loads(line) for line in again.out.splitlines()]
+    assert [(event["place"], event["score"], event["chosen"]) for event in told if event["kind"] == "DraftJudged"] \
+        == last_drafts(other)
+    assert shop.server.requests == []
+
+
+def test_a_copy_of_a_run_can_begin_at_a_draft(shop: Shop) -> None:
+    other = whole(shop)
+    shop.route({**ANSWERS, PLACES[2]: stubs(0, 3)})
+    forked = resume(shop, other.folder, "--from", PLACES[2], "--name", "z-fork")
+    forked.assert_succeeded()
+    assert version(forked) == "VERSION = 3"
+    assert asked(shop.server) == [PLACES[2], AFTER]
+
+
+def test_streamed_drafts_do_not_mix(shop: Shop) -> None:
+    at_once(4)
+    shop.route({place: Scripted(answer, drip=0.002) for place, answer in ANSWERS.items()})
+    lines = shop.run("--stream").out.splitlines()
+    first, chosen = (line for line in lines if "VERSION" in line)
+    number = first.removeprefix("VERSION = ")
+    assert ("  Maker" if number == "1" else f"  Maker · draft {number}") in lines
+    assert chosen.strip() == "VERSION = 2"
 
 
 def test_the_console_tells_of_each_draft(shop: Shop) -> None:
@@ -213,5 +254,4 @@ def test_no_order_of_arrival_and_no_stop_changes_what_is_made(shop: Shop, order:
     resumed = resume(shop, outcome.folder)
     resumed.assert_succeeded()
     assert version(resumed) == "VERSION = 2"
-    assert last_drafts(resumed) == [(PLACES[0], 1 / 3, True), (PLACES[1], 0.5, True), (PLACES[2], 1 / 3, False),
-                                    (PLACES[3], 0.5, False)]
+    assert last_drafts(resumed) == JUDGED
