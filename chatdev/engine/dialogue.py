@@ -14,7 +14,7 @@ from chatdev.engine.drafts import Drafts
 from chatdev.engine.memory import Utterance
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
 from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, DialogueProgress, Ending
-from chatdev.engine.turn import Turns
+from chatdev.engine.turn import Turns, warm
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.place import Place
@@ -164,7 +164,7 @@ class Dialogue:
 
     async def _formal_response(self, place: Place) -> tuple[Utterance, Place]:
         """The response after the questions it needs, the best one of its drafts, and where it was made."""
-        assistant, limits = self.brief.assistant, self.brief.limits
+        assistant, limits = warm(self.brief.assistant, self.progress.repeats), self.brief.limits
         utterance = await self._ask_questions(place)
         is_first = not self.deliveries.made or self.brief.phase.memory.fresh
         if limits.drafts > 1 and is_first and not self._has_drafts:
@@ -196,7 +196,7 @@ class Dialogue:
         """The assistant's response at its first attempt; it is not said yet."""
         bounded = self.brief.phase.solution.most is not None  # a small model does not find the end of a list
         constraint = self._constraint() if bounded else None
-        return await self.turns.take(agent, place, constraint, repeats=self.progress.repeats)
+        return await self.turns.take(agent, place, constraint)
 
     async def _assess(self, text: str, place: Place) -> Assessment:
         """What a draft is worth, read as `_respond` will read the one that is chosen."""
