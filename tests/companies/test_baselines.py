@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatdev import Company
+from chatdev.paths import settings_file
 from tests.engine.studio import program
 from tests.support.chat_server import ChatServer, Received
 
@@ -26,6 +27,25 @@ def test_single_is_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
     requests = work("single", chat_server, tmp_path, {"coding": program()})
     assert len(requests) == 1
     assert "a greeting" in requests[0].body["messages"][-1]["content"]
+
+
+def test_single_drafts_keeps_the_first_draft_that_works(chat_server: ChatServer, tmp_path: Path) -> None:
+    settings_file().parent.mkdir(parents=True, exist_ok=True)
+    settings_file().write_text("models: [{match: [m], drafts_at_once: 1}]", encoding="utf-8")
+    replies = iter([program("print(1 / 0)"), program("print(greeting)"), program(), program("print('hi')")])
+    chat_server.route(lambda request: next(replies))
+    run = Company.load("single_drafts").run("a greeting", model="m", base_url=chat_server.url, warehouse=tmp_path)
+    assert run.success, run.reason
+    assert run.software.text("main.py") == "print('hello')\n"
+    assert len(chat_server.requests) == 3
+
+
+def test_pipeline_mends_what_its_trial_shows(chat_server: ChatServer, tmp_path: Path) -> None:
+    requests = work("pipeline", chat_server, tmp_path, {
+        "requirements": "R", "design": "D", "tasks": "T", "coding": program("print(1 / 0)"), "review": "<SOLUTION>",
+        "debugging": program()})
+    assert [request.headers["X-ChatDev-Phase"] for request in requests][-2:] == ["review", "debugging"]
+    assert "ZeroDivisionError" in requests[-1].body["messages"][1]["content"]
 
 
 def test_pipeline_is_one_call_a_specialist_who_reads_documents_only(chat_server: ChatServer, tmp_path: Path) -> None:
