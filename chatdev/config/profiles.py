@@ -91,6 +91,8 @@ class ModelProfile(StrictModel):
     """Whether the model is given tools through the API; otherwise by the JSON-block protocol."""
     constrained: bool = False
     """Whether replies in the forms `choice` and `json` are constrained by a grammar or schema."""
+    stream: bool = False
+    """Whether its replies are read as they come, so that one that goes in circles is cut before its last token."""
     sizes: Sizes = Sizes()
     """How much it is asked for at a time."""
     price: Price | None = None

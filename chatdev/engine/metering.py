@@ -138,7 +138,7 @@ class BudgetedModel:
             for budget in self.budgets:
                 budget.refuse(call)  # it may be no failure of the model that there was no room for a better reply
             raise
-        if admitted.tightest and admitted.has_cut(reply):
+        if admitted.tightest and admitted.has_cut(reply) and not _stopped_itself(request, reply):
             self.on_loss(reply.usage)
             reached = admitted.tightest.cut(call, admitted.cap or 0)
             reached.lost = reply.usage
@@ -161,6 +161,11 @@ class BudgetedModel:
             raise
         admitted.pay(spending_of(reply.usage, self.profile))
         return reply
+
+
+def _stopped_itself(request: Request, reply: Reply) -> bool:
+    """Whether the reply was cut because nothing more of it was wanted, and not by a budget."""
+    return request.stop_when is not None and request.stop_when(reply.text)
 
 
 def spending_of(usage: Usage, profile: ModelProfile) -> Spending:

@@ -25,6 +25,7 @@ from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Reply, Request, ToolSpec, Usage
 from chatdev.place import Place
 from chatdev.plain_values import short_name
+from chatdev.replies.circles import never_ends
 
 _LONGEST_HEADER = 1000  # characters; servers refuse what is much longer (431)
 
@@ -89,10 +90,13 @@ class ModelCalls:
         tools = prompt.tools if agent.role_model.profile.native_tools else ()
         request = Request(prompt.messages, agent.role_model.sampling, tools, prompt.constraint,
                           self._headers(agent, place))
-        if not self.context.settings.stream:
-            return request
-        streaming = StreamedReply(self.context, place)
-        return replace(request, on_begin=streaming.begin, on_text=streaming.add)
+        shows, reads = self.context.settings.stream, agent.role_model.profile.stream
+        if shows or reads:
+            request = replace(request, stop_when=never_ends)
+        if shows:
+            streaming = StreamedReply(self.context, place)
+            request = replace(request, on_begin=streaming.begin, on_text=streaming.add)
+        return request
 
     async def _ask_live(self, agent: Agent, place: Place, request: Request) -> ActivityResult:
         """A call that no journal has, within all budgets. What ends or changes the phase is a result like another, so

@@ -12,14 +12,8 @@ from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
 from chatdev.place import Place
 from chatdev.replies import strip_thoughts
-from chatdev.replies.utterance import (
-    counts_on,
-    cut_circles,
-    ends_with_tool_call,
-    goes_in_circles,
-    join_continuation,
-    read_tool_call,
-)
+from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles
+from chatdev.replies.utterance import ends_with_tool_call, join_continuation, read_tool_call
 
 WARMER = 0.4  # added to the temperature for each time that the same came again
 WARMEST = 1.0

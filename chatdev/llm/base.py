@@ -75,7 +75,8 @@ class Request:
     for another attempt when those before it have taken so much in vain (0: there can be none).
 
     With `on_text` the reply is streamed: `on_text` hears its pieces, `on_begin` every attempt at it, so that what was
-    heard of one that broke off can be forgotten.
+    heard of one that broke off can be forgotten. With `stop_when` it is streamed, too, and cut as by the length limit
+    as soon as that is true of its text so far (of the end of it, where it is long).
     """
 
     messages: tuple[Message, ...]
@@ -85,8 +86,14 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     on_text: Callable[[str], None] | None = None
     on_begin: Callable[[], None] | None = None
+    stop_when: Callable[[str], bool] | None = None
     most: int | None = None
     room: Callable[[Usage], int | None] | None = None
+
+    @property
+    def streams(self) -> bool:
+        """Whether the reply is read as it comes."""
+        return self.on_text is not None or self.stop_when is not None
 
     @property
     def longest_reply(self) -> int | None:

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
+from chatdev.llm.reply_watch import ReplyWatch
 from chatdev.llm.usage import ReplyGauge, likely_usage
 from chatdev.plain_values import encodable_text, encodable_values, short_name
 from chatdev.secrets import StreamScrubber
@@ -32,7 +33,7 @@ def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
         body["tools"] = [_tool(tool) for tool in request.tools]
     if request.constraint:
         body |= _constraint(request.constraint, grammar=grammar)
-    if request.on_text:
+    if request.streams:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     encodable: dict[str, Any] = encodable_values(body)
     return encodable
@@ -166,11 +167,13 @@ class _Call:
 
 class StreamCollector:
     """Collects the chunks of a stream into one reply, and passes text on as it comes. It is over where the `gauge` is
-    full, too."""
+    full or the `watch` has seen enough, too."""
 
-    def __init__(self, on_text: Callable[[str], None], gauge: ReplyGauge | None = None) -> None:
-        self._listener = StreamScrubber(on_text)
+    def __init__(self, on_text: Callable[[str], None] | None = None, gauge: ReplyGauge | None = None,
+                 watch: ReplyWatch | None = None) -> None:
+        self._listener = StreamScrubber(on_text or (lambda _: None))
         self._gauge = gauge or ReplyGauge()
+        self._watch = watch or ReplyWatch()
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._refusal: list[str] = []
@@ -188,8 +191,9 @@ class StreamCollector:
 
     @property
     def is_full(self) -> bool:
-        """Whether the reply is longer than it may be; what has come of it stands as a reply that was cut."""
-        return self._gauge.is_full
+        """Whether the reply is longer than it may be or shall be; what has come of it stands as a reply that was
+        cut."""
+        return self._gauge.is_full or self._watch.is_over
 
     def add(self, chunk: Any) -> None:
         """Take one chunk, or a whole reply of a server that does not stream; unknown fields are ignored."""
@@ -206,6 +210,7 @@ class StreamCollector:
         if text := text_of(part.get("content")):
             self._keep(self._text, text)
             self._listener.add(text)
+            self._watch.add(text)
         if thoughts := _thoughts(part):
             self._keep(self._thoughts, thoughts)
         if refusal := text_of(part.get("refusal")):

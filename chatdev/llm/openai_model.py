@@ -25,6 +25,7 @@ from chatdev.llm.failures import (
     status_of,
 )
 from chatdev.llm.rate import RateLimit
+from chatdev.llm.reply_watch import ReplyWatch
 from chatdev.llm.usage import ReplyGauge, likely_usage
 from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
@@ -149,10 +150,11 @@ class OpenAIModel:
 
         client = self._open()
         options: Any = {"headers": dict(request.headers)}
-        if request.on_text:
+        if request.streams:
             if request.on_begin:
                 request.on_begin()
-            streamed = StreamCollector(request.on_text, ReplyGauge(request.most, request.sampling.model))
+            streamed = StreamCollector(request.on_text, ReplyGauge(request.most, request.sampling.model),
+                                       ReplyWatch(request.stop_when))
             try:
                 return await self._stream(client, streamed, body, options)
             except Transient as problem:

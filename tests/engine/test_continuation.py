@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from chatdev.replies.utterance import cut_circles, goes_in_circles, join_continuation
+from chatdev.replies.circles import cut_circles, goes_in_circles
+from chatdev.replies.utterance import join_continuation
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
 

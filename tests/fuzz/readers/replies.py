@@ -7,7 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from chatdev.config.phases import Solution
+from chatdev.llm.reply_watch import ReplyWatch
 from chatdev.replies import Unreadable, parse_files
+from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles, never_ends
 from chatdev.replies.elision import elided_line, is_elision
 from chatdev.replies.fences import lines_of, scan
 from chatdev.replies.file_names import name_on, read_info
@@ -18,14 +20,7 @@ from chatdev.replies.python.merge import merge
 from chatdev.replies.python.parts import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
 from chatdev.replies.search_replace import apply_changes, read_changes
-from chatdev.replies.utterance import (
-    counts_on,
-    cut_circles,
-    ends_with_tool_call,
-    goes_in_circles,
-    join_continuation,
-    read_tool_call,
-)
+from chatdev.replies.utterance import ends_with_tool_call, join_continuation, read_tool_call
 from chatdev.workspace.python_facts import definitions, functions
 from tests.fuzz.properties import PROGRAM, SOFTWARE, TOKENS, files, markers
 from tests.fuzz.readers.reader import Reader, is_short
@@ -111,8 +106,11 @@ def tool_calls(text: str) -> None:
 
 
 def continuations(text: str) -> None:
-    """A reply in two halves, and one that goes in circles."""
+    """A reply in two halves, one that goes in circles, and one that is watched as it comes."""
     half = len(text) // 2
+    watch = ReplyWatch(never_ends)
+    for at in range(0, len(text), 8):
+        watch.add(text[at:at + 8])
     assert len(join_continuation(text[:half], text[half:])) <= len(text)
     if goes_in_circles(text):
         assert len(cut_circles(text)) <= len(text)

@@ -1,0 +1,34 @@
+"""Looks at a reply while it streams, so that one that is no use any more is not paid for to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+StopWhen = Callable[[str], bool]
+"""Whether a reply that ends so far with this text is cut."""
+_EVERY = 256  # characters, about 64 tokens, between two looks
+_TAIL = 8192  # characters that are looked at
+
+
+class ReplyWatch:
+    """Asks `stop_when` about the end of a reply, again and again as it grows. What it takes grows with the reply only:
+    each look is at so many characters, however many pieces they come in."""
+
+    def __init__(self, stop_when: StopWhen | None = None) -> None:
+        self._stop_when = stop_when
+        self._tail = ""
+        self._new: list[str] = []
+        self._size = 0
+        self.is_over = False
+        """Whether no more of it is wanted."""
+
+    def add(self, piece: str) -> None:
+        """Take the next piece."""
+        if self._stop_when is None or self.is_over:
+            return
+        self._new.append(piece)
+        self._size += len(piece)
+        if self._size >= _EVERY:
+            self._tail = (self._tail + "".join(self._new))[-_TAIL:]
+            self._new, self._size = [], 0
+            self.is_over = self._stop_when(self._tail)
