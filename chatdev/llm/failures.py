@@ -35,7 +35,8 @@ Sleep = Callable[[float], Awaitable[None]]
 _backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
 # A reply is as good without these, so whatever is wrong with them they are left out.
 _HINTS = {"stream_options": ("stream_options",), "stream": ("stream", "streaming"),
-          "response_format": ("response_format", "json_schema", "json schema"), "grammar": ("grammar",), "seed": ("seed",)}
+          "response_format": ("response_format", "json_schema", "json schema"),
+          "grammar": ("grammar",), "seed": ("seed",)}
 # These shape the reply: they are left out where the model has no such parameter, but a wrong value is reported.
 _SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens")
 _HAS_NONE = re.compile(r"unsupported|not support|unrecognized|unknown|unexpected|extra (inputs|fields)|not allowed|"
