@@ -14,6 +14,7 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.base import BOX, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import knowledge
+from chatdev.tools.software.bare_start import rule_of_lack
 from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.modules import Modules
@@ -79,6 +80,8 @@ class PythonToolchain:
         typed = "".join(f"{line}\n" for line in session.typed)
         execution = self._context.sandbox.run(replace(job, stdin=typed or None))
         rule = rule_of(execution, self._files)
+        if rule == "crashed" and session == Session():
+            rule = rule_of_lack(execution, self._files, job, self._context.sandbox.run) or rule
         facts = facts_of(execution, self._files, self._places(folder))
         if name := missing_module(last_traceback(execution.stderr)):
             rule = "crashed" if f"{name}.py" in self._files else rule

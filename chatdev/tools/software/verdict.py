@@ -27,6 +27,8 @@ NO_DISPLAY = 97
 _READS_ARGUMENTS = re.compile(rb"\b(?:argv|argparse|optparse|getopt|click|typer|docopt|os\.Args|String(?:\[\]|\.\.\.) "
                               rb"args|env::args)\b|\$[1@*#]")
 """How programs in the languages that we run get at their arguments."""
+_READS_INPUT = re.compile(rb"\b(?:sys\.stdin|fileinput|is_file|isfile|exists|read_text)\b|\b(?:input|open)\(")
+"""How programs in Python get at what is typed, and at files."""
 _REFUSALS = (1, 2)
 """Exit statuses by which programs refuse what they were given."""
 _START = "Traceback (most recent call last):"
@@ -102,7 +104,7 @@ def rule_of(execution: Execution, files: Mapping[str, bytes]) -> str:
     A traceback on stderr is a failure even when the program goes on or ends with 0, except for the EOFError of an
     `input()` that found no input. Without one, a program that is alive at its time limit has started; one that ends
     with a usage text wants arguments, and so does one that reads its arguments and, without any, ends with a message
-    and a status of 1 or 2.
+    and a status of 1 or 2; one that reads files or what is typed may end so, too.
     """
     trace = None if execution.exceeded else last_traceback(execution.stderr)
     return _rule_of_trace(trace) if trace else rule_of_ending(execution, files)
@@ -142,8 +144,12 @@ def _rule_of_status(execution: Execution, files: Mapping[str, bytes]) -> str:
     said = f"{execution.stdout}\n{execution.stderr}"
     if re.search(r"^[ \t]*usage\b", said, re.IGNORECASE | re.MULTILINE):
         return "wants_arguments"
-    refuses = execution.exit_status in _REFUSALS and said.strip() and any(map(_READS_ARGUMENTS.search, files.values()))
-    return "refuses_nothing" if refuses else "failed_status"
+    if execution.exit_status not in _REFUSALS or not said.strip():
+        return "failed_status"
+    if any(map(_READS_ARGUMENTS.search, files.values())):
+        return "refuses_nothing"
+    programs = (text for path, text in files.items() if path.endswith(".py"))
+    return "refuses_no_input" if any(map(_READS_INPUT.search, programs)) else "failed_status"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from chatdev.tools.software.languages import is_startable, language_of, unsuppor
 from chatdev.tools.software.packages import packages_needed
 from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
 from chatdev.tools.software.placeholders import placeholders
+from chatdev.tools.software.python_writing import written_names
 from chatdev.tools.software.request import kind_wanted, language_wanted
 from chatdev.tools.software.session import MOST_SESSIONS, example_lines, examples, plan_lines, sessions
 from chatdev.tools.software.static import data_errors, imports, requirements, syntax_errors, undefined_names
@@ -161,6 +162,7 @@ def python_program(text: str) -> None:
     if not syntax_errors(files):
         imports(files)
         undefined_names(files)
+        assert all("/" not in name for name in written_names(files["main.py"], "main.py"))
     placeholders(files)
 
 
@@ -177,5 +179,6 @@ READERS = {
     "paths": Reader(paths, PATHS),
     "sources": Reader(sources, SOURCES),
     "JSON file": Reader(json_file, [*'{}[]:,1-"\n \r\\', '"a"', "NaN", "9" * 40, "\u2028"]),
-    "Python program": Reader(python_program, [*PYTHON, *COMMENTS[:6], "'int'", "x: '", "exec(", "__all__ = ["]),
+    "Python program": Reader(python_program, [*PYTHON, *COMMENTS[:6], "'int'", "x: '", "exec(", "__all__ = [",
+                                         "open(", "'w'", "Path(", ".write_text("]),
 }
