@@ -73,7 +73,12 @@ def test_what_is_thought_aside_is_not_looked_at(chat_server: ChatServer) -> None
 
 def test_it_is_looked_at_rarely_and_only_at_its_end() -> None:
     seen: list[int] = []
-    watch = ReplyWatch(lambda text: bool(seen.append(len(text))))
+
+    def look(text: str) -> bool:
+        seen.append(len(text))
+        return False
+
+    watch = ReplyWatch(look)
     for _ in range(100_000):
         watch.add("x")
     assert len(seen) == 100_000 // 256
