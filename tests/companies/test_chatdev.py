@@ -179,7 +179,7 @@ def test_a_result_that_the_request_gives_is_tested_and_mended(chat_server: ChatS
     assert run.software.text("main.py") == GOOD + "\n"
     assert {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}["system_test"] == "feedback"
     (told,) = (r for r in chat_server.requests if r.headers["X-ChatDev-Activity"] == "system_test#1/round-1/instructor")
-    assert "The customer's request says that it prints: 3" in str(told.body)
+    assert "wanted, as the customer's request says:\\n  3\\nseen:\\n  2" in json.dumps(told.body)
 
 
 @pytest.mark.tool

@@ -1,19 +1,40 @@
-"""What is tried of software: the cases that the request gives, and `software.examples`, which reads them from it."""
+"""What is tried of software: the cases that the request gives, those that the Tester copied from it, and the Tester's
+own commands; and `software.examples`, which reads the first of these."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
-from chatdev.tools.software.cases.case import Case
-from chatdev.tools.software.cases.extract import cases_of_request
+from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
+from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
+from chatdev.tools.software.cases.tester import copied_cases
+from chatdev.tools.software.cases.wording import FILE_NAME, wording
 from chatdev.tools.software.languages import languages
-from chatdev.tools.software.session import PYTHON_COMMAND
+from chatdev.tools.software.session import PYTHON_COMMAND, plan_lines, sessions
 
 _BARE_PROGRAM = r"(?:\./)?[\w-]+\.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`cases` expect something; `own` are the Tester's commands in their order, of which nobody knows what they print.
+    `left_out` are those that need a file which nobody makes."""
+
+    cases: tuple[Case, ...]
+    own: Case | None
+    left_out: tuple[Start, ...]
+    request: str
+    reading: RequestReading
+
+    @property
+    def all_cases(self) -> tuple[Case, ...]:
+        """Everything that is tried, in its order."""
+        return self.cases + ((self.own,) if self.own else ())
 
 
 @tool(reads=("task?",))
@@ -23,13 +44,22 @@ def examples(context: ToolContext) -> list[dict[str, Any]]:
     Each is `{from, files, starts: [{arguments, stdin, prints, writes, status}]}`; what is left open is left out.
     Examples that contradict each other are none.
     """
-    sound, _ = part_contradictions(cases_of_request(request_of(context), any_command()))
-    return [case.to_dict() for case in sound]
+    return [case.to_dict() for case in read_request(_request_of(context), any_command()).cases]
 
 
-def request_of(context: ToolContext) -> str:
-    """What the customer asks for."""
-    return str(context.values.get("task") or context.inputs.get("task") or "")
+def plan_of(context: ToolContext, command: str) -> Plan:
+    """The plan for software that is started by `command`, a pattern."""
+    request = _request_of(context)
+    reading = read_request(request, any_command())
+    copied = copied_cases(context.values.get("examples"), request, any_command())
+    cases = _sound_cases(reading, copied)
+    done = {(start.arguments, start.stdin) for case in cases for start in case.starts}
+    starts = [start for start in _own_starts(context.values.get("commands"), command)
+              if (start.arguments, start.stdin) not in done and not _is_sample(start, request)]
+    left_out = [start for start in starts if _needs_file(start, reading, context.software)]
+    own = [start for start in starts if start not in left_out][:MOST_STARTS]
+    kept = Case("tester", tuple(own), reading.files or {}) if own else None
+    return Plan(tuple(cases), kept, tuple(left_out), request, reading)
 
 
 @functools.cache
@@ -39,25 +69,40 @@ def any_command() -> str:
     return "|".join(dict.fromkeys((PYTHON_COMMAND, _BARE_PROGRAM, *rows)))
 
 
-def part_contradictions(cases: Iterable[Case]) -> tuple[list[Case], list[Case]]:
-    """The cases that no other one contradicts, and those that are contradicted: the same was done, and something else
-    is expected of it."""
-    known, cases = dict[object, tuple[object, set[int]]](), list(cases)
-    wrong = set[int]()
-    for number, case in enumerate(cases):
-        done: list[object] = [_as_key(case.files)]
-        for start in case.starts:
-            done.append((start.arguments, start.stdin))
-            if not start.expects:
-                continue
-            expected = (start.prints, _as_key(start.writes), start.status)
-            first, who = known.setdefault(tuple(done), (expected, set()))
-            who.add(number)
-            if first != expected:
-                wrong |= who
-    return ([case for number, case in enumerate(cases) if number not in wrong],
-            [case for number, case in enumerate(cases) if number in wrong])
+def _request_of(context: ToolContext) -> str:
+    """What the customer asks for."""
+    return str(context.values.get("task") or context.inputs.get("task") or "")
 
 
-def _as_key(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(texts.items()))
+def _sound_cases(reading: RequestReading, copied: Iterable[Case]) -> list[Case]:
+    """The cases of the request, and those of the Tester that ask for something else and lack nothing."""
+    asked = [_asked(case) for case in (*reading.cases, *reading.contradictory)]
+    files = reading.files or {}
+    more = [replace(case, files={**files, **case.files}) for case in copied if _asked(case) not in asked]
+    able = [case for case in more if not lacks_file(case, reading.lacking - case.files.keys(), reading.commands)
+            and not (reading.facts.reads_typed and any(start.stdin is None for start in case.starts))]
+    sound, _ = part_contradictions([*reading.cases, *able])
+    return [case for case in [*reading.cases, *able] if case.origin == "request" or case in sound]
+
+
+def _asked(case: Case) -> list[tuple[object, ...]]:
+    return [(start.arguments, start.stdin) for start in case.starts]
+
+
+def _own_starts(commands: object, command: str) -> Iterator[Start]:
+    """The Tester's own commands, each once."""
+    found = sessions(plan_lines(commands), command)
+    for session in dict.fromkeys(found):
+        yield Start(session.arguments, "".join(f"{line}\n" for line in session.typed) or None)
+
+
+def _is_sample(start: Start, request: str) -> bool:
+    """Whether a command is the one that prompts show as a sample: copied from there, and not from the request."""
+    words = " ".join(start.arguments)
+    return words in wording()["samples"] and words not in request
+
+
+def _needs_file(start: Start, reading: RequestReading, software: Iterable[str]) -> bool:
+    """Whether a command names a file that neither the software nor the request brings."""
+    there = {*software, *(reading.files or {})}
+    return any(FILE_NAME.fullmatch(word) and word not in there for word in start.arguments)

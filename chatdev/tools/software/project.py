@@ -71,6 +71,8 @@ class Project:
         job = self._job([*self._words(self.language.run), *session.arguments], folder, seconds)
         argv = _shell_command(_DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
         typed = "".join(f"{line}\n" for line in session.typed)[:_MOST_TYPED]
+        if session.ends:
+            return replace(job, argv=argv, stdin=typed or None)
         return replace(job, argv=_shell_command(_TYPING, argv, typed))
 
     def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> SandboxJob:

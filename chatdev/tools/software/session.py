@@ -21,11 +21,13 @@ _PRINTED = {"prints", "printed", "output", "expected", "expects", "result", "std
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One start of the program with its arguments, the lines typed into it, and a line that it has to print."""
+    """One start of the program with its arguments, the lines typed into it, and a line that it has to print. With
+    `ends` the input is over after these lines; otherwise whoever types them may type more."""
 
     arguments: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
     prints: str = ""
+    ends: bool = False
 
 
 def plan_lines(plan: object) -> Iterator[str]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import SandboxJob
+from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.languages import has_python, language_of, languages, unsupported_languages
 from chatdev.tools.software.page import PageToolchain
@@ -15,6 +20,7 @@ from chatdev.tools.software.python import PythonToolchain
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.table import TableToolchain
 from chatdev.tools.software.verdict import Finding
+from chatdev.workspace.file_tree import explain_os_errors
 
 
 class Toolchain(Protocol):
@@ -82,10 +88,30 @@ def judge(toolchain: Toolchain, context: ToolContext) -> Finding:
         return toolchain.build(folder) or toolchain.start(folder, Session())
 
 
-def use_in_copy(toolchain: Toolchain, context: ToolContext, sessions: Sequence[Session]) -> list[Finding]:
-    """How each session went, one after the other on one throwaway copy, of software that started before."""
+@dataclass(frozen=True, slots=True)
+class BuiltSoftware:
+    """Software that was built once, to be copied for every trial of it."""
+
+    folder: Path
+    scratch: Path
+
+    @contextlib.contextmanager
+    def copy(self) -> Iterator[Path]:
+        """A fresh copy, which is gone afterwards."""
+        with explain_os_errors("make a throwaway copy in", self.scratch):
+            folder = Path(tempfile.mkdtemp(dir=self.scratch))
+            shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
+        try:
+            yield folder
+        finally:
+            remove_folder(folder)
+
+
+@contextlib.contextmanager
+def build_once(toolchain: Toolchain, context: ToolContext) -> Iterator[BuiltSoftware]:
+    """Software that started before, built to be tried. Raises ToolError when it cannot be built any more."""
     with throwaway_copy(context.scratch, context.software) as folder:
         if finding := toolchain.build(folder):
             raise ToolError("the software could be built a moment ago, and now it cannot: "
                             f"{finding.evidence.get('command', finding.rule)}")
-        return [toolchain.start(folder, session) for session in sessions]
+        yield BuiltSoftware(folder, context.scratch)

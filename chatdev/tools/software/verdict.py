@@ -67,7 +67,7 @@ def facts_of(execution: Execution, files: Mapping[str, bytes], places: Mapping[s
         "still_running": execution.timed_out, "exceeded": execution.exceeded,
         "frames": _own_frames(trace, files), "exception": trace.exception if trace else "",
         "stderr": "" if trace else _tail(stderr), "stdout": _tail(stable_text(execution.stdout, places)),
-        "printed": f"{execution.stdout}\n{execution.stderr}",
+        "streams": (execution.stdout, execution.stderr),
     }
 
 

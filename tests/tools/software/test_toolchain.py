@@ -14,7 +14,7 @@ from chatdev.tools.software.page import PageToolchain
 from chatdev.tools.software.python import PythonToolchain
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.table import TableToolchain
-from chatdev.tools.software.toolchain import NoToolchain, judge, toolchain_of, use_in_copy
+from chatdev.tools.software.toolchain import NoToolchain, build_once, judge, toolchain_of
 from chatdev.tools.software.verdict import Finding
 
 
@@ -84,16 +84,19 @@ def test_the_first_stage_that_finds_something_decides(toolchain: Staged, rule: s
     assert list(context.scratch.iterdir()) == []
 
 
-def test_all_sessions_work_on_one_copy_that_is_built_once(context: ToolContext) -> None:
-    toolchain, sessions = Staged(), [Session(("add", "milk")), Session(("list",))]
-    assert [finding.rule for finding in use_in_copy(toolchain, context, sessions)] == ["started", "started"]
+def test_what_is_built_once_is_tried_in_fresh_copies(context: ToolContext) -> None:
+    toolchain, sessions = Staged(), [Session(("add", "milk")), Session(("list",)), Session(("add", "milk"))]
+    with build_once(toolchain, context) as built:
+        for starts in (sessions[:2], sessions[2:]):
+            with built.copy() as folder:
+                assert [toolchain.start(folder, session).rule for session in starts] == ["started"] * len(starts)
     assert toolchain.starts == sessions
-    assert toolchain.seen == [{"kept.txt", "built"}, {"kept.txt", "built", "made-0"}]
+    assert toolchain.seen == [{"kept.txt", "built"}, {"kept.txt", "built", "made-0"}, {"kept.txt", "built"}]
     assert list(context.scratch.iterdir()) == []
 
 
 def test_software_that_can_no_longer_be_built_is_an_error(context: ToolContext) -> None:
     toolchain = Staged(build=Finding("does_not_compile", evidence={"command": "./app"}))
     with pytest.raises(ToolError, match=r"could be built a moment ago, and now it cannot: \./app$"):
-        use_in_copy(toolchain, context, [Session()])
+        build_once(toolchain, context).__enter__()
     assert list(context.scratch.iterdir()) == []

@@ -140,23 +140,27 @@ PROMISED = ["`python main.py 3 4` => `7`", "python main.py x => bad number"]
 def test_a_result_that_is_not_what_the_request_says_fails(tmp_path: Path) -> None:
     verdict = used(ADDER.replace("sum(", "max("), ["python main.py 1 1"], tmp_path, task=ADD, promised=PROMISED)
     assert not verdict.passed
-    assert verdict.score == pytest.approx(5 + 4 * 2 / 3)
-    assert "1 of these 3 commands does not work" in verdict.report
-    assert "$ python main.py 3 4\n4\nThis is wrong. The customer's request says that it prints: 7" in verdict.report
-    assert [command["failed"] for command in verdict.evidence["commands"]] == [True, False, False]
+    assert 5 + 3 / 2 < verdict.score < 5 + 3
+    assert verdict.examples == (1, 2)
+    assert "1 of the 2 examples that the customer's request gives does not hold" in verdict.report
+    assert "$ python main.py 3 4\nwanted, as the customer's request says:\n  7\nseen:\n  4\n" in verdict.report
+    failed = [command["command"] for command in verdict.evidence["commands"] if command["failed"]]
+    assert failed == ["python main.py 3 4"]
 
 
 def test_a_program_that_does_what_the_request_says_passes(tmp_path: Path) -> None:
     verdict = used(ADDER, ["python main.py 3 4"], tmp_path, task=ADD, promised=PROMISED)
     assert (verdict.passed, verdict.score) == (True, 10)
-    assert [command["command"] for command in verdict.evidence["commands"]] == ["python main.py 3 4",
-                                                                                "python main.py x"]
+    assert sorted(command["command"] for command in verdict.evidence["commands"]) == ["python main.py 3 4",
+                                                                                      "python main.py x"]
 
 
-def test_an_example_is_one_line_of_what_is_printed_and_no_part_of_one(tmp_path: Path) -> None:
-    within = used("print('the sum is 7')", [], tmp_path / "within", task=ADD, promised=PROMISED[:1])
-    alone = used("print('the sum is')\nprint(' 7')", [], tmp_path / "alone", task=ADD, promised=PROMISED[:1])
-    assert (within.passed, alone.passed) == (False, True)
+def test_an_example_is_all_that_is_printed_and_no_part_of_it(tmp_path: Path) -> None:
+    task = "`python main.py 3 4` prints `7`."
+    within = used("print('the sum is 7')", [], tmp_path / "within", task=task)
+    beside = used("print('the sum is')\nprint('7')", [], tmp_path / "beside", task=task)
+    alone = used("print('7  ')\nprint()", [], tmp_path / "alone", task=task)
+    assert (within.passed, beside.passed, alone.passed) == (False, False, True)
 
 
 @pytest.mark.parametrize("guess", [

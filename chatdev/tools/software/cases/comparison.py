@@ -1,0 +1,62 @@
+"""Whether a program prints what is wanted: letter by letter, but for the ends of lines and the prompts that it writes
+while it waits for input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from chatdev.errors import WorkspaceError
+from chatdev.tools.software.cases.case import Start
+from chatdev.workspace.file_tree import read_tree
+
+_ASKS = (":", ">", "?", "…", "：", "？")
+_LONGEST_PROMPT = 80  # characters
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines that are compared: without blanks at their ends, and without empty ones at the end of all."""
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def printed_lines(stdout: str, stderr: str, status: int | None) -> list[str]:
+    """What counts as printed: what comes with a status other than 0 may stand on either stream, all else must stand on
+    standard output."""
+    return lines_of(stdout) if status == 0 else lines_of(stdout) + lines_of(stderr)
+
+
+def is_prompt(text: str) -> bool:
+    """Whether the text can be what a program writes before it waits for input."""
+    return 0 < len(text) <= _LONGEST_PROMPT and text.rstrip().endswith(_ASKS)
+
+
+def prints_what_is_wanted(start: Start, streams: tuple[str, str], status: int | None, *, prompts: bool) -> bool:
+    """Whether standard output, or standard error beside a failure, holds what the start has to print. With `prompts`
+    the program is known to write prompts, which may stand before a text."""
+    if start.prints is None:
+        return True
+    wanted = lines_of(start.prints)
+    if printed_lines(*streams, status) == wanted or (status != 0 and lines_of(streams[0]) == wanted):
+        return True
+    return prompts and start.stdin is not None and _matches_behind_prompts(lines_of(streams[0]), wanted)
+
+
+def _matches_behind_prompts(printed: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether each line is a wanted one, with nothing but prompts before it; the last line may be prompts alone."""
+    if len(printed) == len(wanted) + 1 and is_prompt(printed[-1]):
+        printed = printed[:-1]
+    return len(printed) == len(wanted) and all(
+        line == text or (line.endswith(text) and is_prompt(line[:len(line) - len(text)]))
+        for line, text in zip(printed, wanted, strict=True))
+
+
+def wrong_files(start: Start, folder: Path) -> Mapping[str, str | None]:
+    """The files that are not as the start has to write them, and what they hold; None for one that is not there."""
+    if not start.writes:
+        return {}
+    try:
+        there = read_tree(folder)
+    except WorkspaceError:  # the program left something that no software has
+        there = {}
+    held = {name: there[name].decode("utf-8", "replace") if name in there else None for name in start.writes}
+    return {name: text for name, text in held.items() if text is None or lines_of(text) != lines_of(start.writes[name])}

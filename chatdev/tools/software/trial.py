@@ -1,0 +1,150 @@
+"""A trial: each case of a plan in a fresh copy of the software, its starts one after another, and what came of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from chatdev.tools.base import ToolContext
+from chatdev.tools.software.cases.case import Case, Start
+from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
+from chatdev.tools.software.cases.wording import is_concrete
+from chatdev.tools.software.plan import Plan
+from chatdev.tools.software.session import Session
+from chatdev.tools.software.toolchain import Toolchain, build_once
+from chatdev.tools.software.verdict import Finding
+from chatdev.workspace.file_tree import write_tree
+
+CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
+"""Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
+Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal"]
+"""What is wrong with a start: it fails, it does not end, it prints, ends with or writes something else than is wanted,
+or it refuses what it should do."""
+_USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)
+_REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}
+"""Rules of programs that came to their end by themselves."""
+_SHORTEST = 3  # characters of a message that is looked for in a request
+
+
+@dataclass(frozen=True, slots=True)
+class TriedStart:
+    """A start, how it went, and what is wrong. One that does not count fails nobody, whatever is wrong."""
+
+    start: Start
+    finding: Finding
+    wrong: Wrong = ""
+    counts: bool = True
+    files: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is to be mended."""
+        return self.counts and self.wrong != ""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedCase:
+    """A case and its starts."""
+
+    case: Case
+    starts: tuple[TriedStart, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether one of its starts failed."""
+        return any(start.failed for start in self.starts)
+
+
+def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, *, prompts: bool) -> list[TriedCase]:
+    """How the cases of a plan went, with software that can be built. `prompts`: it writes prompts."""
+    tried = []
+    with build_once(toolchain, context) as built:
+        for case in plan.all_cases:
+            with built.copy() as folder:
+                tried.append(_try_case(toolchain, folder, case, prompts=prompts))
+    return _judge_refusals(tried, plan)
+
+
+def writes_prompts(bare: Finding) -> bool:
+    """Whether the software, started with nothing at all, writes a text that waits for an answer."""
+    streams = bare.facts.get("streams", ("", ""))
+    last = str(streams[0]).rpartition("\n")[2]
+    return is_prompt(last)
+
+
+def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, prompts: bool) -> TriedCase:
+    write_tree(folder, {name: text.encode() for name, text in case.files.items()})
+    tried = []
+    for start in case.starts:
+        typed = tuple((start.stdin or "").splitlines())
+        finding = toolchain.start(folder, Session(start.arguments, typed, ends=case.expects))
+        tried.append(_judge_start(start, finding, folder, prompts=prompts))
+    return TriedCase(case, tuple(tried))
+
+
+def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool) -> TriedStart:
+    """What is wrong with a start by itself."""
+    facts, files = finding.facts, wrong_files(start, folder)
+    status = facts.get("exit_status")
+    wrong: Wrong = ""
+    if finding.rule in CRASHES:
+        wrong = "crash"
+    elif start.expects and facts.get("still_running"):
+        wrong = "endless"
+    elif not prints_what_is_wanted(start, facts["streams"], status, prompts=prompts):
+        wrong = "output"
+    elif start.status not in (None, status):
+        wrong = "status"
+    elif files:
+        wrong = "files"
+    return TriedStart(start, finding, wrong, files=files)
+
+
+def _judge_refusals(tried: Sequence[TriedCase], plan: Plan) -> list[TriedCase]:
+    """The Tester's own commands expect no output, only sense. One that the program refuses fails only if its form
+    stands in the request, or if no command gets further; where a file is missing that nobody makes, it counts for
+    nothing."""
+    every = [start for case in tried for start in case.starts]
+    further = any(start.wrong in ("", "crash") and not _is_refused(start, plan) for start in every)
+    return [replace(case, starts=tuple(_judge_sense(start, plan, further=further) for start in case.starts))
+            if case.case is plan.own else case for case in tried]
+
+
+def _judge_sense(start: TriedStart, plan: Plan, *, further: bool) -> TriedStart:
+    if _lacks_file(start, plan):
+        return replace(start, counts=False)
+    if start.wrong or not _is_refused(start, plan):
+        return start
+    return replace(start, wrong="refusal", counts=not further or _has_form(start.start, plan))
+
+
+def _is_refused(start: TriedStart, plan: Plan) -> bool:
+    """Whether the program ends in a usage text, or with a status other than 0, and not with words of the request."""
+    finding = start.finding
+    if finding.rule not in _REFUSALS or repeats_request(finding, plan):
+        return False
+    return finding.facts.get("exit_status") not in (0, None) or bool(_USAGE.search("\n".join(finding.facts["streams"])))
+
+
+def repeats_request(finding: Finding, plan: Plan) -> bool:
+    """Whether a program said something that stands in the request: what it has to say there."""
+    lines = map(str.strip, "\n".join(finding.facts["streams"]).splitlines())
+    return any(len(line) >= _SHORTEST and line in plan.request for line in lines)
+
+
+def _has_form(start: Start, plan: Plan) -> bool:
+    """Whether the request has a command of this form: the same words, but for those that have to be filled in."""
+    return any(len(words) == len(start.arguments) and not is_concrete(words)
+               and all(word == given or not is_concrete([word])
+                       for word, given in zip(words, start.arguments, strict=True))
+               for words in plan.reading.commands)
+
+
+def _lacks_file(start: TriedStart, plan: Plan) -> bool:
+    """Whether a start that went wrong speaks of a file that nobody makes."""
+    facts = start.finding.facts
+    said = "\n".join((*facts["streams"], str(facts.get("exception", ""))))
+    return any(name in said for name in plan.reading.lacking)
