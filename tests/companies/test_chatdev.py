@@ -179,7 +179,8 @@ def test_a_result_that_the_request_gives_is_tested_and_mended(chat_server: ChatS
     assert run.software.text("main.py") == GOOD + "\n"
     assert {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}["system_test"] == "feedback"
     (told,) = (r for r in chat_server.requests if r.headers["X-ChatDev-Activity"] == "system_test#1/round-1/instructor")
-    assert "wanted, as the customer's request says:\\n  3\\nseen:\\n  2" in json.dumps(told.body)
+    said = told.body["messages"][-1]["content"]
+    assert "wanted, as the customer's request says:\n  3\nseen:\n  2\n" in said
 
 
 @pytest.mark.tool
