@@ -51,15 +51,18 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     """The plan for software that is started by `command`, a pattern."""
     request = _request_of(context)
     reading = read_request(request, any_command())
-    copied = copied_cases(context.values.get("examples"), request, any_command())
-    cases = _sound_cases(reading, copied)
-    done = {(start.arguments, start.stdin) for case in cases for start in case.starts}
+    cases = _sound_cases(reading, copied_cases(context.values.get("examples"), request, any_command()))
+    done = {act for case in cases for act in case.acts}
     starts = [start for start in _own_starts(context.values.get("commands"), command)
-              if (start.arguments, start.stdin) not in done and not _is_sample(start, request)]
-    left_out = [start for start in starts if _needs_file(start, reading, context.software)]
-    own = [start for start in starts if start not in left_out][:MOST_STARTS]
-    kept = Case("tester", tuple(own), reading.files or {}) if own else None
-    return Plan(tuple(cases), kept, tuple(left_out), request, reading)
+              if start.act not in done and not _is_sample(start, request)]
+    left_out = tuple(start for start in starts if _needs_file(start, reading, context.software))
+    return Plan(tuple(cases), _own_case(starts, left_out, reading), left_out, request, reading)
+
+
+def _own_case(starts: Iterable[Start], left_out: Iterable[Start], reading: RequestReading) -> Case | None:
+    """The Tester's own commands as one case, with the files that the request shows."""
+    kept = tuple(start for start in starts if start not in tuple(left_out))[:MOST_STARTS]
+    return Case("tester", kept, reading.files or {}) if kept else None
 
 
 @functools.cache
@@ -75,18 +78,19 @@ def _request_of(context: ToolContext) -> str:
 
 
 def _sound_cases(reading: RequestReading, copied: Iterable[Case]) -> list[Case]:
-    """The cases of the request, and those of the Tester that ask for something else and lack nothing."""
-    asked = [_asked(case) for case in (*reading.cases, *reading.contradictory)]
-    files = reading.files or {}
-    more = [replace(case, files={**files, **case.files}) for case in copied if _asked(case) not in asked]
-    able = [case for case in more if not lacks_file(case, reading.lacking - case.files.keys(), reading.commands)
-            and not (reading.facts.reads_typed and any(start.stdin is None for start in case.starts))]
+    """The cases of the request, and those of the Tester that try something else and lack nothing."""
+    known = [case.acts for case in (*reading.cases, *reading.contradictory)]
+    more = [replace(case, files={**(reading.files or {}), **case.files}) for case in copied if case.acts not in known]
+    able = [case for case in more if _is_able(case, reading)]
     sound, _ = part_contradictions([*reading.cases, *able])
-    return [case for case in [*reading.cases, *able] if case.origin == "request" or case in sound]
+    return [*reading.cases, *(case for case in able if case in sound)]
 
 
-def _asked(case: Case) -> list[tuple[object, ...]]:
-    return [(start.arguments, start.stdin) for start in case.starts]
+def _is_able(case: Case, reading: RequestReading) -> bool:
+    """Whether a case has the files and the input that its program reads."""
+    if reading.facts.reads_typed and any(start.stdin is None for start in case.starts):
+        return False
+    return not lacks_file(case, reading.lacking - case.files.keys(), reading.commands)
 
 
 def _own_starts(commands: object, command: str) -> Iterator[Start]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.plan import Plan, plan_of
-from chatdev.tools.software.shown import show_case, show_start
+from chatdev.tools.software.shown import show_case, show_start, show_trial
 from chatdev.tools.software.toolchain import judge, toolchain_of
-from chatdev.tools.software.trial import CRASHES, TriedCase, TriedStart, try_plan, writes_prompts
+from chatdev.tools.software.trial import Trial, try_plan, writes_prompts
 from chatdev.tools.software.verdict import Finding, verdict
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
-_SCORE_OF_CRASHES = 4.5
 _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and where there are none for commands that work
 
 
@@ -46,12 +44,14 @@ def use(context: ToolContext) -> Verdict:
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
-    tried = try_plan(toolchain, context, plan, prompts=writes_prompts(bare)) if _is_worth_trying(bare, started, plan) else []
-    examples = [start for case in tried if case.case is not plan.own for start in case.starts if start.start.expects]
-    if not tried or not (started.passed or any(not start.wrong for start in examples)):
-        of = sum(start.expects for case in plan.cases for start in case.starts)
-        return replace(started, evidence={**started.evidence, "commands": []}, examples=(0, of) if of else None)
-    return _verdict(context, plan, started, tried)
+    if not _is_worth_trying(bare, started, plan):
+        examples = sum(start.expects for case in plan.cases for start in case.starts)
+        return replace(started, evidence={**started.evidence, "commands": []},
+                       examples=(0, examples) if examples else None)
+    trial = try_plan(toolchain, context, plan, prompts=writes_prompts(bare))
+    starts = started.passed or not trial.only_crashes
+    return _verdict(trial, context.software, started if started.passed else verdict(replace(bare, rule="lacks_input")),
+                    _SCORE_OF_A_START if starts else started.score)
 
 
 def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:
@@ -59,36 +59,24 @@ def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:
     return bool(plan.all_cases if started.passed else plan.cases and bare.rule in ("crashed", "failed_status"))
 
 
-def _verdict(context: ToolContext, plan: Plan, started: Verdict, tried: Sequence[TriedCase]) -> Verdict:
-    every = [start for case in tried for start in case.starts]
-    examples = [start for case in tried if case.case is not plan.own for start in case.starts if start.start.expects]
-    held = sum(not start.wrong for start in examples)
-    failed = [start for start in every if start.failed]
-    shown = [show_case(case, context.software) for case in sorted(tried, key=lambda case: not case.failed)]
-    own = sum(len(case.starts) for case in tried) - len(examples)
-    report = template(knowledge.report_template("use")).render(
-        cases=shown, examples=len(examples), held=held, failed=len(failed), others=own,
-        other_failed=len(failed) - sum(start.failed for start in examples),
-        contradictory=[case.to_dict() for case in plan.reading.contradictory],
-        left_out=[" ".join(start.arguments) for start in plan.left_out]).strip()
-    evidence = {**started.evidence, "commands": [_command(start) for start in every],
+def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, least: float) -> Verdict:
+    """The verdict of a trial; `least` is the score of software of which nothing works."""
+    shown = [show_case(case, software) for case in sorted(trial.cases, key=lambda case: not case.failed)]
+    report = template(knowledge.report_template("use")).render(cases=shown, **show_trial(trial)).strip()
+    evidence = {**started.evidence,
+                "commands": [{key: start[key] for key in ("command", "typed", "failed")}
+                             for start in map(show_start, trial.starts)],
                 "cases": [{key: case[key] for key in ("from", "passed", "starts")} for case in shown]}
-    counts = (held, len(examples)) if examples else None
-    if not failed:
-        return Verdict(True, report, started.score, evidence, examples=counts)
-    return Verdict(False, report, _score(every, failed, held, len(examples)), evidence, examples=counts)
+    examples = (trial.held, len(trial.examples)) if trial.examples else None
+    score = least + _score(trial) if trial.failed else started.score
+    return Verdict(not trial.failed, report, score, evidence, examples=examples)
 
 
-def _score(every: Sequence[TriedStart], failed: Sequence[TriedStart], held: int, of: int) -> float:
-    """How near to working software is that starts: by its examples first, then by everything else."""
-    if all(start.finding.rule in CRASHES for start in every):
-        return _SCORE_OF_CRASHES if of else _SCORE_OF_A_START
-    working = 1 - len(failed) / len(every)
-    if not of:
-        return _SCORE_OF_A_START + _FOR_COMMANDS * working
-    return _SCORE_OF_A_START + _FOR_EXAMPLES * held / of + working / (1 + of)
-
-
-def _command(start: TriedStart) -> dict[str, Any]:
-    shown = show_start(start, {})
-    return {"command": shown["command"], "typed": shown["typed"], "failed": start.failed}
+def _score(trial: Trial) -> float:
+    """How near to working software is, by its examples first, then by everything else."""
+    working = 1 - len(trial.failed) / len(trial.starts)
+    if trial.only_crashes:
+        return 0.0
+    if not trial.examples:
+        return _FOR_COMMANDS * working
+    return _FOR_EXAMPLES * trial.held / len(trial.examples) + working / (1 + len(trial.examples))

@@ -7,7 +7,7 @@ from typing import Any
 
 from chatdev.tools.software.cases.comparison import lines_of
 from chatdev.tools.software.excerpt import excerpt
-from chatdev.tools.software.trial import CRASHES, TriedCase, TriedStart
+from chatdev.tools.software.trial import CRASHES, Trial, TriedCase, TriedStart
 from chatdev.tools.software.verdict import Finding
 
 _TAIL_LINES, _TAIL_CHARACTERS = 5, 300  # of what a command says of which nothing is known
@@ -22,25 +22,46 @@ def show_case(tried: TriedCase, software: Mapping[str, bytes]) -> dict[str, Any]
             "starts": [show_start(start, software) for start in tried.starts]}
 
 
-def show_start(tried: TriedStart, software: Mapping[str, bytes]) -> dict[str, Any]:
+def show_start(tried: TriedStart, software: Mapping[str, bytes] | None = None) -> dict[str, Any]:
     """A start likewise. `software` is looked into for the function that failed."""
-    facts, start = tried.finding.facts, tried.start
-    crashed = tried.finding.rule in CRASHES
-    frames = list(facts["frames"]) if crashed else []
-    own = next((frame for frame in reversed(frames) if frame["path"] in software), None)
-    seen = "\n".join(filter(str.strip, facts["streams"])) if start.expects else _last_lines(tried.finding, crashed)
+    start, facts = tried.start, tried.finding.facts
     return {
         "command": _shorten(facts["command"]), "typed": list(map(_shorten, (start.stdin or "").splitlines())),
-        "expects": start.expects, "wrong": tried.wrong, "failed": tried.failed, "crashed": crashed,
-        "wanted": None if start.prints is None else _shorten_lines(start.prints),
-        "seen": _shorten_lines(seen) if start.expects and not crashed else seen,
+        "expects": start.expects, "wrong": tried.wrong, "failed": tried.failed,
+        "wanted": None if start.prints is None else _shorten_lines(start.prints), "seen": _output(tried),
         "status_wanted": start.status, "status": facts.get("exit_status"),
         "files": [{"name": name, "wanted": _shorten_lines(start.writes[name]),
                    "seen": None if text is None else _shorten_lines(text)} for name, text in tried.files.items()],
-        "frames": frames, "error": (facts["exception"] or _last_words(tried.finding)) if crashed else "",
-        "line": f"{own['path']}:{own['line']}" if own else "",
-        "excerpt": excerpt(software, own["path"], own["line"]) if own else "",
+        **_failure(tried.finding, software or {}),
     }
+
+
+def show_trial(trial: Trial) -> dict[str, Any]:
+    """The counts of a trial, and what of its plan was not tried."""
+    examples, failed = len(trial.examples), len(trial.failed)
+    return {"examples": examples, "held": trial.held, "failed": failed, "others": len(trial.starts) - examples,
+            "other_failed": failed - (examples - trial.held),
+            "contradictory": [case.to_dict() for case in trial.plan.reading.contradictory],
+            "left_out": [" ".join(start.arguments) for start in trial.plan.left_out]}
+
+
+def _failure(finding: Finding, software: Mapping[str, bytes]) -> dict[str, Any]:
+    """Where a program failed, by the innermost frame in its own files; empty for one that did not."""
+    if finding.rule not in CRASHES:
+        return {"crashed": False, "frames": [], "error": "", "line": "", "excerpt": ""}
+    frames = list(finding.facts["frames"])
+    path, line = next(((str(frame["path"]), int(frame["line"])) for frame in reversed(frames)
+                       if frame["path"] in software), ("", 0))
+    return {"crashed": True, "frames": frames, "error": finding.facts["exception"] or _last_words(finding),
+            "line": f"{path}:{line}" if path else "", "excerpt": excerpt(software, path, line)}
+
+
+def _output(tried: TriedStart) -> str:
+    """What a program printed: all of it where something is wanted, else the end."""
+    facts, crashed = tried.finding.facts, tried.finding.rule in CRASHES
+    if tried.start.expects and not crashed:
+        return _shorten_lines("\n".join(filter(str.strip, facts["streams"])))
+    return _last_lines(tried.finding, crashed)
 
 
 def _last_lines(finding: Finding, crashed: bool) -> str:

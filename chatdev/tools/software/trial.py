@@ -58,14 +58,47 @@ class TriedCase:
         return any(start.failed for start in self.starts)
 
 
-def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, *, prompts: bool) -> list[TriedCase]:
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """All cases of a plan, tried."""
+
+    plan: Plan
+    cases: tuple[TriedCase, ...]
+
+    @property
+    def starts(self) -> list[TriedStart]:
+        """Every start, in the order of the plan."""
+        return [start for case in self.cases for start in case.starts]
+
+    @property
+    def examples(self) -> list[TriedStart]:
+        """The starts of which the request says what they do."""
+        return [start for start in self.starts if start.start.expects]
+
+    @property
+    def held(self) -> int:
+        """How many examples hold."""
+        return sum(not start.wrong for start in self.examples)
+
+    @property
+    def failed(self) -> list[TriedStart]:
+        """The starts that are to be mended."""
+        return [start for start in self.starts if start.failed]
+
+    @property
+    def only_crashes(self) -> bool:
+        """Whether every start ended so."""
+        return all(start.wrong == "crash" for start in self.starts)
+
+
+def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, *, prompts: bool) -> Trial:
     """How the cases of a plan went, with software that can be built. `prompts`: it writes prompts."""
     tried = []
     with build_once(toolchain, context) as built:
         for case in plan.all_cases:
             with built.copy() as folder:
                 tried.append(_try_case(toolchain, folder, case, prompts=prompts))
-    return _judge_refusals(tried, plan)
+    return Trial(plan, tuple(_judge_refusals(tried, plan)))
 
 
 def writes_prompts(bare: Finding) -> bool:

@@ -53,11 +53,10 @@ class Chain:
 
 
 class Assembly:
-    """Takes the passages of a request one after the other. `files` are those that it shows; a file that it shows in two
-    ways has no text."""
+    """Takes the passages of a request one after the other."""
 
     def __init__(self, facts: Facts) -> None:
-        self.files: dict[str, str] = {}
+        self._files: dict[str, str] = {}  # one that is shown in two ways has no text
         self._facts = facts
         self._chains: list[Chain] = []
         self._command: Passage | None = None
@@ -65,6 +64,11 @@ class Assembly:
         self._writes: dict[str, str] = {}
         self._last: Passage | None = None
         self._list: tuple[Passage, list[str]] | None = None
+
+    @property
+    def known_files(self) -> dict[str, str]:
+        """The files that the request shows, with what they hold."""
+        return {name: text for name, text in self._files.items() if text}
 
     def take(self, passage: Passage) -> None:
         """The next passage."""
@@ -111,7 +115,7 @@ class Assembly:
     def _leave_command(self) -> None:
         """A command of which nothing is said: what it prints is left open."""
         if self._command:
-            self._chains[-1].starts.append(_start_of(self._command))
+            self._chains[-1].starts.append(self._start_of(self._command))
         self._command = None
 
     def _break(self) -> None:
@@ -137,8 +141,8 @@ class Assembly:
         elif passage.role == "writes":
             self._writes |= {passage.name: text} if counted else {}
         else:
-            other = self.files.get(passage.name, text) != text
-            self.files[passage.name] = "" if other or not counted else text
+            other = self._files.get(passage.name, text) != text
+            self._files[passage.name] = "" if other or not counted else text
 
     def _end_output(self, passage: Passage, lines: Sequence[str]) -> None:
         start = self._expecting_start(passage)
@@ -152,22 +156,25 @@ class Assembly:
         self._chains[-1].starts.append(start)
         self._command, self._typed, self._writes = None, None, {}
 
+    def _start_of(self, passage: Passage) -> Start:
+        """The start of a command; one that is fed a file which the request does not show makes no case."""
+        assert passage.command
+        file = passage.command.stdin_file
+        text = self._files.get(file, "") if file else ""
+        self._chains[-1].broken |= bool(file and not text)
+        return Start(passage.command.arguments, text if file else passage.command.stdin)
+
     def _expecting_start(self, passage: Passage) -> Start | None:
         """The start that prints this: of the command before it, or one without arguments where the request has none."""
         if self._command:
-            start = _start_of(self._command)
+            start = self._start_of(self._command)
             return start if self._typed is None else replace(start, stdin=self._typed)
         if self._facts.takes_arguments or (self._typed is None) == self._facts.reads_typed:
             return None
-        if self._typed is None and not self.files:
+        if self._typed is None and not self._files:
             return None
         self._chains.append(Chain(passage.group))
         return Start(stdin=self._typed)
-
-
-def _start_of(passage: Passage) -> Start:
-    assert passage.command
-    return Start(passage.command.arguments, passage.command.stdin)
 
 
 def _continues(first: Passage, passage: Passage) -> bool:

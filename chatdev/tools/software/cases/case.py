@@ -28,6 +28,11 @@ class Start:
     status: int | None = None
 
     @property
+    def act(self) -> tuple[object, ...]:
+        """What a user does."""
+        return self.arguments, self.stdin
+
+    @property
     def expects(self) -> bool:
         """Whether anything is said of what it does."""
         return self.prints is not None or bool(self.writes) or self.status is not None
@@ -46,6 +51,11 @@ class Case:
     origin: Origin
     starts: tuple[Start, ...]
     files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def acts(self) -> list[tuple[object, ...]]:
+        """What a user does, one after the other."""
+        return [start.act for start in self.starts]
 
     @property
     def expects(self) -> bool:

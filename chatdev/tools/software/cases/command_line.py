@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _LONGEST = 2000  # characters of a command that somebody shows
 PROMPT = re.compile(r"(?:\$|>|%|[A-Za-z]:\\[^>\n]{0,40}>|[\w.-]{1,20}@[\w.-]{1,20}:[^\s$]{0,40}\$)[ \t]*")
 """What a terminal writes before a command."""
-_OPERATORS = "|&;<>"
+_BETWEEN = ("blank", "operator", "bad")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "'": "'"}
 
 
@@ -25,7 +25,6 @@ class TypedCommand:
 @dataclass(frozen=True, slots=True)
 class _Word:
     text: str
-    quoted: bool = False
     operator: bool = False
 
 
@@ -36,16 +35,21 @@ def read_command(line: str, command: str) -> TypedCommand | None:
     line = line.strip()
     shown = PROMPT.match(line)
     line = line[shown.end():] if shown else line
-    if len(line) > _LONGEST or (words := split_words(line)) is None:
+    words = split_words(line) if len(line) <= _LONGEST else None
+    if words is None:
         return None
-    bars = [place for place, word in enumerate(words) if word.operator and word.text == "|"]
-    if not bars:
+    if _Word("|", operator=True) not in words:
         return _start(line, words, command)
-    if len(bars) > 1 or not (fed := _piped_text(words[:bars[0]])):
-        return None
+    return _fed_start(line, words, command)
+
+
+def _fed_start(line: str, words: Sequence[_Word], command: str) -> TypedCommand | None:
+    """The start of `FEEDER | COMMAND ARGUMENTS`."""
+    bar = words.index(_Word("|", operator=True))
+    fed = _piped_text([word.text for word in words[:bar]]) if not any(word.operator for word in words[:bar]) else None
     rest = line.partition("|")[2] if line.count("|") == 1 else ""
-    start = _start(rest.strip(), words[bars[0] + 1:], command)
-    return TypedCommand(start.arguments, *fed) if start and (start.stdin, start.stdin_file) == (None, None) else None
+    start = _start(rest.strip(), words[bar + 1:], command)
+    return TypedCommand(start.arguments, *fed) if start and fed and start.stdin_file is None else None
 
 
 def split_command(line: str, command: str, *, bare: bool = False) -> Sequence[str] | None:
@@ -70,20 +74,17 @@ def _start(line: str, words: Sequence[_Word], command: str) -> TypedCommand | No
     return TypedCommand(tuple(word.text for word in rest), stdin_file=file)
 
 
-def _piped_text(words: Sequence[_Word]) -> tuple[str | None, str | None] | None:
+def _piped_text(words: Sequence[str]) -> tuple[str | None, str | None] | None:
     """What `echo`, `printf` or `cat` gives on: a text or a file; None for any other command."""
-    texts = [word.text for word in words]
-    if not texts or any(word.operator for word in words):
-        return None
-    name, rest = texts[0], texts[1:]
-    if name == "cat" and len(rest) == 1:
-        return None, rest[0]
-    if name == "printf" and len(rest) == 1 and "%" not in rest[0]:
-        return _unescape(rest[0]), None
-    if name == "echo" and rest[:1] == ["-e"]:
-        return _unescape(" ".join(rest[1:])) + "\n", None
-    if name == "echo" and not any(word.startswith("-") for word in rest[:1]) and not any("\\" in word for word in rest):
-        return " ".join(rest) + "\n", None
+    match words:
+        case ["cat", file]:
+            return None, file
+        case ["printf", text] if "%" not in text:
+            return _unescape(text), None
+        case ["echo", "-e", *rest]:
+            return _unescape(" ".join(rest)) + "\n", None
+        case ["echo", *rest] if not re.search(r"^-|\\", " ".join(rest)):
+            return " ".join(rest) + "\n", None
     return None
 
 
@@ -99,19 +100,28 @@ def split_words(line: str) -> list[_Word] | None:
     """The words of a command line, without a comment at its end; None when a quote is left open, or when a shell would
     put something else in the place of a word."""
     words: list[_Word] = []
-    text, quoted, begun = "", False, False
-    for token in _TOKEN.finditer(line):
-        kind, part = str(token.lastgroup), token[str(token.lastgroup)]
-        if kind == "bad":
-            return None
-        if kind in ("blank", "operator"):
-            words += [_Word(text, quoted)] if begun else []
-            words += [_Word(part, operator=True)] if kind == "operator" else []
-            text, quoted, begun = "", False, False
-            continue
-        if kind == "plain" and not begun and part.startswith("#"):
+    parts: list[tuple[str, str]] = []  # of the word that has begun
+    for kind, part in _tokens(line):
+        if not parts and kind == "plain" and part.startswith("#"):
             break
-        text += re.sub(r'\\(["\\$`])', r"\1", part) if kind == "double" else part
-        quoted, begun = quoted or kind in ("single", "double"), True
-    words += [_Word(text, quoted)] if begun else []
-    return None if any(word.text == "*" and not word.quoted for word in words) else words
+        if kind not in _BETWEEN:
+            parts.append((kind, part))
+            continue
+        words += [_Word("".join(map(_plain_part, parts)))] if parts else []
+        words += [_Word(part, operator=True)] if kind == "operator" else []
+        if kind == "bad" or parts == [("plain", "*")]:
+            return None
+        parts = []
+    return words
+
+
+def _tokens(line: str) -> Iterator[tuple[str, str]]:
+    """What a line is made of, by its kind, with a blank at the end."""
+    for token in _TOKEN.finditer(f"{line} "):
+        kind = str(token.lastgroup)
+        yield kind, token[kind]
+
+
+def _plain_part(part: tuple[str, str]) -> str:
+    kind, text = part
+    return re.sub(r'\\(["\\$`])', r"\1", text) if kind == "double" else text

@@ -41,15 +41,12 @@ def read_request(request: str, command: str) -> RequestReading:
     assembly = Assembly(facts)
     for passage in passages:
         assembly.take(passage)
-    chains = assembly.finish()
-    files = {name: text for name, text in assembly.files.items() if text}
+    chains, files = assembly.finish(), assembly.known_files
     commands = tuple(passage.command.arguments for passage in passages if passage.command)
     lacking = frozenset(_lacking_files(request, files.keys(), commands))
     cases: list[Case] = []
-    for chain in chains:
-        case = _case(chain, files, facts)
-        if case and case not in cases and not lacks_file(case, lacking, commands):
-            cases.append(case)
+    for case in filter(None, (_case(chain, files, facts) for chain in chains)):
+        cases += [] if case in cases or lacks_file(case, lacking, commands) else [case]
     sound, contradictory = part_contradictions(cases[:MOST_CASES])
     return RequestReading(tuple(sound), tuple(contradictory), files, lacking, commands, facts)
 
@@ -78,20 +75,22 @@ def _as_key(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 def _case(chain: Chain, files: Mapping[str, str], facts: Facts) -> Case | None:
     """The case of a chain, where it is certain."""
-    starts = _starts_of_case(chain, facts)
-    unknown_input = facts.reads_typed and any(start.stdin is None for start in starts)
-    if chain.broken or unknown_input or len(starts) > MOST_STARTS or not any(start.prints for start in starts):
+    starts, known = _starts_of_case(chain, facts), texts_by_path(files)
+    if chain.broken or known is None or not 0 < len(starts) <= MOST_STARTS:
         return None
-    if facts.remembers and chain.inline and len(starts) == 1 and len(starts[0].arguments) < 2:
-        return None  # it depends on what was done before
-    known = texts_by_path(files)
-    return None if known is None else Case("request", tuple(starts), known)
+    unknown_input = facts.reads_typed and None in [start.stdin for start in starts]
+    return None if unknown_input or _depends_on_before(chain, starts, facts) else Case("request", tuple(starts), known)
+
+
+def _depends_on_before(chain: Chain, starts: Sequence[Start], facts: Facts) -> bool:
+    """Whether a single command in running text may tell of what was done before it."""
+    return facts.remembers and chain.inline and len(starts) == 1 and len(starts[0].arguments) < 2
 
 
 def _starts_of_case(chain: Chain, facts: Facts) -> list[Start]:
     """The starts up to the last one that prints something known. Commands in running text are no session: without
     memory only those of which something is said count, and with memory none of them may be left open."""
-    last = max((n for n, start in enumerate(chain.starts) if start.expects), default=-1)
+    last = max((n for n, start in enumerate(chain.starts) if start.prints), default=-1)
     starts = chain.starts[:last + 1]
     if not chain.inline:
         return starts

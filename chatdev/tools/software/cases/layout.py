@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Literal
 
 Kind = Literal["prose", "item", "code", "table"]
 _FENCE = re.compile(r"[ \t]{0,3}(?:>[ \t]?)?(```+|~~~+)[ \t]*([\w+-]*)[^`]*$")
 _ITEM = re.compile(r"[ \t]{0,6}(?:[-*•+]|\d{1,2}[.)]|[a-z]\)|（?[一二三四五六七八九十]{1,2}[、)）])[ \t]+(?=\S)")
-_CONTINUES = re.compile(r"[ \t]+\S")
 _TABLE_RULE = re.compile(r"\|?[ \t:|+-]*-{2,}[ \t:|+-]*$")
 _WIDE_GAP = re.compile(r"[ \t]{3,}|\t+")
 
@@ -78,21 +77,31 @@ def _open_pieces(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
     held: list[str] = []
     for _, group in groupby(_number_runs(lines), key=lambda row: row[0]):
         part = [line for _, line in group]
-        if not any(map(str.strip, part)):
+        if not part[0].strip():
             held += part if held else []
-            continue
-        indented = all(line.startswith("    ") for line in part)
-        if held and not indented:
-            yield "code", _strip_end(held), ""
-            held = []
-        if indented and not (not held and _ITEM.match(part[0])):
+        elif _is_indented(part, held):
             held += part
-        elif all(line.lstrip().startswith(">") for line in part):
-            yield "code", [re.sub(r"^\s*> ?", "", line) for line in part], ">"
         else:
-            yield from (("prose", part, ""),)
+            yield from _held_piece(held)
+            held = []
+            yield _piece(part)
+    yield from _held_piece(held)
+
+
+def _is_indented(part: Sequence[str], held: Sequence[str]) -> bool:
+    """Whether lines are those of an indented block, and no list that is indented."""
+    return all(line.startswith("    ") for line in part) and bool(held or not _ITEM.match(part[0]))
+
+
+def _held_piece(held: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
     if held:
-        yield "code", _strip_end(held), ""
+        yield "code", "\n".join(held).rstrip().split("\n"), ""
+
+
+def _piece(part: list[str]) -> tuple[Kind, list[str], str]:
+    if all(line.lstrip().startswith(">") for line in part):
+        return "code", [re.sub(r"^\s*> ?", "", line) for line in part], ">"
+    return "prose", part, ""
 
 
 def _number_runs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -104,31 +113,22 @@ def _number_runs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         yield number, line
 
 
-def _strip_end(lines: Sequence[str]) -> list[str]:
-    return "\n".join(lines).rstrip().split("\n")
-
-
 def _without_margin(lines: Sequence[str]) -> list[str]:
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return [line[margin:].rstrip() for line in lines]
 
 
 def _paragraph(lines: Sequence[str], group: int) -> Iterator[Block]:
-    """A paragraph, or the items of a list, each with the lines that continue it."""
-    if not _ITEM.match(lines[0]):
-        starts = [n for n, line in enumerate(lines) if _ITEM.match(line)]
-        if len(starts) < 2:
-            yield Block("prose", tuple(line.strip() for line in lines), group)
-            return
-        yield Block("prose", tuple(line.strip() for line in lines[:starts[0]]), group - 1 if group else group)
-        lines = lines[starts[0]:]
-    item: list[str] = []
-    for line in lines:
-        if _ITEM.match(line) and item:
-            yield Block("item", tuple(item), group)
-            item = []
-        item.append(_ITEM.sub("", line, count=1).strip() if _ITEM.match(line) else line.strip())
-    yield Block("item", tuple(item), group)
+    """A paragraph, or what stands before a list and the items of it, each with the lines that continue it."""
+    starts = [n for n, line in enumerate(lines) if _ITEM.match(line)]
+    if not starts or (starts[0] and len(starts) < 2):
+        yield Block("prose", tuple(map(str.strip, lines)), group)
+        return
+    if starts[0]:
+        yield Block("prose", tuple(map(str.strip, lines[:starts[0]])), group)
+    for start, end in pairwise([*starts, len(lines)]):
+        first = _ITEM.sub("", lines[start], count=1)
+        yield Block("item", tuple(map(str.strip, (first, *lines[start + 1:end]))), group + 1 if starts[0] else group)
 
 
 def _group_of_list(found: Sequence[Block], lines: Sequence[str], group: int) -> int:
@@ -139,11 +139,13 @@ def _group_of_list(found: Sequence[Block], lines: Sequence[str], group: int) -> 
 
 def _table(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The rows of a table with `|` between its cells, or with wide gaps under a heading; none for other lines."""
-    if len(lines) >= 3 and "|" in lines[0] and _TABLE_RULE.match(lines[1].strip()):
-        rows = [_cells(line) for line in (lines[0], *lines[2:])]
-        return tuple(rows) if len({len(row) for row in rows}) == 1 else ()
-    rows = [tuple(_WIDE_GAP.split(line.strip())) for line in lines]
-    return tuple(rows) if len(lines) >= 2 and {len(row) for row in rows} == {2} else ()
+    if len(lines) < 2:
+        return ()
+    ruled = "|" in lines[0] and _TABLE_RULE.match(lines[1].strip())
+    rows = [_cells(line) for line in (lines[0], *lines[2:])] if ruled else [
+        tuple(_WIDE_GAP.split(line.strip())) for line in lines]
+    widths = set(map(len, rows))
+    return tuple(rows) if len(rows) > 1 and len(widths) == 1 and (ruled or widths == {2}) else ()
 
 
 def _cells(line: str) -> tuple[str, ...]:

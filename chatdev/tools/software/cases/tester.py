@@ -24,20 +24,19 @@ _MOST_PLACES, _MOST_LINES, _MOST_PARTS = 20, 200, 200
 def copied_cases(value: object, request: str, command: str) -> list[Case]:
     """The cases of a Tester's examples: JSON cases, or lines such as `COMMAND => OUTPUT`, of which everything that is
     expected stands in the request."""
-    found, lines = list[Case](), _Lines(request, command)
+    lines = _Lines(request, command)
+    found: list[Case] = []
     for part in islice(_parts(value), _MOST_PARTS if len(request) <= _LONGEST else 0):
-        if isinstance(part, Mapping) and _FIELDS & part.keys():
-            cases = [case for case in cases_from_value(part, "tester", command) if _is_copied(case, lines)]
-        else:
-            cases = [Case("tester", (Start(session.arguments, prints=session.prints),))
-                     for session in examples(example_lines([part]), request, command)]
-        known = [set(map(_asked, case.starts)) for case in found]
-        found += [case for case in cases if case.expects and set(map(_asked, case.starts)) not in known]
+        known = [case.acts for case in found]
+        found += [case for case in _cases_of_part(part, lines, command) if case.expects and case.acts not in known]
     return found[:MOST_CASES]
 
 
-def _asked(start: Start) -> tuple[object, ...]:
-    return start.arguments, start.stdin
+def _cases_of_part(part: object, lines: _Lines, command: str) -> list[Case]:
+    if isinstance(part, Mapping) and _FIELDS & part.keys():
+        return [case for case in cases_from_value(part, "tester", command) if _is_copied(case, lines)]
+    return [Case("tester", (Start(session.arguments, prints=session.prints),))
+            for session in examples(example_lines([part]), lines.request, command)]
 
 
 def _parts(value: object) -> Iterator[object]:
