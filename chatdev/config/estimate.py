@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
 
 from chatdev.config.inception import tools_of
-from chatdev.config.phases import Phase, PhaseLimits, phase_limits
+from chatdev.config.phases import Phase, phase_limits
 from chatdev.config.preview import preview
 from chatdev.config.profiles import ModelProfile, ModelSettings
 from chatdev.config.schema import CompanyConfig
@@ -90,10 +90,8 @@ def _most(rules: _Rules, step: Step) -> Load | None:
     inner = _most_of(rules, step.children)
     if step.most_passes is None or inner is None:
         return None
-    phases = rules.company.phases
     rounds = step.rounds if isinstance(step, PhaseStep) else None
-    own = _sum(_dialogue(rules, name, _most_calls(rules, phases[name], rounds))
-               + _drafts(rules, name, _most_drafts(rules, name)) for name in step.phases_run(phases))
+    own = _sum(_phase_at_most(rules, name, rounds) for name in step.phases_run(rules.company.phases))
     return own + inner * step.most_passes
 
 
@@ -102,26 +100,18 @@ def _most_of(rules: _Rules, steps: Sequence[Step]) -> Load | None:
     return None if None in loads else _sum(load for load in loads if load is not None)
 
 
-def _most_calls(rules: _Rules, phase: Phase, rounds: int | None) -> int:
-    """Every instruction, response, question and answer that fits the phase's budget, and the reflections; `rounds` are
-    the most by the step."""
-    limits = phase_limits(phase, _profile(rules, phase))
-    calls = _calls_of_rounds(phase, replace(limits, rounds=min(limits.rounds, rounds or limits.rounds)))
-    return min(calls, limits.budget.calls or calls) + limits.reflections
-
-
-def _calls_of_rounds(phase: Phase, limits: PhaseLimits) -> int:
-    instructions = 0 if phase.instructor is None else limits.rounds - (phase.opens == "brief")
-    return instructions + limits.rounds * (1 + 2 * limits.questions)
-
-
-def _most_drafts(rules: _Rules, name: str) -> int:
-    """The drafts beside the first ones, as far as the rounds leave room for them in the phase's budget."""
+def _phase_at_most(rules: _Rules, name: str, rounds: int | None) -> Load:
+    """A phase with every instruction, response, question and answer that fits its budget, the reflections, and the
+    drafts for which these leave room; `rounds` are the most by the step."""
     phase = rules.company.phases[name]
     limits = phase_limits(phase, _profile(rules, phase))
-    more = limits.drafts - 1
-    room = more if limits.budget.calls is None else limits.budget.calls - _calls_of_rounds(phase, limits)
-    return max(0, min(more, room))
+    most = min(limits.rounds, rounds or limits.rounds)
+    instructions = 0 if phase.instructor is None else most - (phase.opens == "brief")
+    calls = instructions + most * (1 + 2 * limits.questions)
+    drafts = (limits.drafts - 1) * (most if phase.memory.fresh else 1)
+    if room := limits.budget.calls:
+        calls, drafts = min(calls, room), min(drafts, max(0, room - calls))
+    return _dialogue(rules, name, calls + limits.reflections) + _drafts(rules, name, drafts)
 
 
 def _first_drafts(rules: _Rules, name: str) -> int:

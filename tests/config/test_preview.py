@@ -136,14 +136,15 @@ def test_the_estimate_counts_drafts(tmp_path: Path) -> None:
     phase = "instructor: null, guard: software.run, rounds: 4"
     calls = []
     for more in ("", ", drafts: 6", ", drafts: 6, budget: {calls: 4}", ", drafts: 6, tools: [docs.find]",
-                 ", drafts: model"):
+                 ", drafts: model", ", drafts: 6, feedback: software.run, memory: {fresh: true}"):
         tools = "" if "tools" in more else ", tools: []"
         company = loaded(tmp_path, f"{chain}phases: {{planning: {{{phase}{more}{tools}}}}}")
         for model in ("gpt-4o", "local"):
             span = estimate(company, {"task": "x"}, ModelSettings(name=model))
             assert span.most is not None
             calls.append((span.least.calls, span.most.calls))
-    assert calls == [(1, 3), (1, 3), (4, 8), (1, 8), (4, 6), (1, 6), (1, 8), (1, 8), (1, 3), (1, 6)]
+    assert calls == [(1, 3), (1, 3), (4, 8), (1, 8), (4, 6), (1, 6), (1, 8), (1, 8), (1, 3), (1, 6),
+                     (0, 26), (0, 20)]
 
 
 def test_limits_of_small_models_lower_the_estimate(tmp_path: Path) -> None:

@@ -265,6 +265,21 @@ def test_a_phase_without_budget_for_any_draft_ends_so(studio: Studio) -> None:
     assert judged(studio) == []
 
 
+def test_repair_drafts_compete_in_every_round_and_are_bounded(studio: Studio) -> None:
+    phase = {**ALONE, **{name: CHANGE[name] for name in ("reads", "opening")}, "rounds": 3, "drafts": 2,
+             "memory": {"fresh": True}}
+    mends = [f"def f{number}():\n    return 1" for number in range(3)]
+    run = studio.run(studio.company({"first": WRITE, "write": phase}), {
+        "first#1/round-1/assistant": "<SOLUTION>\n" + stubs(6),
+        **replies(program(mends[0]), program("\n\n".join(mends[:2]))),
+        **replies("I cannot.", program(mends[2]), turn="write#1/round-2/assistant"),
+        **replies(program("X = 1"), program("Y = 1"), turn="write#1/round-3/assistant")})
+    assert [draft.chosen for draft in judged(studio)] == [True, True, True, True, True, False]
+    assert len([place for place in studio.places if place.startswith("write")]) == 3 * 2
+    assert studio.endings()["write#1"] == "rounds"
+    assert run.software.text("main.py").count("return 1") == 3
+
+
 def test_an_option_replaces_the_number_of_drafts_where_there_are_any(studio: Studio) -> None:
     folder = studio.company({"write": ALONE, "change": {**CHANGE, "guard": "software.complete"}})
     company = Company.load(folder, drafts=2)
