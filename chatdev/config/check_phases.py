@@ -110,6 +110,10 @@ def _form(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
     yield from _options(solution, path)
     if solution.form == "json" and (problem := schema_problem(solution.schema_)):
         yield Mistake((*path, "schema"), problem)
+    yield from _file_names(solution, path)
+
+
+def _file_names(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
     as_file = [] if solution.as_file is None or is_template(solution.as_file) else [solution.as_file]
     for key, names in (("as_file", as_file), ("only", solution.only)):
         for name in names:

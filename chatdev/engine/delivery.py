@@ -187,10 +187,13 @@ class Deliveries:
         for old, new in ((self.verdict, feedback), (self.guard, guard)):
             if old and new and old.passed and not new.passed:
                 return new.report
-        if not self.guard or not guard:
-            return ""
-        lowest = self.guard.score
-        return guard.report if guard.score < lowest or (self._is_rival and guard.score == lowest) else ""
+        return guard.report if guard and self._is_lower(guard) else ""
+
+    def _is_lower(self, guard: Verdict) -> bool:
+        """Whether the guard's score is lower than that of what stands; a rival's may not be the same either."""
+        if not self.guard:
+            return False
+        return guard.score < self.guard.score or (self._is_rival and guard.score == self.guard.score)
 
     @property
     def _is_rival(self) -> bool:
