@@ -43,6 +43,31 @@ class Facts:
 
 
 @dataclass(slots=True)
+class Shown:
+    """Lines of one role, gathered from spans that follow each other: `A`, `B` and `C`. `loose` says whether some of
+    them are joined by no more than a comma or an `and`, which does not say that they are lines."""
+
+    first: Passage
+    lines: list[str]
+    loose: bool = False
+
+    def take(self, passage: Passage) -> None:
+        """One more line."""
+        self.lines.extend(passage.lines)
+        self.loose |= not says("below", passage.cue)
+
+    @property
+    def counted(self) -> bool:
+        """Whether there are as many lines as the words before them announce, where they have to."""
+        if not self.first.inline:
+            return True
+        announced = number_of_lines(last_sentence(self.first.cue))
+        if announced is None:
+            return not self.loose or any(word in self.first.cue for word in wording()["line_words"])
+        return announced == len(self.lines)
+
+
+@dataclass(slots=True)
 class Chain:
     """Starts that belong together, while they are read. A broken one is not certain."""
 
@@ -60,10 +85,11 @@ class Assembly:
         self._facts = facts
         self._chains: list[Chain] = []
         self._command: Passage | None = None
+        self._anchor: Passage | None = None  # a command, input or file of which it is not said yet what comes of it
         self._typed: str | None = None
         self._writes: dict[str, str] = {}
         self._last: Passage | None = None
-        self._list: tuple[Passage, list[str]] | None = None
+        self._shown: Shown | None = None
 
     @property
     def known_files(self) -> dict[str, str]:
@@ -72,27 +98,27 @@ class Assembly:
 
     def take(self, passage: Passage) -> None:
         """The next passage."""
-        if self._list and _continues(self._list[0], passage):
-            self._list[1].extend(passage.lines)
+        if self._shown and _continues(self._shown.first, passage):
+            self._shown.take(passage)
             self._last = passage
             return
-        self._end_list()
+        self._end_shown()
         if self._last and passage.group - self._last.group > _NEAR:
             self._leave_command()
             self._typed = None
         if passage.role in ("printed", "typed", "file", "writes"):
-            self._list = passage, list(passage.lines)
+            self._shown = Shown(passage, list(passage.lines))
         elif passage.role == "command":
             self._leave_command()
             self._chain(passage)
-            self._command = passage
+            self._command = self._anchor = passage
         else:
             self._take_unknown(passage)
         self._last = passage
 
     def finish(self) -> list[Chain]:
         """All chains, at the end of the request."""
-        self._end_list()
+        self._end_shown()
         self._leave_command()
         return self._chains
 
@@ -128,33 +154,40 @@ class Assembly:
         last = self._last
         return bool(last and last.role == "printed" and passage.inline and not ends_sentence(passage.cue))
 
-    def _end_list(self) -> None:
-        """All lines of a passage are there: it holds if they are as many as were announced."""
-        if not self._list:
+    def _end_shown(self) -> None:
+        """All lines of a role are there."""
+        if not self._shown:
             return
-        (passage, lines), self._list = self._list, None
-        text, counted = "".join(f"{line}\n" for line in lines), _is_counted(passage, lines)
+        shown, self._shown = self._shown, None
+        passage, text = shown.first, "".join(f"{line}\n" for line in shown.lines)
         if passage.role == "printed":
-            self._end_output(passage, lines)
-        elif passage.role == "typed":
-            self._typed = text if counted else None
+            self._end_output(shown)
         elif passage.role == "writes":
-            self._writes |= {passage.name: text} if counted else {}
+            self._writes |= {passage.name: text} if shown.counted else {}
         else:
-            other = self._files.get(passage.name, text) != text
-            self._files[passage.name] = "" if other or not counted else text
+            self._anchor = self._command or passage
+            self._take_input(passage, text if shown.counted else "")
 
-    def _end_output(self, passage: Passage, lines: Sequence[str]) -> None:
-        start = self._expecting_start(passage)
+    def _take_input(self, passage: Passage, text: str) -> None:
+        """What is typed, or what a file holds; empty where that is not certain."""
+        if passage.role == "typed":
+            self._typed = text or None
+        elif self._files.get(passage.name, text) != text:
+            self._files[passage.name] = ""
+        else:
+            self._files[passage.name] = text
+
+    def _end_output(self, shown: Shown) -> None:
+        passage, start = shown.first, self._expecting_start(shown.first)
         if start is None:
             if self._goes_on(passage):
                 self._break()
             return
-        if _is_certain(passage, lines, self._command):
+        if shown.counted and _is_certain(passage, self._anchor):
             status = status_in(first_sentence(passage.after)) if passage.inline else None
-            start = replace(start, prints="\n".join(lines), writes=self._writes, status=status)
+            start = replace(start, prints="\n".join(shown.lines), writes=self._writes, status=status)
         self._chains[-1].starts.append(start)
-        self._command, self._typed, self._writes = None, None, {}
+        self._command, self._anchor, self._typed, self._writes = None, None, None, {}
 
     def _start_of(self, passage: Passage) -> Start:
         """The start of a command; one that is fed a file which the request does not show makes no case."""
@@ -169,9 +202,7 @@ class Assembly:
         if self._command:
             start = self._start_of(self._command)
             return start if self._typed is None else replace(start, stdin=self._typed)
-        if self._facts.takes_arguments or (self._typed is None) == self._facts.reads_typed:
-            return None
-        if self._typed is None and not self._files:
+        if not self._anchor or self._facts.takes_arguments or (self._typed is None) == self._facts.reads_typed:
             return None
         self._chains.append(Chain(passage.group))
         return Start(stdin=self._typed)
@@ -185,24 +216,13 @@ def _continues(first: Passage, passage: Passage) -> bool:
     return not rest or rows_of(rest) == {"together"} or passage.role == "more"
 
 
-def _is_counted(passage: Passage, lines: Sequence[str]) -> bool:
-    """Whether a passage has as many lines as its words announce; several between marks have to be announced."""
-    if not passage.inline:
-        return True
-    announced = number_of_lines(last_sentence(passage.cue))
-    several = any(word in passage.cue for word in wording()["line_words"])
-    return announced in (None, len(lines)) and (len(lines) == 1 or announced is not None or several)
-
-
-def _is_certain(passage: Passage, lines: Sequence[str], command: Passage | None) -> bool:
-    """Whether it is this that the command before prints: said of it, without a condition."""
-    if not passage.inline or not command:
+def _is_certain(passage: Passage, anchor: Passage | None) -> bool:
+    """Whether it is this that comes of the command, the input or the file before: said of it, without a condition."""
+    if not passage.inline or not anchor:
         return True
     cue, after = passage.cue, first_sentence(passage.after)
-    if passage.group != command.group or ends_sentence(cue):
+    if passage.group != anchor.group or ends_sentence(cue):
         rows = rows_of(last_sentence(cue))
-        told = rows is not None and "subject" in rows
-    else:
-        told = not says("stop", cue)
-    vague = begins_with("stop", after) or begins_with("either", after)
-    return told and not vague and _is_counted(passage, lines)
+        if rows is None or "subject" not in rows:
+            return False
+    return not says("stop", cue) and not begins_with("stop", after) and not begins_with("either", after)

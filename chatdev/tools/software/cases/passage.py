@@ -10,6 +10,7 @@ from chatdev.tools.software.cases.wording import (
     FILE_NAME,
     last_clause,
     last_sentence,
+    number_of_lines,
     rows_of,
     says,
     without_asides,
@@ -49,9 +50,9 @@ def role_of(cue: str, *, block: bool) -> Role | None:
     rows = rows_of(FILE_NAME.sub(" ", clause))
     if FILE_NAME.search(clause) or (block and rows is None and FILE_NAME.search(sentence)):
         return _role_with_name(FILE_NAME.sub(" ", sentence), rows, block=block)
-    if rows is None:
-        return _role_of_block(sentence) if block else None
-    return _role_of_rows(rows, clause)
+    if rows is not None:
+        return _role_of_rows(rows, clause)
+    return _role_of_block(sentence) if block else _role_of_sentence(sentence, clause)
 
 
 def _role_with_name(sentence: str, rows: set[str] | None, *, block: bool) -> Role | None:
@@ -70,6 +71,16 @@ def _role_of_block(sentence: str) -> Role | None:
     if any(says(row, sentence) for row in ("stop", "typed", "holds")) or ":" not in sentence[-2:]:
         return None
     return "printed" if says("printed", sentence) else None
+
+
+def _role_of_sentence(sentence: str, clause: str) -> Role | None:
+    """The role of what stands in a sentence with words of its own: `… and prints`, or so many lines of output."""
+    ending = clause.rpartition(" and ")[2] or clause
+    rows = rows_of(ending) if ending != clause else None
+    if rows is not None and _role_of_rows(rows, ending) == "printed":
+        return "printed"
+    counted = (number_of_lines(sentence) or 0) > 1 and says("printed", sentence)
+    return "printed" if counted and not any(says(row, sentence) for row in ("stop", "typed", "holds")) else None
 
 
 def _role_of_rows(rows: set[str], clause: str) -> Role | None:

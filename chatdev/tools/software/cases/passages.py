@@ -32,11 +32,14 @@ class _Reading:
         self._in_prose = command_in_prose(command)
         self._cue = ""
         self._group = 0
+        self._below_command = False
 
     def read(self, blocks: Sequence[Block]) -> Iterator[Passage]:
         """The passages of blocks."""
         for place, block in enumerate(blocks):
             self._group = block.group
+            before = blocks[place - 1] if place else None
+            self._below_command = bool(before and before.kind == "prose" and self._is_command(before))
             if block.kind == "code":
                 yield from self._code(block)
             elif block.kind == "table":
@@ -57,8 +60,14 @@ class _Reading:
             yield from self._session(block.lines)
         elif block.tag in _CODE:
             yield Passage("unknown", block.lines, self._group)
+        elif self._below_command:
+            yield Passage("printed", block.lines, self._group)
         else:
             yield make_passage(cue, block.lines, self._group, block=True)
+
+    def _is_command(self, block: Block) -> bool:
+        """Whether a paragraph is no more than a command."""
+        return len(block.lines) == 1 and read_command(strip_marks(block.text.rstrip(":：")), self._command) is not None
 
     def _is_session(self, lines: Sequence[str]) -> bool:
         return bool(lines) and read_command(lines[0], self._command) is not None
@@ -153,7 +162,7 @@ class _Reading:
             return False
         if any(_is_sentence(line) or self._in_prose.search(line) for line in lines):
             return False
-        return not following or following[0].kind != "prose" or _is_prose(following[0].lines)
+        return not following or following[0].kind != "prose" or _goes_on_otherwise(following[0].lines)
 
 
 def _role_of_plain(cue: str) -> Role | None:
@@ -172,6 +181,9 @@ def _is_sentence(line: str) -> bool:
     return line.rstrip().endswith(_ENDS) and len(line.split()) > 4
 
 
-def _is_prose(lines: Sequence[str]) -> bool:
-    last = lines[-1].rstrip()
-    return last.endswith((":", "：")) or (last.endswith((*_ENDS, ")")) and len(" ".join(lines).split()) > 4)
+def _goes_on_otherwise(lines: Sequence[str]) -> bool:
+    """Whether a paragraph is a label or running text, and no more of the lines before it."""
+    last, words = lines[-1].rstrip(), len(" ".join(lines).split())
+    if last.endswith((":", "：")) or (lines[0].endswith((":", "：")) and _role_of_plain(lines[0])):
+        return True
+    return words > 8 or (words > 4 and last.endswith((*_ENDS, ")")))
