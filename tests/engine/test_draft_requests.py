@@ -130,3 +130,14 @@ def test_the_report_lists_the_drafts(studio: Studio) -> None:
     assert "draft 2 of 4 fails (score 0.5), chosen" in report
     assert report.count("chosen") == 1
     assert "draft 3 of 4 cannot be used" in report
+
+
+def test_examples_of_the_request_choose_and_are_counted(studio: Studio) -> None:
+    task = "Double a number.\n\n```\n$ python main.py 2\n4\n$ python main.py 5\n10\n```\n"
+    double = "import sys\n\n\nprint({})"
+    phase = {**ALONE, "feedback": None, "guard": "software.use", "drafts": 2}
+    run = studio.run(studio.company({"write": phase}), replies(
+        program(double.format("int(sys.argv[1]) + 2")), program(double.format("int(sys.argv[1]) * 2"))), task=task)
+    assert [draft.describe() for draft in judged(studio)] == ["draft 1 of 2: 1 of 2 examples",
+                                                             "draft 2 of 2: 2 of 2 examples"]
+    assert "* 2" in run.software.text("main.py")

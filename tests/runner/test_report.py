@@ -10,6 +10,7 @@ import pytest
 from chatdev.engine.budget import money
 from chatdev.events import (
     DeliveryRefused,
+    DraftJudged,
     Event,
     ModelCalled,
     Noted,
@@ -102,7 +103,8 @@ ACTIVE = re.compile(r"(?<!\\)(?:\\\\)*(?:[<\[\]&]|https?:/|www\.)")
 def test_nothing_that_others_wrote_is_html_a_picture_or_a_link(words: str) -> None:
     events: list[Event] = [
         RunStarted("", words, "Todo", "folder", {"task": words}), Noted(words, words, "warning"),
-        PhaseFinished(words, words, words, 3, 1), DeliveryRefused(words, words), StepSkipped(words, "phase", words),
+        PhaseFinished(words, words, words, 3, 1), DeliveryRefused(words, words),
+        DraftJudged(words, 1, 2, problem=words), StepSkipped(words, "phase", words),
         ToolCalled(words, words, 1.0, False, words)]
     run = finished(values={words: words, "nested": [{words: words}]}, software=Software({words: b"x"}), reason=words)
     report = report_markdown(events, run)
