@@ -21,7 +21,7 @@ def accept(program: Program) -> Iterator[Check]:
                 _notes("Pressure\n2025-03-01 140/90\n\nfelt fine\n2025-03-02 141/91\n120/80\n2025-03-03 95\n",
                        "readings 2\nmean 141/91\nhigh 2\nlongest 2"))
     yield tried(program, "nothing is left", *(
-        _notes(text, "no readings", status=None) for text in ("", "none yet\n140/90\n")))
+        _notes(text, "no readings", status=None) for text in ("", "none yet\n140/90\n")), refusal=True)
 
 
 def _case(readings: str, wanted: str) -> Case:

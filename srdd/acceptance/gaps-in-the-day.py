@@ -20,7 +20,7 @@ def accept(program: Program) -> Iterator[Check]:
     yield tried(program, "appointments outside the day",
                 _day("10 06:00-07:00 18:00-19:00 07:30-08:10", "08:10-17:00 530"))
     yield tried(program, "no gap is left", *(_day(text, "none", status=None) for text in (
-        "30 07:00-18:00", "15 08:10-16:50", "1 12:00-17:00 08:00-12:00")))
+        "30 07:00-18:00", "15 08:10-16:50", "1 12:00-17:00 08:00-12:00")), refusal=True)
     yield tried(program, "times that do not go are refused", *(Case(text.split(), "bad time", status=2) for text in (
         "08:00 17:00 30 9am-10am", "08:00 25:00 30", "17:00 08:00 30", "08:00 17:00 30 11:00-10:00",
         "08:00 17:00 30 10:00-10:60")))

@@ -25,7 +25,7 @@ def accept(program: Program) -> Iterator[Check]:
     refused = tried(program, "what is no plain image is refused", *map(_refused, (
         _SPECK.replace("P2", "P5"), _SPECK.replace("4 4", "4 five"), "P2 4", _SPECK + "9\n", _SPECK[:-2])))
     yield refused
-    yield Check("nothing is written for it", refused.passed and written(program, "none.pgm") is None)
+    yield Check("nothing is written for it", refused.passed and written(program, "none.pgm") is None, refusal=True)
 
 
 def _cleaned(program: Program, name: str, image: str, wanted: str) -> Check:

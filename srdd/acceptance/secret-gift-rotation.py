@@ -19,7 +19,7 @@ def accept(program: Program) -> Iterator[Check]:
     yield tried(program, "nobody gives to whom it is forbidden, not even last",
                 _circle("Ada Ben Cleo Dan --not Dan:Ada Cleo:Ada", "Ada Cleo Dan Ben"))
     yield tried(program, "no circle is possible", *(Case(text.split(), "impossible", status=None) for text in (
-        "Ada Ben Cleo --not Ada:Ben Ada:Cleo", "Ada Ben Cleo Dan --not Ben:Ada Cleo:Ada Dan:Ada")))
+        "Ada Ben Cleo --not Ada:Ben Ada:Cleo", "Ada Ben Cleo Dan --not Ben:Ada Cleo:Ada Dan:Ada")), refusal=True)
     yield tried(program, "names that do not go are refused", *(Case(text.split(), "bad names", status=1) for text in (
         "Ada Ben", "Ada Ben Cleo Ada", "Ada Ben --not Ada:Ben")))
 

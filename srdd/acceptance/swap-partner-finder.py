@@ -14,7 +14,7 @@ def accept(program: Program) -> Iterator[Check]:
     yield tried(program, "pairs are alphabetical",
                 _case("Eve; 1 2; 3, Cy; 3; 1, Ada; 3 4; 2, Bo; 1; 4", "Ada - Eve: 1/1, Cy - Eve: 1/1"))
     yield tried(program, "a gift without return is no swap",
-                _case("Ada; 1 2; 9, Bo; 5; 1 2, Cy; 9; 5", "no swaps"))
+                _case("Ada; 1 2; 9, Bo; 5; 1 2, Cy; 9; 5", "no swaps"), refusal=True)
     yield tried(program, "the same stamp twice counts once", _case("Ada; 3 3 8; 7 5, Bo; 7 7 5; 3 3", "Ada - Bo: 1/2"))
     yield tried(program, "numbers are compared whole, and any may be missing",
                 _case("Ada; 12 3; 45, Bo; 4 5; 1 2, Cy; ; 12, Dan; 45; 12", "Ada - Dan: 1/1"),

@@ -16,7 +16,7 @@ def accept(program: Program) -> Iterator[Check]:
     yield tried(program, "the shorter of two ways", _moves("3 5 1", "4"), _moves("5 3 1", "4"), _moves("3 5 2", "2"))
     yield tried(program, "large jugs", _moves("23 31 17", "20"), _moves("300 7 3", "262"))
     yield tried(program, "targets out of reach", *(Case(text.split(), "impossible", status=None)
-                                                   for text in ("2 4 3", "6 9 5", "3 5 6")))
+                                                   for text in ("2 4 3", "6 9 5", "3 5 6")), refusal=True)
     yield tried(program, "numbers that do not go are refused", *(Case(text.split(), "bad input", status=1) for text in (
         "0 5 1", "3 -5 4", "3 5 -1", "3 five 4", "3 5 2.5")))
 
