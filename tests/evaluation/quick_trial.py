@@ -28,24 +28,34 @@ class ReplayedProgram(Program):
         known = self.record.pop(0)
         for name, text in known["files"].items():
             write_file(self.folder, name, text.encode())
-        status = known["status"]
-        return Execution(None if status < 0 else status, -status if status < 0 else None, known["stdout"],
-                         known["stderr"], 0.0, timed_out=status < 0)
+        return ended(known)
+
+
+def ended(known: Mapping[str, Any]) -> Execution:
+    """How a start ended that was recorded."""
+    status = known["status"]
+    return Execution(None if status < 0 else status, -status if status < 0 else None, known["stdout"], known["stderr"],
+                     0.0, timed_out=status < 0)
+
+
+def run_starts(plan: list[list[dict[str, Any]]], sandbox: Sandbox, scratch: Path) -> list[list[list[dict[str, Any]]]]:
+    """What came of every start of a plan (`starts_in_one.main`)."""
+    box = scratch / "box"
+    box.mkdir()
+    (box / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    (box / "main.py").write_bytes(Path(starts_in_one.__file__).read_bytes())
+    bare = interpreter()
+    end = sandbox.run(SandboxJob([str(bare.executable), "main.py"], box, ProcessLimits(seconds=100, cpu=100),
+                                 bindings=[Binding(bare.prefix)]))
+    assert end.exit_status == 0, end
+    found: list[list[list[dict[str, Any]]]] = json.loads((box / "results.json").read_text(encoding="utf-8"))
+    return found
 
 
 def try_programs(tasks: Sequence[EasyTask], program_of: Callable[[EasyTask], str], sandbox: Sandbox,
                  scratch: Path) -> dict[str, list[Check]]:
     """The checks of each task's program, by the task's slug."""
-    box = scratch / "box"
-    box.mkdir()
-    plan = [[_plan(check, program_of(task)) for check in task.checks] for task in tasks]
-    (box / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    (box / "main.py").write_bytes(Path(starts_in_one.__file__).read_bytes())
-    bare = interpreter()
-    ended = sandbox.run(SandboxJob([str(bare.executable), "main.py"], box, ProcessLimits(seconds=100, cpu=100),
-                                   bindings=[Binding(bare.prefix)]))
-    assert ended.exit_status == 0, ended
-    found = json.loads((box / "results.json").read_text(encoding="utf-8"))
+    found = run_starts([[_plan(check, program_of(task)) for check in task.checks] for task in tasks], sandbox, scratch)
     return {task.slug: [_compare(check, record, sandbox, scratch / f"{task.slug}-{number}") for number, (check, record)
                         in enumerate(zip(task.checks, records, strict=True))]
             for task, records in zip(tasks, found, strict=True)}
