@@ -31,7 +31,7 @@ NO_EXAMPLE = "none"
 _SHAPES = tuple((name, re.compile(pattern, re.MULTILINE)) for name, pattern in (
     ("session", r"^[ \t]*[$>%] ?python"), ("block of code", r"^```"), ("arrows", r"^.*\S +(?:=>|->|→) +\S"),
     ("table", r"^(?:\|.*\||\S.*\S {3,}\S.*)$"), ("list", r"^(?:[-*]|\d+[.)]) .*(?:python|:|`)"),
-    ("labels", r"^[A-Z][\w ,.()]*:(?:$| .)"), ("indented", r"^ {4,}\S"), ("code marks", r"`[^`]*python [^`]*`")))
+    ("indented", r"^ {4,}\S"), ("labels", r"^[A-Z][\w ,.()]*:(?:$| .)"), ("code marks", r"`[^`]*python [^`]*`")))
 """How an example stands in a description: the first of these that is there; else it is part of the text."""
 
 

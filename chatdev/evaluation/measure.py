@@ -108,7 +108,8 @@ class Bench:
 def measure(folder: Path, task: Task, bench: Bench, accept: Accept | None = None) -> Row:
     """The row of the finished run in `folder`: `METRICS`, `PAPER`, `STATISTICS`, `embedder`, `model`, `status`,
     `reason`, `start` (the rule by which executability was judged; `rules.yaml`), and of the hidden test `checks`,
-    `checks_passed`, how many of them are `refusals`, and the names of the `failed_checks`.
+    `checks_passed`, how many of them are `refusals`, whether the `example_passed` (the first that is no refusal),
+    and the names of the `failed_checks`.
 
     A run that was broken off delivered nothing and counts as 0, as in the paper; `reason` says why. `accept` is the
     task's hidden test. Blocking. Raises JournalError when the run has not ended, ModelError when the embedder fails,
@@ -161,6 +162,7 @@ def _acceptance_fields(tried: list[Check]) -> Row:
     return {"acceptance": passed / len(checks) if checks else None,
             "solved": float(passed == len(checks)) if checks else None, "checks_passed": passed,
             "checks": len(checks), "refusals": sum(check.refusal for check in checks),
+            "example_passed": next((check.passed for check in checks if not check.refusal), None),
             "failed_checks": sanitize("; ".join(check.name for check in checks if not check.passed))}
 
 

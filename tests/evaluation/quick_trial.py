@@ -21,7 +21,7 @@ from tests.evaluation import starts_in_one
 class ReplayedProgram(Program):
     """A program of which every start is known, in their order."""
 
-    record: list[Mapping[str, Any]] = field(default_factory=list)
+    record: list[dict[str, Any]] = field(default_factory=list)
 
     def start(self, *arguments: str, stdin: str | None = None) -> Execution:
         """What came of the next start; its files are there then."""
@@ -38,7 +38,8 @@ def ended(known: Mapping[str, Any]) -> Execution:
                      0.0, timed_out=status < 0)
 
 
-def run_starts(plan: list[list[dict[str, Any]]], sandbox: Sandbox, scratch: Path) -> list[list[list[dict[str, Any]]]]:
+def run_starts(plan: Sequence[Sequence[Mapping[str, Any]]], sandbox: Sandbox,
+               scratch: Path) -> list[list[list[dict[str, Any]]]]:
     """What came of every start of a plan (`starts_in_one.main`)."""
     box = scratch / "box"
     box.mkdir()
@@ -67,7 +68,7 @@ def _plan(check: HiddenCheck, program: str) -> dict[str, Any]:
             "starts": [{"arguments": list(case.arguments), "stdin": case.stdin or ""} for case in check.cases]}
 
 
-def _compare(check: HiddenCheck, record: list[Mapping[str, Any]], sandbox: Sandbox, folder: Path) -> Check:
+def _compare(check: HiddenCheck, record: list[dict[str, Any]], sandbox: Sandbox, folder: Path) -> Check:
     folder.mkdir()
     replayed = ReplayedProgram(folder, sandbox, "main.py", "python", record=record)
     return cases.tried(replayed, check.name, *check.cases)

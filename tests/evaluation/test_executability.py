@@ -32,8 +32,8 @@ def rules(programs: list[str], scratch: Path) -> list[str]:
     plan = [[{"program": program, "files": {}, "starts": [start]} for start in ({"arguments": [], "stdin": ""}, given)]
             for program in programs]
     found = run_starts(plan, Bubblewrap(), scratch)
-    return [_rule(program, *(ended(check[0]) for check in checks), SandboxJob([], scratch))
-            for program, checks in zip(programs, found, strict=True)]
+    return [_rule(program, ended(bare[0]), ended(with_input[0]), SandboxJob([], scratch))
+            for program, (bare, with_input) in zip(programs, found, strict=True)]
 
 
 def _rule(program: str, bare: Execution, with_input: Execution, job: SandboxJob) -> str:

@@ -73,6 +73,7 @@ def test_a_good_program_has_a_full_row(measured: Measured, tmp_path: Path) -> No
     assert row["quality_mean"] == pytest.approx((2 + row["consistency"]) / 3)
     assert row["acceptance"] == pytest.approx(2 / 3)
     assert values(row, "checks checks_passed failed_checks") == [3, 2, "no words"]
+    assert values(row, "solved refusals example_passed") == [0, 0, True]
     assert values(row, "calls tokens prompt_tokens completion_tokens files lines cost") == [1, 12, 7, 5, 1, 2, None]
     assert row["seconds"] > 0
     assert {*METRICS, *PAPER, *STATISTICS} < row.keys()
@@ -128,6 +129,20 @@ def accept(program):
     yield Check("five", int(program.start().stdout) == 5)
 '''))
     assert values(row, "acceptance failed_checks") == [0.5, "the test came to its end"]
+
+
+def test_a_refusal_counts_only_where_the_example_passes(measured: Measured, tmp_path: Path) -> None:
+    accept = script(tmp_path, '''
+from chatdev.evaluation.cases import Case, tried
+
+def accept(program):
+    yield tried(program, "words are refused", Case(["x"], "no", 1), Case(["y"], "no", 1))
+    yield tried(program, "the sum", Case(["2", "3"], "5"))
+''')
+    refuses = measured("import sys\nsys.exit('no')", accept=accept)
+    assert values(refuses, "acceptance solved checks_passed refusals example_passed") == [0, 0, 0, 1, False]
+    right = measured(f"import sys\nif sys.argv[1:] in (['x'], ['y']): sys.exit('no')\n{ADDS}", accept=accept)
+    assert values(right, "acceptance solved failed_checks example_passed") == [1, 1, "", True]
 
 
 def test_without_a_program_to_start_no_check_passes(measured: Measured, tmp_path: Path) -> None:

@@ -72,6 +72,12 @@ def test_means_are_over_what_was_judged(results: Results) -> None:
     assert results.unfinished == 1
 
 
+def test_rows_of_earlier_versions_are_solved_where_every_check_was_passed() -> None:
+    old = [{name: value for name, value in row("one", n, 1, acceptance=n / 2).items() if name != "solved"}
+           for n in range(3)]
+    assert Results("old", old, [], ["one"]).estimates("one")["solved"].mean == pytest.approx(1 / 3)
+
+
 def test_differences_are_paired(results: Results) -> None:
     found = {d.metric: d for d in results.differences}
     assert (found["quality"].variant, found["quality"].against) == (HOSTILE, "plain")
@@ -156,6 +162,39 @@ def test_a_study_without_rows_has_a_report_too(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no study 'nope'"):
         Results.read(empty)
     empty.close()
+
+
+def test_a_task_counts_once_however_often_it_was_run(tmp_path: Path) -> None:
+    rows = [row(name, task, quality, repeat=repeat) for name, values in (("one", (0, 0.5, 1)), ("two", (1, 1, 1)))
+            for repeat, quality in enumerate(values, 1) for task in range(3)]
+    results = Results("again", [*rows, row("two", 0, 1, repeat=4)], [], ["one", "two"])
+    assert (results.count("two"), results.count_tasks("two")) == (10, 3)
+    assert (results.estimates("one")["quality"].mean, results.estimates("one")["quality"].n) == (0.5, 3)
+    [found] = [found for found in results.differences if found.metric == "quality"]
+    assert (found.estimate.mean, found.estimate.n, found.better) == (0.5, 3, 3)
+    assert re.search(r"two +10 +1\.000 \[1\.000, 1\.000\] ", as_text(results))
+
+
+def test_easy_tasks_are_divided_by_way_and_layout_too(tmp_path: Path) -> None:
+    rows = [row("one", n, 0.5, solved=n % 2, way=("file", "stdin")[n % 2], layout="table") for n in range(4)]
+    results = Results("easy", rows, [], ["one"])
+    assert ("way", "solved") in results.divisions
+    assert ("layout", "solved") not in results.divisions  # there is one only
+    assert re.search(r"Solved by way +file +stdin\n─+\none +0\.000 \(2\) +1\.000 \(2\)", as_text(results))
+    assert "Solved by way" in as_page(results, tmp_path, tmp_path / "report.html")
+    assert [(one["by"], one["part"], one["metrics"]["solved"]["mean"])
+            for one in json.loads(as_json(results))["divisions"]][:2] == [("way", "file", 0), ("way", "stdin", 1)]
+
+
+def test_the_floor_is_what_a_program_gets_that_only_refuses(tmp_path: Path) -> None:
+    rows = [row("one", n, 0.5, checks=4, refusals=n) for n in (0, 1, 2)]
+    rows.append(row("one", 1, 0, checks=1, refusals=0))  # nothing was delivered
+    sentence = "A program that only refuses passes 0.250 of the checks of these tasks."
+    results = Results("easy", rows, [], ["one"])
+    assert f"{sentence} As a refusal counts only where the example passes, its acceptance is 0.000." in as_text(results)
+    assert sentence in as_page(results, tmp_path, tmp_path / "report.html")
+    assert json.loads(as_json(results))["floor"] == {"passed": 0.25, "acceptance": 0}
+    assert "only refuses" not in as_text(Results("old", [row("one", 1, 0.5)], [], ["one"]))
 
 
 def test_of_many_failed_jobs_the_text_lists_some(tmp_path: Path) -> None:

@@ -1,0 +1,87 @@
+"""The tables of docs/evaluation.md on the easy tasks: companies with the local model on one set of them.
+
+    python -m benchmarks.easy_local tuning|sealed-1|sealed-2 [--collect | --write]
+
+On the tuning set every variant runs once, on a sealed one those that are judged run two or three times. The runs take
+hours on a laptop; given again, the command goes on where it was (studies/ledger.sqlite). Rows are written to
+benchmarks/results/easy_SET.json, the journals beside them, and the page from the rows alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from benchmarks.local_study import FOLDER, MODEL, LocalStudy, main
+from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
+from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS
+
+ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
+Rows = Sequence[Mapping[str, Any]]
+
+
+def steps_of(name: str) -> list[tuple[str, ...]]:
+    """What is run on a set."""
+    def step(companies: str, repeats: int, *more: str) -> tuple[str, ...]:
+        return ("srdd", "--easy", name, "--study", f"easy-{name}", "--model", MODEL, "--install", "never",
+                "--companies", companies, "--repeats", str(repeats), *more)
+
+    if name == SETS[0]:
+        return [step(f"{ONE_CALL},{DRAFTS},{CHAIN},pipeline", 1)]
+    return [step(ONE_CALL, 3), step(f"{DRAFTS},{CHAIN}", 2)]
+
+
+def study_of(name: str) -> LocalStudy:
+    """The study of a set."""
+    return LocalStudy(
+        f"easy-{name}", steps_of(name), RESULTS_FOLDER / f"easy_{name}.json",
+        RESULTS_FOLDER / f"easy_{name}_journals.tar.xz", ROOT / "docs" / "evaluation.md",
+        (f"<!-- table: written by python -m benchmarks.easy_local {name} -->", f"<!-- end of easy {name} -->"))
+
+
+def page_text(study: Mapping[str, Any], name: str) -> str:
+    """The report of the rows, what they say of success, and what a run takes beside one call."""
+    return "\n\n".join((study_of(name).report(study), _success_table(study["rows"]), _price_table(study["rows"])))
+
+
+def _success_table(rows: Rows) -> str:
+    """How far a run's own verdict can be trusted."""
+    return markdown_table(
+        ["Runs", "solved", "of these reported as success", "failed the request's example",
+         "of these reported as success"],
+        [(variant, len(solved), _count_successes(solved), len(failed), _count_successes(failed))
+         for variant, found in _by_variant(rows).items()
+         for solved in [[row for row in found if row["solved"]]]
+         for failed in [[row for row in found if row["layout"] != NO_EXAMPLE and not row["example_passed"]]]])
+
+
+def _count_successes(rows: Rows) -> int:
+    return sum(row["status"] == "success" for row in rows)
+
+
+def _price_table(rows: Rows) -> str:
+    """Medians, and how often one call has room in them."""
+    found = _by_variant(rows)
+    tokens, seconds = ({name: median(row[field] for row in ones) for name, ones in found.items()}
+                       for field in ("tokens", "seconds"))
+    one_call = found.get(ONE_CALL) and ONE_CALL
+    return markdown_table(["Median run", "tokens", "seconds", "single calls of as many tokens"],
+                          [(name, f"{tokens[name]:,.0f}", f"{seconds[name]:,.0f}",
+                            f"{tokens[name] / tokens[one_call]:.1f}" if one_call else "–") for name in found])
+
+
+def _by_variant(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["variant"], []).append(row)
+    return found
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1] not in SETS:
+        sys.exit(f"name the set: python -m benchmarks.easy_local {'|'.join(SETS)}")
+    chosen = sys.argv.pop(1)
+    FOLDER.mkdir(exist_ok=True)
+    main(study_of(chosen), __doc__, lambda folders: {}, lambda study: page_text(study, chosen))
