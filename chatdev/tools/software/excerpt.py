@@ -10,12 +10,13 @@ from chatdev.tools.software.python_reading import function_around
 _MOST_LINES = 30  # of a function; of a longer one its head, and what stands around the line
 _AROUND = 5  # lines on either side where no function holds the line, or the text is no Python
 _LONGEST = 200  # characters of a line
+_LONGEST_MARK = 60
 _LARGEST = 400_000  # bytes of a file that is looked into
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def excerpt(files: Mapping[str, bytes], path: str, line: int) -> str:
-    """The function around the line of a file, each line with its number and that line marked with `>`; `…` stands for
+    """The function around the line of a file, as it stands there, with a row of `^` under that line; `…` stands for
     what is left out. Empty where there is no such line."""
     source = files.get(path, b"")
     lines = _LINE_END.split(source.decode("utf-8", errors="replace")) if len(source) <= _LARGEST else []
@@ -26,7 +27,7 @@ def excerpt(files: Mapping[str, bytes], path: str, line: int) -> str:
     if len(numbers) > _MOST_LINES:
         start = min(max(first + 1, line - _MOST_LINES // 2), last - _MOST_LINES + 2)
         numbers = [first, *range(start, start + _MOST_LINES - 1)]
-    return "\n".join(_number_lines(lines, numbers, last, line))
+    return "\n".join(_mark(lines, numbers, last, line))
 
 
 def _lines_shown(source: bytes, path: str, line: int, count: int) -> tuple[int, int]:
@@ -39,13 +40,15 @@ def _lines_shown(source: bytes, path: str, line: int, count: int) -> tuple[int, 
     return max(first, 1), min(last, count)
 
 
-def _number_lines(lines: list[str], numbers: list[int], last: int, failing: int) -> list[str]:
-    """The lines as they are shown, with a sign for every gap."""
-    width, shown = len(str(last)), []
+def _mark(lines: list[str], numbers: list[int], last: int, failing: int) -> list[str]:
+    """The lines as they are shown: nothing stands before them, so that they can be copied into a change."""
+    shown = []
     for before, number in zip([numbers[0] - 1, *numbers], numbers, strict=False):
         if number > before + 1:
-            shown.append(f"  {'…':>{width}}")
-        text = lines[number - 1]
-        text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
-        shown.append(f"{'>' if number == failing else ' '} {number:>{width}} | {text}".rstrip())
-    return [*shown, f"  {'…':>{width}}"] if numbers[-1] < last else shown
+            shown.append("…")
+        text = lines[number - 1].rstrip()
+        shown.append(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
+        if number == failing:
+            blank = text[:len(text) - len(text.lstrip())]
+            shown.append(f"{blank}{'^' * min(len(text.strip()), _LONGEST_MARK)} line {number}")
+    return [*shown, "…"] if numbers[-1] < last else shown

@@ -15,6 +15,7 @@ from typing import Any
 from chatdev.sandbox.base import Execution
 from chatdev.tools.base import Verdict, template
 from chatdev.tools.software import knowledge
+from chatdev.tools.software.excerpt import excerpt
 
 _FRAMES = 6
 _TAIL_LINES, _TAIL_CHARACTERS = 15, 1500
@@ -85,11 +86,15 @@ def _signal_name(number: int | None) -> str:
 
 
 def _own_frames(trace: Trace | None, files: Mapping[str, bytes]) -> Sequence[Mapping[str, Any]]:
-    """The innermost frames in the software itself, or the innermost ones of all when none are."""
+    """The innermost frames in the software itself, or the innermost ones of all when none are; the last one with the
+    function around its line."""
     if trace is None:
         return ()
     own = [frame for frame in trace.frames if frame.path in files] or list(trace.frames[-2:])
-    return [asdict(frame) for frame in own[-_FRAMES:]]
+    frames = [{**asdict(frame), "excerpt": ""} for frame in own[-_FRAMES:]]
+    if own:
+        frames[-1]["excerpt"] = excerpt(files, own[-1].path, own[-1].line)
+    return frames
 
 
 def _tail(text: str) -> str:

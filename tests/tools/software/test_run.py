@@ -43,7 +43,8 @@ def test_what_works_passes(judge: Judge, files: str | dict[str, str], rule: str,
     ({"main.py": "a = 1\0"}, "does_not_compile", 1, "main.py:1"),
     ("import no_such_thing, os", "missing_module", 2, "`no_such_thing` is not available ("),
     ("__import__('winreg_x')", "missing_module", 2, "`winreg_x` is not available"),
-    ("def f(x):\n    return 1 / x\nf(0)", "crashed", 3, "main.py:2 in f\n      return 1 / x\n  ZeroDivisionError"),
+    ("def f(x):\n    return 1 / x\nf(0)", "crashed", 3, "main.py:2 in f\n      def f(x):\n          return 1 / x\n"
+     "          ^^^^^^^^^^^^ line 2\n  ZeroDivisionError"),
     ({"main.py": "import a", "a.py": "import b", "b.py": "from a import x"}, "crashed", 3, "cannot import name 'x'"),
     ("import traceback\ntry: 1 / 0\nexcept ZeroDivisionError: traceback.print_exc()", "crashed", 3, "ZeroDivision"),
     ("import threading, time\nthreading.Thread(target=lambda: 1 / 0).start()\ntime.sleep(60)", "crashed", 3,
@@ -97,7 +98,8 @@ def test_the_report_is_the_same_without_a_sandbox(judge: Judge) -> None:
     verdict = judge({"main.py": "import lib\nlib.f()", "lib.py": "def f():\n    raise ValueError(__file__)"})
     assert verdict.report == (
         "It crashed (exit status 1).\nCommand: python main.py\nWhere it happened:\n  main.py:2 in <module>\n"
-        "      lib.f()\n  lib.py:2 in f\n      raise ValueError(__file__)\n  ValueError: lib.py")
+        "      lib.f()\n  lib.py:2 in f\n      def f():\n          raise ValueError(__file__)\n"
+        "          ^^^^^^^^^^^^^^^^^^^^^^^^^^ line 2\n  ValueError: lib.py")
 
 
 def test_a_long_output_is_shown_by_its_end(judge: Judge) -> None:
