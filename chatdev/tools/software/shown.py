@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from chatdev.tools.software.cases.comparison import lines_of
-from chatdev.tools.software.excerpt import excerpt
 from chatdev.tools.software.trial import CRASHES, Trial, TriedCase, TriedStart
 from chatdev.tools.software.verdict import Finding
 
@@ -23,7 +22,7 @@ def show_case(tried: TriedCase, software: Mapping[str, bytes]) -> dict[str, Any]
 
 
 def show_start(tried: TriedStart, software: Mapping[str, bytes] | None = None) -> dict[str, Any]:
-    """A start likewise. `software` is looked into for the function that failed."""
+    """A start likewise. `software` holds the files of its own in which a frame may lie."""
     start, facts = tried.start, tried.finding.facts
     return {
         "command": _shorten(facts["command"]), "typed": list(map(_shorten, (start.stdin or "").splitlines())),
@@ -53,7 +52,7 @@ def _failure(finding: Finding, software: Mapping[str, bytes]) -> dict[str, Any]:
     path, line = next(((str(frame["path"]), int(frame["line"])) for frame in reversed(frames)
                        if frame["path"] in software), ("", 0))
     return {"crashed": True, "frames": frames, "error": finding.facts["exception"] or _last_words(finding),
-            "line": f"{path}:{line}" if path else "", "excerpt": excerpt(software, path, line)}
+            "line": f"{path}:{line}" if path else "", "excerpt": frames[-1].get("excerpt", "") if frames else ""}
 
 
 def _output(tried: TriedStart) -> str:

@@ -67,6 +67,13 @@ def test_a_crash_on_a_users_command_is_found_with_its_place(tmp_path: Path) -> N
     assert [command["failed"] for command in verdict.evidence["commands"]] == [True, True, False]
 
 
+def test_the_function_that_fails_is_shown_once_with_its_line_marked(tmp_path: Path) -> None:
+    source = "import sys\n\n\ndef price(text):\n    total = int(text)\n    return total\n\n\nprint(price(sys.argv[1]))\n"
+    report = used(source, ["python main.py x", "python main.py y"], tmp_path).report
+    assert report.count("def price(text):\n    total = int(text)\n    ^^^^^^^^^^^^^^^^^ line 5\n    return total") == 1
+    assert report.count("main.py:5 in price") == 2
+
+
 def test_what_one_command_keeps_the_next_one_finds(tmp_path: Path) -> None:
     verdict = used(MENDED, PLAN, tmp_path)
     assert (verdict.passed, verdict.score, verdict.evidence["rule"]) == (True, 10, "wants_arguments")
