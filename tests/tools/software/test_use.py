@@ -68,7 +68,7 @@ def test_a_crash_on_a_users_command_is_found_with_its_place(tmp_path: Path) -> N
 
 
 def test_the_function_that_fails_is_shown_once_with_its_line_marked(tmp_path: Path) -> None:
-    source = "import sys\n\n\ndef price(text):\n    total = int(text)\n    return total\n\n\nprint(price(sys.argv[1]))\n"
+    source = "import sys\n\n\ndef price(text):\n    total = int(text)\n    return total\n\n\nprint(price(sys.argv[1]))"
     report = used(source, ["python main.py x", "python main.py y"], tmp_path).report
     assert report.count("def price(text):\n    total = int(text)\n    ^^^^^^^^^^^^^^^^^ line 5\n    return total") == 1
     assert report.count("main.py:5 in price") == 2
