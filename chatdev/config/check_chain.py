@@ -67,7 +67,7 @@ class _Walk:
 
     def conditions(self, step: Step, path: KeyPath, before: Names) -> None:
         if step.when is not None:
-            self.expression(step.when, (*path, "when"), before)
+            self.expression(step.when, (*path, "when"), before | {"sizes"} if step.phase_named else before)
         if step.optional and path[-2] != "parallel":
             self.report((*path, "optional"), "`optional` belongs to a branch of `parallel`; use `when`, or remove it")
 

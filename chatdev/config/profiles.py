@@ -52,6 +52,8 @@ class Sizes(StrictModel):
     """Lines that a tester types."""
     examples: int = Field(10, ge=1)
     """Examples that are found in a request."""
+    manual_lines: int = Field(120, ge=1)
+    """Lines of a manual."""
 
     def number(self, name: str) -> int:
         """The number of this name."""

@@ -70,6 +70,13 @@ class Chain:
         """The value of an expression now; a missing name counts as false."""
         return compile_expression(expression).evaluate(self.context.names(state))
 
+    def _sizes(self, step: Step) -> dict[str, Any]:
+        """What the condition of a phase may say of its assistant's model."""
+        if not step.phase_named:
+            return {}
+        assistant = self.context.company.phases[step.phase_named].assistant
+        return {"sizes": self.context.role_model(step.phase_named, assistant).profile.sizes}
+
     def unset(self, steps: Sequence[Step], state: State) -> None:
         """Forget what an earlier pass, item or run of a loop's body left under the names that only it writes."""
         company = self.context.company
@@ -78,9 +85,9 @@ class Chain:
 
     def _reason_to_skip(self, step: Step, state: State) -> str:
         """Why a step does not run; empty when it does."""
-        if step.when and not self.value(step.when, state):
-            return f"`{step.when}` does not hold"
         phase = self.context.company.phases[step.phase_named] if step.phase_named else None
+        if step.when and not compile_expression(step.when).evaluate({**self._sizes(step), **self.context.names(state)}):
+            return f"`{step.when}` does not hold"
         if phase and phase.once and phase.writes in state.values:
             return f"`{phase.writes}` is known from the run before"
         return ""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
-from chatdev.paths import bundled_folder
+from chatdev.paths import bundled_folder, settings_file
 from tests.support.chat_server import ChatServer, Received
 
 EXAMPLE = bundled_folder("company_config") / "verilogcoder" / "examples" / "shift_fsm"
@@ -34,7 +34,7 @@ def module(text: str) -> str:
 
 TRACING = '```json\n{"tool": "verilog.trace", "arguments": {"levels": 10}}\n```'
 TALK: dict[str, Any] = {
-    "plan#1/round-1/assistant": json.dumps(PLAN), "plan#1/round-2/instructor": "<SOLUTION>",
+    "drafting": module(WRONG), "plan#1/round-1/assistant": json.dumps(PLAN), "plan#1/round-2/instructor": "<SOLUTION>",
     "extraction": json.dumps(EXTRACTION), "links": "[]", "retrieval": "The pattern is 10110.",
     "coding#1/round-1/assistant": module(WRONG), "coding": "<SOLUTION>",
 }
@@ -47,7 +47,7 @@ def build(server: ChatServer, warehouse: Path, replies: Mapping[str, Any], **opt
         return replies.get(place, replies.get(request.headers["X-ChatDev-Phase"]))
 
     server.route(answer)
-    company = Company.load(options.pop("company", "verilogcoder"))
+    company = Company.load(options.pop("company", "verilogcoder"), drafts=options.pop("drafts", None))
     options.setdefault("inputs", {"bench": EXAMPLE / "tb.sv", "reference": EXAMPLE / "ref.sv"})
     return company.run(SPECIFICATION, model="m", base_url=server.url, warehouse=warehouse, **options)
 
@@ -100,6 +100,24 @@ def test_a_right_module_is_not_debugged(chat_server: ChatServer, tmp_path: Path)
 
 
 @pytest.mark.tool
+def test_a_draft_that_is_right_needs_no_plan(chat_server: ChatServer, tmp_path: Path) -> None:
+    run = build(chat_server, tmp_path, {
+        "drafting": module(WRONG), "drafting#1/round-1/assistant/draft-2": module(RIGHT)}, drafts=3)
+    assert run.success, run.reason
+    assert run.software.text("top.sv") == RIGHT
+    assert {request.headers["X-ChatDev-Phase"] for request in chat_server.requests} == {"drafting"}
+
+
+@pytest.mark.tool
+def test_a_small_model_repairs_its_best_draft_and_plans_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
+    settings_file().parent.mkdir(parents=True)
+    settings_file().write_text("models: [{match: [m], sizes: {program: small}}]", encoding="utf-8")
+    run = build(chat_server, tmp_path, {"drafting": module(WRONG), "debugging": f"top.sv\n```\n{RIGHT}```"})
+    assert run.success, run.reason
+    assert {request.headers["X-ChatDev-Phase"] for request in chat_server.requests} == {"drafting", "debugging"}
+
+
+@pytest.mark.tool
 def test_without_a_bench_it_writes_its_own_and_claims_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
     bench = ("bench/tb.sv\n```verilog\nmodule tb;\n logic clk = 0, reset = 1, in = 0; wire busy, done, odd;\n"
              " wire [5:0] word;\n TopModule dut(.*);\n initial begin\n  repeat (2) begin #1 clk = 1; #1 clk = 0; end\n"
@@ -124,8 +142,8 @@ CHEATS: dict[str, str] = {
 @pytest.mark.parametrize("answer", CHEATS.values(), ids=CHEATS)
 def test_a_model_that_never_gets_it_right_is_no_success_and_the_run_ends(
         chat_server: ChatServer, tmp_path: Path, answer: str) -> None:
-    run = build(chat_server, tmp_path, {**TALK, "coding#1/round-1/assistant": module(answer), "coding": module(answer),
-                                        "debugging": module(answer)})
+    run = build(chat_server, tmp_path, {**TALK, "drafting": module(answer), "debugging": module(answer),
+                                        "coding#1/round-1/assistant": module(answer), "coding": module(answer)})
     assert run.status in ("failure", "error"), run.reason
     assert not run.success
 

@@ -8,6 +8,7 @@ import pytest
 
 from chatdev.config.load import load_company
 from chatdev.errors import ConfigError
+from chatdev.paths import settings_file
 from tests.engine.studio import CHANGE, TALK, WRITE, Studio, program
 
 GUARDED = {**WRITE, "guard": "software.complete", "concludes": "instructor", "rounds": 1}
@@ -70,3 +71,13 @@ def test_a_phase_without_a_guard_cannot_write_anew(studio: Studio) -> None:
         chain = [{"phase": "write"}, {"phase": "again", "fresh": "software"}, CHAIN[-1]]
         with pytest.raises(ConfigError, match=r"chain.1.fresh: a phase that writes the software anew needs a `guard`"):
             load_company(studio.company({"write": WRITE, "again": phase}, chain))
+
+
+@pytest.mark.parametrize(("kind", "spoken"), [("small", ["talk#1"]), ("any", ["talk#2"])])
+def test_a_condition_may_ask_for_the_sizes_of_the_model(studio: Studio, kind: str, spoken: list[str]) -> None:
+    settings_file().parent.mkdir(parents=True)
+    settings_file().write_text(f"models: [{{match: [scripted-model], sizes: {{program: {kind}}}}}]", encoding="utf-8")
+    chain = [*({"phase": "talk", "when": f'sizes.program {sign} "small"'} for sign in ("==", "!=")), CHAIN[-1]]
+    studio.run(studio.company({"talk": TALK}, chain), {
+        f"talk#{n}/round-1/assistant": "<SOLUTION> Ada" for n in (1, 2)})
+    assert list(studio.endings()) == spoken
