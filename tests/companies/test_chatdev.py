@@ -10,6 +10,7 @@ import pytest
 
 from chatdev import Company, Run
 from chatdev.events import Event, PhaseFinished, StepSkipped
+from chatdev.paths import settings_file
 from tests.isolation.hostile import nested_finally, reader_of
 from tests.support.chat_server import ChatServer, Received, Scripted
 
@@ -33,8 +34,7 @@ def build(server: ChatServer, warehouse: Path, replies: Mapping[str, Any], **opt
 
     server.route(answer)
     events: list[Event] = []
-    company = Company.load("chatdev", without=options.pop("without", ()), sets=options.pop("sets", ()),
-                           drafts=options.pop("drafts", None))
+    company = Company.load("chatdev", without=options.pop("without", ()), sets=options.pop("sets", ()))
     run = company.run(options.pop("task", "Add two numbers."), model="m", base_url=server.url, warehouse=warehouse,
                       on_event=events.append, **options)
     return run, events
@@ -200,7 +200,7 @@ def test_a_result_that_the_request_gives_is_tested_and_mended(chat_server: ChatS
     run, events = build(chat_server, tmp_path, {
         **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{wrong}\n```",
         "system_test": f"main.py\n```python\n{GOOD}\n```"},
-        task="`python main.py` adds 1 and 2 and prints `3`.")
+        task="`python main.py` prints `3`: it adds 1 and 2.")
     assert run.success, run.reason
     assert run.software.text("main.py") == GOOD + "\n"
     endings = {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}
@@ -208,6 +208,19 @@ def test_a_result_that_the_request_gives_is_tested_and_mended(chat_server: ChatS
     assert "examples" not in endings  # a rule has found it
     told = chat_server.requests[places(chat_server).index("system_test#1/round-1/assistant/ask-1")]
     assert "wanted, as the customer's request says:\n  3\nseen:\n  2\n" in told.body["messages"][-1]["content"]
+
+
+@pytest.mark.tool
+def test_an_example_that_no_rule_reads_is_copied_by_the_tester(chat_server: ChatServer, tmp_path: Path) -> None:
+    wrong = GOOD.replace("a + b", "a * b")
+    run, _ = build(chat_server, tmp_path, {
+        **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{wrong}\n```", "test_plan": "- python main.py x",
+        "examples": '[{"starts": [{"command": "python main.py", "prints": "3"}]}]',
+        "system_test": f"main.py\n```python\n{GOOD}\n```"},
+        task="`python main.py` adds 1 and 2 and prints `3`.")
+    assert run.success, run.reason
+    assert run.values["promised"] == []
+    assert run.values["trial"]["examples"] == run.values["test"]["examples"] == {"passed": 1, "of": 1}
 
 
 @pytest.mark.tool
@@ -227,27 +240,64 @@ def test_a_program_that_takes_the_parser_down_fails_and_is_mended(chat_server: C
     assert told == ["coding#1/round-2/instructor", "coding#1/round-2/assistant"]
 
 
-def tokens(request: Received) -> int:
-    """What a request and the reply to it take, roughly."""
-    return sum(len(message["content"]) for message in request.body["messages"]) // 4
+REQUEST = """The kitchen counts what is left of the bread. I type the loaves as arguments, each as a number of slices.
+
+`python main.py 12 8 5` prints `25 slices in 3 loaves`.
+
+A loaf with no slice left is not counted. When something is typed that is no whole number, it prints
+`whole numbers only` and ends with status 1. Without any loaf it says `no bread`."""
+COUNT = """import sys
+
+
+def count(words):
+    slices = []
+    for word in words:
+        try:
+            number = int(word)
+        except ValueError:
+            print("whole numbers only")
+            sys.exit(1)
+        if number > 0:
+            slices.append(number)
+    return slices
+
+
+def main():
+    slices = count(sys.argv[1:])
+    if not slices:
+        print("no bread")
+    else:
+        print(f"{sum(slices)} slices in {len(slices)} loaves")
+
+
+if __name__ == "__main__":
+    main()"""
+
+
+def spent(server: ChatServer, replies: Mapping[str, str]) -> list[tuple[str, int]]:
+    """The phases of the requests, each with the tokens that it and its reply took, roughly."""
+    found = []
+    for request in server.requests:
+        phase, place = (request.headers[f"X-ChatDev-{name}"] for name in ("Phase", "Activity"))
+        texts = [message["content"] for message in request.body["messages"]] + [replies.get(place, replies[phase])]
+        found.append((phase, sum(map(len, texts)) // 4))
+    return found
 
 
 @pytest.mark.tool
 def test_an_easy_task_costs_at_most_eight_times_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
-    program = f"main.py\n```python\n{GOOD}\n```"
-    task = "`python main.py` adds 1 and 2 and prints `3`."
-    chat_server.route(lambda request: program)
-    Company.load("single").run(task, model="m", base_url=chat_server.url, warehouse=tmp_path)
-    (single,) = chat_server.requests
+    settings_file().parent.mkdir(parents=True)
+    settings_file().write_text("models: [{match: [m], drafts: 4, drafts_at_once: 1, sizes: {program: small}}]",
+                               encoding="utf-8")
+    right, wrong = (f"main.py\n```python\n{code}\n```" for code in (COUNT, COUNT.replace("slices in", "slices of")))
+    replies = {"coding": right, "coding#1/round-1/assistant": wrong, "manual": "line of text " * 75,
+               "code_review": right.replace("import sys", "import sys  # for the loaves"),
+               "code_review#1/round-1/instructor": "Explain " * 40}
+    chat_server.route(lambda request: right)
+    Company.load("single").run(REQUEST, model="m", base_url=chat_server.url, warehouse=tmp_path)
+    [(_, once)] = spent(chat_server, replies)
     chat_server.requests.clear()
-    wrong = program.replace("a + b", "a - b")  # the second draft holds, and the review finds something to say
-    run, _ = build(chat_server, tmp_path, {
-        **HAPPY, "coding": wrong, "coding#1/round-1/assistant/draft-2": program,
-        "code_review#1/round-1/instructor": "Say what it adds.",
-        "code_review": f"main.py\n```python\n{GOOD}\n# adds\n```"}, task=task, drafts=2)
+    run, _ = build(chat_server, tmp_path, replies, task=REQUEST)
     assert run.success, run.reason
-    assert places(chat_server) == [
-        "test_plan#1/round-1/assistant", "coding#1/round-1/assistant", "coding#1/round-1/assistant/draft-2",
-        "code_review#1/round-1/instructor", "code_review#1/round-1/assistant/ask-1",
-        "parallel#1/branch-2/manual#1/round-1/assistant"]
-    assert sum(map(tokens, chat_server.requests)) <= 8 * tokens(single)
+    assert [phase for phase, _ in spent(chat_server, replies)] == ["coding"] * 2 + ["code_review"] * 2 + ["manual"]
+    assert sum(tokens for _, tokens in spent(chat_server, replies)) <= 8 * once
