@@ -10,7 +10,6 @@ import pytest
 
 from chatdev import Company, Run
 from chatdev.events import Event, PhaseFinished, StepSkipped
-from chatdev.paths import settings_file
 from tests.isolation.hostile import nested_finally, reader_of
 from tests.support.chat_server import ChatServer, Received, Scripted
 
@@ -53,7 +52,7 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
     assert run.values["test"]["passed"]
     endings = {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}
     assert endings == {"demand_analysis": "consensus", "test_plan": "rounds", "coding": "feedback",
-                       "code_review": "consensus", "manual": "consensus"}
+                       "code_review": "consensus", "manual": "rounds"}
     assert len(chat_server.requests) == 5
     assert [e.place for e in events if isinstance(e, StepSkipped)] == [
         "language_choice#1", "interface_design#1", "examples#1", "extension#1", "code_completion#1", "code_review#1",
@@ -238,66 +237,3 @@ def test_a_program_that_takes_the_parser_down_fails_and_is_mended(chat_server: C
     told = [request.headers["X-ChatDev-Activity"] for request in chat_server.requests
             if "takes too much memory to compile" in str(request.body["messages"])]
     assert told == ["coding#1/round-2/instructor", "coding#1/round-2/assistant"]
-
-
-REQUEST = """The kitchen counts what is left of the bread. I type the loaves as arguments, each as a number of slices.
-
-`python main.py 12 8 5` prints `25 slices in 3 loaves`.
-
-A loaf with no slice left is not counted. When something is typed that is no whole number, it prints
-`whole numbers only` and ends with status 1. Without any loaf it says `no bread`."""
-COUNT = """import sys
-
-
-def count(words):
-    slices = []
-    for word in words:
-        try:
-            number = int(word)
-        except ValueError:
-            print("whole numbers only")
-            sys.exit(1)
-        if number > 0:
-            slices.append(number)
-    return slices
-
-
-def main():
-    slices = count(sys.argv[1:])
-    if not slices:
-        print("no bread")
-    else:
-        print(f"{sum(slices)} slices in {len(slices)} loaves")
-
-
-if __name__ == "__main__":
-    main()"""
-
-
-def spent(server: ChatServer, replies: Mapping[str, str]) -> list[tuple[str, int]]:
-    """The phases of the requests, each with the tokens that it and its reply took, roughly."""
-    found = []
-    for request in server.requests:
-        phase, place = (request.headers[f"X-ChatDev-{name}"] for name in ("Phase", "Activity"))
-        texts = [message["content"] for message in request.body["messages"]] + [replies.get(place, replies[phase])]
-        found.append((phase, sum(map(len, texts)) // 4))
-    return found
-
-
-@pytest.mark.tool
-def test_an_easy_task_costs_at_most_eight_times_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
-    settings_file().parent.mkdir(parents=True)
-    settings_file().write_text("models: [{match: [m], drafts: 4, drafts_at_once: 1, sizes: {program: small}}]",
-                               encoding="utf-8")
-    right, wrong = (f"main.py\n```python\n{code}\n```" for code in (COUNT, COUNT.replace("slices in", "slices of")))
-    replies = {"coding": right, "coding#1/round-1/assistant": wrong, "manual": "line of text " * 75,
-               "code_review": right.replace("import sys", "import sys  # for the loaves"),
-               "code_review#1/round-1/instructor": "Explain " * 40}
-    chat_server.route(lambda request: right)
-    Company.load("single").run(REQUEST, model="m", base_url=chat_server.url, warehouse=tmp_path)
-    [(_, once)] = spent(chat_server, replies)
-    chat_server.requests.clear()
-    run, _ = build(chat_server, tmp_path, replies, task=REQUEST)
-    assert run.success, run.reason
-    assert [phase for phase, _ in spent(chat_server, replies)] == ["coding"] * 2 + ["code_review"] * 2 + ["manual"]
-    assert sum(tokens for _, tokens in spent(chat_server, replies)) <= 8 * once
