@@ -171,11 +171,17 @@ def _phases(events: Sequence[Event]) -> str:
 
 
 def _drafts(events: Sequence[Event]) -> str:
-    drafts = [event for event in events if isinstance(event, DraftJudged)]
-    chosen = {Place(draft.place).first_draft: draft for draft in drafts if draft.chosen}  # the last one counts
-    lines = [f"- {_one_line(f'{draft.place}: {draft.describe()}')}" + ", chosen" * (draft in chosen.values())
-             for draft in drafts]
+    lost = _lost_drafts(events)
+    lines = [f"- {_one_line(f'{draft.place}: {draft.describe()}')}" + ", chosen" * (draft.place not in lost)
+             for draft in events if isinstance(draft, DraftJudged)]
     return "\n".join(["## Drafts", "", *lines]) if lines else ""
+
+
+def _lost_drafts(events: Sequence[Event]) -> set[str]:
+    """The places of the drafts that were not chosen."""
+    drafts = [event for event in events if isinstance(event, DraftJudged)]
+    chosen = {Place(draft.place).first_draft: draft.place for draft in drafts if draft.chosen}  # the last one counts
+    return {draft.place for draft in drafts} - set(chosen.values())
 
 
 def _cost(run: Run) -> str:
@@ -192,7 +198,8 @@ def _software(run: Run) -> str:
 
 
 def _verdicts(events: Sequence[Event]) -> str:
-    newest: dict[str, ToolCalled] = {e.tool: e for e in events if isinstance(e, ToolCalled)}
+    lost = {place.at(part) for place in map(Place, _lost_drafts(events)) for part in ("feedback", "guard")}
+    newest: dict[str, ToolCalled] = {e.tool: e for e in events if isinstance(e, ToolCalled) and e.place not in lost}
     lines = [f"### {_one_line(f'{name}: {_PASSED[e.passed]} ({e.place})')}\n\n{_quote(e.summary)}"
              for name, e in newest.items() if e.passed is not None]
     return "\n\n".join(["## Last verdicts", *lines]) if lines else ""

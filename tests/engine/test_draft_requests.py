@@ -125,11 +125,13 @@ def test_a_number_of_drafts_that_means_nothing_is_refused(studio: Studio, drafts
 
 
 def test_the_report_lists_the_drafts(studio: Studio) -> None:
-    run = studio.run(studio.company({"write": ALONE}), replies(stubs(3), stubs(1), "I will.", stubs(2)))
+    chain = [{"phase": "write"}, {"tool": "software.compiles", "writes": "test"}]
+    run = studio.run(studio.company({"write": ALONE}, chain), replies(stubs(3), stubs(1), "I will.", stubs(2)))
     report = Path(run.folder / "run" / "report.md").read_text(encoding="utf-8")
     assert "draft 2 of 4 fails (score 0.5), chosen" in report
     assert report.count("chosen") == 1
     assert "draft 3 of 4 cannot be used" in report
+    assert f"software.complete: failed ({TURN}/draft-2/feedback)" in report.replace("\\", "")
 
 
 def test_examples_of_the_request_choose_and_are_counted(studio: Studio) -> None:

@@ -131,13 +131,14 @@ def test_the_guard_chooses_where_there_is_feedback_too(studio: Studio) -> None:
     assert version(run) == "VERSION = 2"
 
 
-def test_drafts_of_a_value_are_judged_once_each(studio: Studio) -> None:
-    phase = {**TALK, "instructor": None, "writes": "plan", "guard": "verilog.plan", "drafts": 3,
+@pytest.mark.parametrize("by", ["guard", "feedback"])
+def test_drafts_of_a_value_are_judged_once_each(studio: Studio, by: str) -> None:
+    phase = {**TALK, "instructor": None, "writes": "plan", by: "verilog.plan", "drafts": 3, "rounds": 1,
              "solution": {"form": "json", "schema": {"type": "object"}}}
     plans = [json.dumps({"subtasks": [{"content": f"do {number}"} for number in range(count)]}) for count in (3, 1, 2)]
     run = studio.run(studio.company({"write": phase}), replies(*plans))
     assert run.values["plan"] == json.loads(plans[1])
-    assert studio.tool_calls(TURN) == [f"{TURN}/guard", f"{TURN}/draft-2/guard", f"{TURN}/draft-3/guard"]
+    assert studio.tool_calls(TURN) == [f"{TURN}/{by}", f"{TURN}/draft-2/{by}", f"{TURN}/draft-3/{by}"]
 
 
 def test_repair_drafts_compete_in_every_round_and_are_bounded(studio: Studio) -> None:
