@@ -90,10 +90,9 @@ class ModelCalls:
         tools = prompt.tools if agent.role_model.profile.native_tools else ()
         request = Request(prompt.messages, agent.role_model.sampling, tools, prompt.constraint,
                           self._headers(agent, place))
-        shows, reads = self.context.settings.stream, agent.role_model.profile.stream
-        if shows or reads:
+        if agent.role_model.profile.stream:
             request = replace(request, stop_when=never_ends)
-        if shows:
+        if self.context.settings.stream:
             streaming = StreamedReply(self.context, place)
             request = replace(request, on_begin=streaming.begin, on_text=streaming.add)
         return request

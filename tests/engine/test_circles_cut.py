@@ -49,14 +49,19 @@ def test_a_count_without_an_end_is_cut_too_and_goes_its_way(studio: Studio) -> N
     assert all(call.completion_tokens < 1000 for call in calls(studio))
 
 
-def test_a_large_model_is_not_read_as_a_stream_unless_it_is_shown(studio: Studio) -> None:
-    company = studio.company({"write": {**WRITE, "instructor": None}})
-    studio.run(company, {FIRST: DONE})
-    assert "stream" not in studio.request(FIRST).body
-    studio.server.requests.clear()
-    studio.run(company, {FIRST: CIRCLES, f"{FIRST}/again-1": DONE}, stream=True)
-    assert calls(studio)[1].completion_tokens < 300
-    assert [event for event in studio.events if isinstance(event, TextStreamed)]
+@pytest.mark.parametrize("shown", [False, True])
+def test_a_large_model_is_read_to_its_end(studio: Studio, shown: bool) -> None:
+    run = studio.run(studio.company({"write": {**WRITE, "instructor": None}}),
+                     {FIRST: CIRCLES, f"{FIRST}/again-1": DONE}, stream=shown)
+    assert run.success
+    assert ("stream" in studio.request(FIRST).body) == shown
+    assert calls(studio)[0].completion_tokens == 2048
+
+
+def test_what_is_shown_is_cut_too(studio: Studio) -> None:
+    studio.run(studio.company({"write": SMALL}), {FIRST: CIRCLES, f"{FIRST}/again-1": DONE}, stream=True)
+    pieces = "".join(event.text for event in studio.events if isinstance(event, TextStreamed))
+    assert 5 < pieces.count(LINE) < 20
 
 
 @pytest.mark.parametrize("limits", [{"max_tokens": 1500}, {"max_calls": 4}])
