@@ -44,10 +44,9 @@ def _mix(name: str, tasks: Sequence[EasyTask]) -> Iterator[str]:
     without = sum(task.layout == NO_EXAMPLE for task in tasks)
     if without * WITHOUT_EXAMPLE != len(tasks):
         yield f"{name} has {without} tasks without an example; one in {WITHOUT_EXAMPLE} has none"
-    if (shapes := len({task.shape for task in tasks} - {NO_EXAMPLE})) < FEWEST_SHAPES:
-        yield f"{name} shows its examples in {shapes} forms; {FEWEST_SHAPES} are the fewest"
-    if (categories := len({(task.area, task.category) for task in tasks})) < FEWEST_CATEGORIES:
-        yield f"{name} has tasks of {categories} categories; {FEWEST_CATEGORIES} are the fewest"
+    shapes, categories = {task.shape for task in tasks} - {NO_EXAMPLE}, {task.category for task in tasks}
+    kinds = (("forms of an example", len(shapes), FEWEST_SHAPES), ("categories", len(categories), FEWEST_CATEGORIES))
+    yield from (f"{name} has {count} {kind}; {fewest} are the fewest" for kind, count, fewest in kinds if count < fewest)
 
 
 def _faults(task: EasyTask, others: Sequence[Task]) -> Iterator[str]:
@@ -55,15 +54,19 @@ def _faults(task: EasyTask, others: Sequence[Task]) -> Iterator[str]:
         yield "its category is none of its area"
     if not SHORTEST <= len(task.description.split()) <= LONGEST:
         yield f"the description has fewer than {SHORTEST} or more than {LONGEST} words"
-    if not FEWEST_CHECKS <= len(task.checks) <= MOST_CHECKS:
-        yield f"it has fewer than {FEWEST_CHECKS} or more than {MOST_CHECKS} checks"
-    refusals = sum(all(case.is_refusal for case in check.cases) for check in task.checks)
-    if refusals > 1 or len(task.checks) - refusals < 3:
-        yield "it has more than one refusal, or fewer than three checks that are none"
-    if all(case.is_refusal for case in task.checks[0].cases):
-        yield "its first check is a refusal"
     if task.layout != NO_EXAMPLE and not _shows_example(task):
         yield "what its first check prints does not stand in the description"
+    yield from _faults_of_checks([all(case.is_refusal for case in check.cases) for check in task.checks])
+
+
+def _faults_of_checks(refusals: Sequence[bool]) -> Iterator[str]:
+    """By which of the checks are refusals."""
+    if not FEWEST_CHECKS <= len(refusals) <= MOST_CHECKS:
+        yield f"it has fewer than {FEWEST_CHECKS} or more than {MOST_CHECKS} checks"
+    if sum(refusals) > 1 or refusals.count(False) < FEWEST_CHECKS:
+        yield f"it has more than one refusal, or fewer than {FEWEST_CHECKS} checks that are none"
+    if refusals[0]:
+        yield "its first check is a refusal"
 
 
 def _shows_example(task: EasyTask) -> bool:

@@ -21,6 +21,7 @@ STAGES = {"coding": "up to coding", "code_completion": "up to completion", "code
           "system_test": "up to testing"}
 """The phases after which the paper's cumulative ablations end (ChatDev, ACL 2024, table 3), and their names."""
 
+REVIEW = "code_review"
 TRACE = "verilog.trace"
 
 
@@ -104,18 +105,27 @@ def names_side_by_side(names: Iterable[str]) -> dict[str, str]:
 
 
 def paper_ablations(whole: Variant, company: CompanyConfig) -> Iterator[Variant]:
-    """The paper's ablations of a company whose agents talk; nothing for one without dialogues.
+    """The paper's ablations of a company whose agents talk, and two of ours; nothing for one without dialogues.
 
     Cumulative: up to coding, completion, review and testing, where it has these phases; without dehallucination, where
-    it has it; without roles.
+    it has it; without roles. Ours: without drafts, without the review, where it has them.
     """
     if not any(phase.instructor for phase in company.phases.values()):
         return
     yield from _stage_ablations(whole, company)
-    if asking := [name for name, phase in company.phases.items() if phase.dehallucination]:
-        yield replace(whole, name=f"{whole.name} without dehallucination",
-                      sets=(*whole.sets, *(f"phases.{name}.dehallucination=false" for name in asking)))
+    asking = [name for name, phase in company.phases.items() if phase.dehallucination]
+    yield from _without(whole, "dehallucination", [f"phases.{name}.dehallucination=false" for name in asking])
     yield replace(whole, name=f"{whole.name} without roles", without_roles=True)
+    drawing = [name for name, phase in company.phases.items() if phase.drafts != 1]
+    yield from _without(whole, "drafts", [f"phases.{name}.drafts=1" for name in drawing])
+    if REVIEW in company.phases:
+        yield replace(whole, name=f"{whole.name} without review", without=(REVIEW,))
+
+
+def _without(whole: Variant, what: str, sets: Sequence[str]) -> Iterator[Variant]:
+    """The variant with these changes; nothing where there are none."""
+    if sets:
+        yield replace(whole, name=f"{whole.name} without {what}", sets=(*whole.sets, *sets))
 
 
 def _stage_ablations(whole: Variant, company: CompanyConfig) -> Iterator[Variant]:

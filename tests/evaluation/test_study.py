@@ -18,6 +18,7 @@ from chatdev.evaluation.study import ATTEMPTS, Study
 from chatdev.evaluation.variants import names_side_by_side, variants
 from chatdev.journal import read_journal
 from chatdev.llm.scripted import ScriptedModel
+from tests.engine.studio import WRITE
 from tests.evaluation.lab import BROKEN, GOOD, TALKING, Lab
 from tests.support.chat_server import ChatServer, Received, Scripted
 
@@ -189,11 +190,12 @@ def test_what_would_fail_every_job_is_found_first(lab: Lab) -> None:
         odd.check(study.data.tasks(), lab.variants())
 
 
-def test_the_ablations_are_those_of_the_paper(lab: Lab) -> None:
+def test_the_ablations_are_those_of_the_paper_and_two_more(lab: Lab) -> None:
     found = {variant.name: variant for variant in variants(["single", "pipeline", "chatdev"], ablations=True)}
-    assert list(found) == ["single", "pipeline", "chatdev", "chatdev up to coding", "chatdev up to completion",
-                           "chatdev up to review", "chatdev up to testing", "chatdev without dehallucination",
-                           "chatdev without roles"]
+    assert [name for name in found if name != "chatdev without drafts"] == [
+        "single", "pipeline", "chatdev", "chatdev up to coding", "chatdev up to completion", "chatdev up to review",
+        "chatdev up to testing", "chatdev without dehallucination", "chatdev without roles", "chatdev without review"]
+    assert found["chatdev without review"].without == ("code_review",)
     phases = set(found["chatdev"].load().config.phases)
     assert {"code_completion", "code_review", "system_test", "manual"} <= set(found["chatdev up to coding"].without)
     assert "coding" not in found["chatdev up to coding"].without
@@ -207,7 +209,12 @@ def test_the_ablations_are_those_of_the_paper(lab: Lab) -> None:
 def test_only_the_ablations_that_change_something_are_there(lab: Lab) -> None:
     talking = lab.company("talking", TALKING)
     assert [variant.name for variant in variants([str(talking)], ablations=True)] == [
-        "talking", "talking up to coding", "talking without dehallucination", "talking without roles"]
+        "talking", "talking up to coding", "talking without dehallucination", "talking without roles",
+        "talking without review"]
+    drafting = lab.company("drafting", {"coding": {**WRITE, "guard": "software.run", "drafts": 3}})
+    *_, variant = variants([str(drafting)], ablations=True)
+    assert (variant.name, variant.sets) == ("drafting without drafts", ("phases.coding.drafts=1",))
+    assert variant.load().config.phases["coding"].drafts == 1
 
 
 def test_a_job_is_the_same_however_many_models_are_named(lab: Lab) -> None:

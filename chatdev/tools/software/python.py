@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import BOX, ProcessLimits, Sandbox, SandboxJob
+from chatdev.sandbox.base import BOX, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.bare_start import rule_of_lack
@@ -79,9 +79,7 @@ class PythonToolchain:
         job = program.job(folder, seconds + waiting, session.arguments)
         typed = "".join(f"{line}\n" for line in session.typed)
         execution = self._context.sandbox.run(replace(job, stdin=typed or None))
-        rule = rule_of(execution, self._files)
-        if rule == "crashed" and session == Session():
-            rule = rule_of_lack(execution, self._files, job, self._context.sandbox.run) or rule
+        rule = self._rule(execution, job, session)
         facts = facts_of(execution, self._files, self._places(folder))
         if name := missing_module(last_traceback(execution.stderr)):
             rule = "crashed" if f"{name}.py" in self._files else rule
@@ -90,6 +88,12 @@ class PythonToolchain:
         return Finding(rule, {**facts, "command": command, "seconds": int(seconds), "lacks": "a working display"},
                        {**self._evidence, "exit_status": execution.exit_status, "signal": execution.signal,
                         "timed_out": execution.timed_out})
+
+    def _rule(self, execution: Execution, job: SandboxJob, session: Session) -> str:
+        rule = rule_of(execution, self._files)
+        if rule == "crashed" and session == Session():
+            return rule_of_lack(execution, self._files, job, self._context.sandbox.run) or rule
+        return rule
 
     def play(self, folder: Path, source: Path) -> SandboxJob:
         """With its modules, the job that starts it for a person."""
