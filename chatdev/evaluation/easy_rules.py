@@ -46,7 +46,8 @@ def _mix(name: str, tasks: Sequence[EasyTask]) -> Iterator[str]:
         yield f"{name} has {without} tasks without an example; one in {WITHOUT_EXAMPLE} has none"
     shapes, categories = {task.shape for task in tasks} - {NO_EXAMPLE}, {task.category for task in tasks}
     kinds = (("forms of an example", len(shapes), FEWEST_SHAPES), ("categories", len(categories), FEWEST_CATEGORIES))
-    yield from (f"{name} has {count} {kind}; {fewest} are the fewest" for kind, count, fewest in kinds if count < fewest)
+    yield from (f"{name} has {count} {kind}; {fewest} are the fewest" for kind, count, fewest in kinds
+                if count < fewest)
 
 
 def _faults(task: EasyTask, others: Sequence[Task]) -> Iterator[str]:

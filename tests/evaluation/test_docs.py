@@ -56,5 +56,5 @@ def test_the_figures_that_the_reading_names_are_those_of_the_rows() -> None:
     assert "| 4 tasks that all have | Quality | Programs that start | Hidden tests passed |" in PAGE
     assert "| pipeline | 0.06 | 1 of 4 | 0 | 8,341 |" in PAGE
     kinds = RESULTS["dialogues"]["reviews"]["kinds"]
-    asked = f"Of {sum(kinds.values())} review instructions {kinds['wrong input not handled']} ask at most for wrong input"
-    assert f"{asked} to be handled, and {kinds['wrong result']} say" in " ".join(PAGE.split())
+    asked = f"Of {sum(kinds.values())} review instructions {kinds['wrong input not handled']} ask at most for"
+    assert f"{asked} wrong input to be handled, and {kinds['wrong result']} say" in " ".join(PAGE.split())
