@@ -216,7 +216,7 @@ def test_an_example_that_no_rule_reads_is_copied_by_the_tester(chat_server: Chat
         **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{wrong}\n```", "test_plan": "- python main.py x",
         "examples": '[{"starts": [{"command": "python main.py", "prints": "3"}]}]',
         "system_test": f"main.py\n```python\n{GOOD}\n```"},
-        task="`python main.py` adds 1 and 2 and prints `3`.")
+        task="`python main.py` adds 1 and 2, and the sum is `3`.")
     assert run.success, run.reason
     assert run.values["promised"] == []
     assert run.values["trial"]["examples"] == run.values["test"]["examples"] == {"passed": 1, "of": 1}

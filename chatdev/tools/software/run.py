@@ -11,7 +11,7 @@ from chatdev.tools.software import knowledge
 from chatdev.tools.software.plan import Plan, plan_of
 from chatdev.tools.software.shown import show_case, show_start, show_trial
 from chatdev.tools.software.toolchain import judge, toolchain_of
-from chatdev.tools.software.trial import Trial, try_plan, writes_prompts
+from chatdev.tools.software.trial import Trial, repeats_request, try_plan, writes_prompts
 from chatdev.tools.software.verdict import Finding, verdict
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
@@ -44,6 +44,8 @@ def use(context: ToolContext) -> Verdict:
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
+    if bare.rule == "failed_status" and repeats_request(bare, plan):
+        started = verdict(replace(bare, rule="refuses_no_input"))
     if not _is_worth_trying(bare, started, plan):
         examples = sum(start.expects for case in plan.cases for start in case.starts)
         return replace(started, evidence={**started.evidence, "commands": []},

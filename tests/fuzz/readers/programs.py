@@ -7,12 +7,16 @@ from contextlib import suppress
 
 from chatdev.errors import UnsafePath
 from chatdev.sandbox.base import Execution
+from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, cases_from_value
+from chatdev.tools.software.cases.extract import read_request
+from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.excerpt import excerpt
 from chatdev.tools.software.installing.index import wheels_of
 from chatdev.tools.software.languages import is_startable, language_of, unsupported_languages
 from chatdev.tools.software.packages import packages_needed
 from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
 from chatdev.tools.software.placeholders import placeholders
+from chatdev.tools.software.plan import any_command
 from chatdev.tools.software.python_writing import written_names
 from chatdev.tools.software.request import kind_wanted, language_wanted
 from chatdev.tools.software.session import MOST_SESSIONS, example_lines, examples, plan_lines, sessions
@@ -26,6 +30,11 @@ from tests.fuzz.readers.replies import PYTHON
 SESSIONS = ["python main.py ", "python ", "main.py", "-m ", "$ ", "> ", "`", "=>", " => ", "'", '"', "\\", "|", "&&",
             ">", "<", ";", "#", " ", "\n", "\t", "3", "add", "\0", "\ud800", "é", "a/", ".", "../", "[", "]", "{",
             "}", ":", ",", '{"command": ', '"python main.py 2 3"', "null", "1", "py3.11 a.py", "\u3000"]
+EXAMPLES = ["`python main.py 3 5`", "python main.py add \"a b\"", "python main.py", "main.py x.txt", " prints ", "`6`",
+            "\"6\"", " and ", ", ", "or", "if ", "it ", "```\n", "    ", "> ", "$ ", "| ", "|---|---|\n", "- ", "1. ",
+            "\n", "\n\n", ".", ":", "a.txt", "a.txt holds ", "two lines ", "Input:\n", "Output: ", "=>", " -> ", "(",
+            ")", "status 1", "gibt ", " aus", "输出", "„", "“", "「", "<", "echo 3 | ", "printf '", "\\", "'", "\t",
+            " " * 9, "\ud800", "\0", "e" * 99, "then ", "-", "/", "./a", "a-b.py"]
 TRACES = ["Traceback (most recent call last):\n", '  File "main.py", line 3, in f\n', '  File "', '", line ', "3",
           "9" * 40, ", in ", "<module>", "\n", "    x = 1\n", "    ^^^\n", "ValueError: no\n",
           "ModuleNotFoundError: No ", "module named 'x'\n", "'", "EOFError\n", "KeyError", ": ", "usage", "usage: ",
@@ -76,6 +85,18 @@ def loads(text: str) -> None:
     for suffix in ("js", "ts", "go", "rs", "rb", "java", "kt", "php"):
         file, names = packages_needed({f"a.{suffix}": text.encode("utf-8", "replace")})
         assert bool(file) == bool(names)
+
+
+def request_cases(text: str) -> None:
+    """A request for software, read for examples, and what a Tester copied from it."""
+    read_request.cache_clear()
+    reading = read_request(text, any_command())
+    assert len(reading.cases) <= MOST_CASES
+    assert all(0 < len(case.starts) <= MOST_STARTS for case in reading.cases)
+    copied = copied_cases(value_in(text), text, any_command())
+    assert len(copied) <= MOST_CASES
+    again = [case.to_dict() for case in reading.cases]
+    assert list(cases_from_value(again, "request", any_command())) == list(reading.cases)
 
 
 def execution(stdout: str, stderr: str) -> Execution:
@@ -170,6 +191,8 @@ READERS = {
     "request": Reader(request, REQUESTS),
     "what sources load": Reader(loads, LOADS),
     "plan of sessions": Reader(plan, SESSIONS, ("{}", '["python main.py {}"]', '[{"command": "{}"}]')),
+    "cases of a request": Reader(request_cases, EXAMPLES, ("{}", "```\n$ python main.py 3\n{}\n```\n",
+                                                           '[{"command": "python main.py 3", "prints": "{}"}]')),
     "traceback": Reader(trace, TRACES, ("{}", "Traceback (most recent call last):\n{}", "usage: {}")),
     "log of a page": Reader(page_log, LOGS, ("{}", ':CONSOLE:3] "Uncaught {}')),
     "page": Reader(page, HTML, ("{}", "<body>{}</body>", "<script {}")),

@@ -79,12 +79,15 @@ def _case(chain: Chain, files: Mapping[str, str], facts: Facts) -> Case | None:
     if chain.broken or known is None or not 0 < len(starts) <= MOST_STARTS:
         return None
     unknown_input = facts.reads_typed and None in [start.stdin for start in starts]
-    return None if unknown_input or _depends_on_before(chain, starts, facts) else Case("request", tuple(starts), known)
+    case = Case("request", tuple(starts), known)
+    return None if unknown_input or (facts.remembers and chain.inline and _depends_on_before(case)) else case
 
 
-def _depends_on_before(chain: Chain, starts: Sequence[Start], facts: Facts) -> bool:
-    """Whether a single command in running text may tell of what was done before it."""
-    return facts.remembers and chain.inline and len(starts) == 1 and len(starts[0].arguments) < 2
+def _depends_on_before(case: Case) -> bool:
+    """Whether a single command in running text may tell of what was done before it: it brings nothing of its own."""
+    first, *more = case.starts
+    brings = len(first.arguments) > 1 or first.stdin is not None or case.files.keys() & set(first.arguments)
+    return not more and not brings
 
 
 def _starts_of_case(chain: Chain, facts: Facts) -> list[Start]:

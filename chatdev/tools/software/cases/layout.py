@@ -11,7 +11,7 @@ from typing import Literal
 Kind = Literal["prose", "item", "code", "table"]
 _FENCE = re.compile(r"[ \t]{0,3}(?:>[ \t]?)?(```+|~~~+)[ \t]*([\w+-]*)[^`]*$")
 _ITEM = re.compile(r"[ \t]{0,6}(?:[-*•+]|\d{1,2}[.)]|[a-z]\)|（?[一二三四五六七八九十]{1,2}[、)）])[ \t]+(?=\S)")
-_TABLE_RULE = re.compile(r"\|?[ \t:|+-]*-{2,}[ \t:|+-]*$")
+_RULE = set("|:-+ \t")
 _WIDE_GAP = re.compile(r"[ \t]{3,}|\t+")
 
 
@@ -141,7 +141,7 @@ def _table(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The rows of a table with `|` between its cells, or with wide gaps under a heading; none for other lines."""
     if len(lines) < 2:
         return ()
-    ruled = "|" in lines[0] and _TABLE_RULE.match(lines[1].strip())
+    ruled = "|" in lines[0] and "--" in lines[1] and _RULE.issuperset(lines[1])
     rows = [_cells(line) for line in (lines[0], *lines[2:])] if ruled else [
         tuple(_WIDE_GAP.split(line.strip())) for line in lines]
     widths = set(map(len, rows))

@@ -96,7 +96,7 @@ class Sentences:
 
 def command_in_prose(command: str) -> re.Pattern[str]:
     """A command in running text, up to its arguments."""
-    return re.compile(rf"(?<![\w./])(?:{command})(?=\s|$|[?:,.;])")
+    return re.compile(rf"(?<![\w./-])(?:{command})(?=\s|$|[?:,.;])")
 
 
 def _read_arguments(text: str, place: int) -> tuple[int, list[str]]:

@@ -14,7 +14,6 @@ from chatdev.tools.software.session import example_lines, examples
 
 _FIELDS = {"starts", "arguments", "prints", "stdin", "writes"}
 _MARKS = re.compile(r"[`\"“”„«»「」|]")
-_MARKED = re.compile(r"`[^`]+`|\"[^\"]+\"")
 _WHOLE = re.compile(r"[`\"“”„«»「」|\n]|\s(?:[-=]{1,2}>|→|⇒)\s|:\s")
 _WITHIN = re.compile(r"\w\w")
 _LONGEST = 20_000  # characters of a request
@@ -67,14 +66,13 @@ def _is_copied_start(start: Start, lines: _Lines) -> bool:
 
 
 class _Lines:
-    """A request, to look for lines in. Where it has marks, what is printed stands between them, or is all of a line."""
+    """A request, to look for lines in. What is printed stands between marks, or is all of a line or of its end."""
 
     def __init__(self, request: str, command: str) -> None:
         self.request = request
         self._plain = _plain(request)
         self._commands = [found.span() for found in command_in_prose(command).finditer(self._plain)]
         self._wholes = set(map(_plain, _WHOLE.split(request)))
-        self._marked = bool(_MARKED.search(request))
 
     def have(self, text: str) -> bool:
         """Whether each line of a text stands in the request."""
@@ -97,7 +95,7 @@ class _Lines:
         lines = [_plain(line) for line in _full_lines(text)]
         for line in lines:
             found = self._find(line, place)
-            if found is None or found > end or (self._marked and line not in self._wholes):
+            if found is None or found > end or line not in self._wholes:
                 return False
             place = found
         return bool(lines)

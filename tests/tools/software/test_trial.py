@@ -1,0 +1,215 @@
+"""A trial of software by cases: what is wanted, what counts, and what the report says of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from chatdev.sandbox.kinds import find_sandbox
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.registry import registry
+
+pytestmark = pytest.mark.tool
+
+USAGE = "import sys\nsys.exit('usage: main.py WORD')\n"
+
+
+class Use(Protocol):
+    def __call__(self, software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict: ...
+
+
+@pytest.fixture
+def use(tmp_path: Path) -> Use:
+    def call(software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict:
+        (scratch := tmp_path / "scratch").mkdir(exist_ok=True)
+        values = {"commands": list(commands), "examples": examples}
+        context = ToolContext({"main.py": software.encode()}, values, {"task": task}, find_sandbox(), tmp_path, scratch)
+        verdict = registry()["software.use"].call(context, {})
+        assert isinstance(verdict, Verdict)
+        assert list(scratch.iterdir()) == []
+        return verdict
+
+    return call
+
+
+JAR = """\
+import pathlib, sys
+jar = pathlib.Path("jar.txt")
+now = int(jar.read_text()) if jar.exists() else 0
+if sys.argv[1:2] == ["in"]:
+    now += int(sys.argv[2])
+    jar.write_text(f"{now}\\n")
+print("jar:", now)
+"""
+SESSION = """It remembers the money.
+
+$ python main.py in 20
+jar: 20
+$ python main.py in 5
+jar: 25
+"""
+
+
+def test_the_starts_of_a_case_follow_each_other(use: Use) -> None:
+    verdict = use(JAR, SESSION)
+    assert (verdict.passed, verdict.score, verdict.examples) == (True, 10, (2, 2))
+    assert verdict.report.startswith("It starts, and all 2 examples that the customer's request gives hold.")
+
+
+def test_each_case_has_a_fresh_copy(use: Use) -> None:
+    verdict = use(JAR, SESSION, ["python main.py"])
+    assert verdict.passed
+    assert "$ python main.py\njar: 0" in verdict.report
+
+
+def test_what_is_wanted_and_seen_is_told_of_a_case(use: Use) -> None:
+    verdict = use(JAR.replace("now += int", "now = int"), SESSION)
+    assert (verdict.passed, verdict.examples) == (False, (1, 2))
+    told = "$ python main.py in 5\nwanted, as the customer's request says:\n  jar: 25\nseen:\n  jar: 5"
+    assert told in verdict.report
+    [case] = verdict.evidence["cases"]
+    assert [(start["wanted"], start["seen"], start["failed"]) for start in case["starts"]] == [
+        ("jar: 20", "jar: 20", False), ("jar: 25", "jar: 5", True)]
+
+
+def test_the_line_that_fails_is_shown_with_its_function(use: Use) -> None:
+    verdict = use("import sys\ndef last(words):\n    return words[9]\nprint(last(sys.argv))\n",
+                  "`python main.py a b` prints `b`.")
+    assert (verdict.passed, verdict.score, verdict.examples) == (False, 3, (0, 1))
+    assert "IndexError: list index out of range" in verdict.report
+    assert "> 3 |     return words[9]" in verdict.report
+    assert verdict.evidence["cases"][0]["starts"][0]["line"] == "main.py:3"
+
+
+HOURS = """hours.txt:
+
+```
+roof 3
+roof 4
+```
+
+report.txt afterwards:
+
+```
+roof: 7
+```
+
+screen:
+
+```
+hours: 7
+```
+
+No arguments."""
+REPORT = """\
+total = sum(int(line.split()[1]) for line in open("hours.txt"))
+with open("report.txt", "w") as file:
+    print("roof:", total, file=file)
+print("hours:", total)
+"""
+
+
+@pytest.mark.parametrize(("program", "told"), [
+    (REPORT, ""),
+    (REPORT.replace("roof:", "Roof:"), "wanted in the file report.txt:\n  roof: 7\nseen in it:\n  Roof: 7"),
+    (REPORT.replace('"report.txt"', '"r.txt"'), "(there is no such file)"),
+    (REPORT.replace("sum(", "max("), "The file hours.txt lies beside the program:\n  roof 3\n  roof 4\n")])
+def test_files_are_given_and_files_are_wanted(use: Use, program: str, told: str) -> None:
+    verdict = use(program, HOURS)
+    assert (verdict.passed, verdict.examples) == (not told, (0 if told else 1, 1))
+    assert told in verdict.report
+
+
+GREET = "Input:\n\n    Ada\n\nOutput:\n\n    Hello Ada\n\nIt reads standard input."
+
+
+@pytest.mark.parametrize(("program", "passed"), [
+    ("print('Hello', input())", True), ("print('Hello', input('Name: '))", True),
+    ("name = input('Who? ')\nprint(f'Hello {name}  ')\ninput('> ')", True),
+    ("print('It says: Hello', input())", False), ("print('Hello', input('Name '))", False),
+    ("print('Hello', input('Name: ') + '!')", False), ("print('Hi', input('Name: '))", False)])
+def test_only_prompts_may_stand_before_what_is_wanted(use: Use, program: str, passed: bool) -> None:
+    assert use(program, GREET).passed == passed
+
+
+def test_a_request_that_contradicts_itself_is_reported_and_counts_for_nothing(use: Use) -> None:
+    task = "`python main.py 3` prints `7`.\n\n$ python main.py 3\n8\n\n`python main.py 4` prints `8`."
+    verdict = use("print(8)", task)
+    assert (verdict.passed, verdict.examples) == (True, (1, 1))
+    assert "The request contradicts itself, so this does not count:\n$ 3 => 7\n$ 3 => 8" in verdict.report
+
+
+WORDS = "Words go in with `python main.py add WORD` and out with `python main.py list`."
+
+
+@pytest.mark.parametrize(("commands", "failed"), [
+    (["python main.py", "python main.py dance"], [True, True]),  # nothing gets further
+    (["python main.py add milk", "python main.py cat"], [True, False]),  # the form stands in the request
+    (["python main.py list", "python main.py add", "python main.py dance 3"], [False, False, False])])
+def test_a_refusal_fails_where_the_request_has_its_form(use: Use, commands: list[str], failed: list[bool]) -> None:
+    program = "import sys\nif sys.argv[1:] in (['list'], ['cat']): print('milk')\nelse: sys.exit('usage: main.py')\n"
+    verdict = use(program, WORDS, commands)
+    assert [start["failed"] for start in verdict.evidence["commands"]] == failed
+    assert verdict.passed != any(failed)
+    assert ("This is refused, and it should work." in verdict.report) == any(failed)
+
+
+def test_a_program_that_only_explains_its_usage_does_not_pass(use: Use) -> None:
+    verdict = use(USAGE, "Count letters.", [f"python main.py {word}" for word in ("a", "b", "c")])
+    assert (verdict.passed, verdict.score) == (False, 5)
+    assert "3 of these 3 commands do not work" in verdict.report
+
+
+def test_a_refusal_in_the_words_of_the_request_is_right(use: Use) -> None:
+    program = "import sys\nprint('no such word')\nsys.exit(1)\n"
+    assert use(program, "An unknown word prints `no such word`.", ["python main.py x"]).passed
+
+
+def test_what_needs_a_file_that_nobody_gives_is_not_run(use: Use) -> None:
+    program = "import sys\nfor line in open(sys.argv[1]): print(line)\n"
+    verdict = use(program, "`python main.py poem.txt` turns a poem.", ["python main.py poem.txt", "python main.py"])
+    assert verdict.passed
+    assert "Not tried, because nobody gives the file that they name: poem.txt" in verdict.report
+
+
+def test_repeated_commands_and_the_sample_of_the_prompt_are_dropped(use: Use) -> None:
+    commands = ["python main.py 1", 'python main.py add "Feed the cat"', "python main.py 1"]
+    verdict = use("print(1)", "Feed cats.", commands)
+    assert [command["command"] for command in verdict.evidence["commands"]] == ["python main.py 1"]
+
+
+ROOMS = """The game reads commands from standard input, one per line. For the lines east and north it answers
+
+room 1 0
+room 1 1
+
+and ends."""
+COPIED = {"starts": [{"command": "python main.py", "stdin": "east\nnorth\n", "prints": "room 1 0\nroom 1 1"}]}
+
+
+@pytest.mark.parametrize("given", [[COPIED], COPIED, {"examples": [COPIED]}, [COPIED["starts"][0]], [COPIED, COPIED]])
+def test_what_the_tester_copied_from_the_request_is_wanted(use: Use, given: object) -> None:
+    verdict = use("print('room 1 0\\nroom 1 1')", ROOMS, examples=json.loads(json.dumps(given)))
+    assert (verdict.passed, verdict.examples) == (True, (1, 1))
+
+
+@pytest.mark.parametrize("change", [
+    {"prints": "room 1 0\nroom 2 1"}, {"stdin": "west\n"}, {"prints": "room 1 1\nroom 1 0"}, {"prints": "room"},
+    {"command": "python main.py 3"}, {"stdin": None}, {"prints": ""}, {"status": 1}, {"writes": {"a.txt": "east\n"}},
+    {"prints": "east"}, {"arguments": {"a": 1}}])
+def test_what_the_tester_made_up_is_not_wanted(use: Use, change: dict[str, object]) -> None:
+    start = {**COPIED["starts"][0], **change}
+    assert use("print(1)", ROOMS.replace("command", "word"), examples=[{"starts": [start]}]).examples is None
+
+
+def test_scores_order_what_works(use: Use) -> None:
+    task = "`python main.py 1` prints `1` and nothing else.\n\n`python main.py 2` prints `2`."
+    programs = ["print(", "1 / 0", "print(9)", "import sys\nprint(len(sys.argv) - 1)",
+                "import sys\nprint(*sys.argv[1:])"]
+    verdicts = [use(program, task, ["python main.py x"]) for program in programs]
+    assert [verdict.examples for verdict in verdicts] == [(0, 2), (0, 2), (0, 2), (1, 2), (2, 2)]
+    scores = [verdict.score for verdict in verdicts]
+    assert scores == sorted(set(scores))
