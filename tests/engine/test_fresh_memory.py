@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import chatdev
 from chatdev.events import DraftJudged
 from tests.engine.studio import CHANGE, TALK, WRITE, Studio, program
 
@@ -117,3 +118,14 @@ def test_each_round_may_have_its_drafts(studio: Studio) -> None:
                     "round-2/assistant/draft-2": DONE}, instructor=None, drafts=2)
     judged = [(event.place.split("/")[1], event.number) for event in studio.events if isinstance(event, DraftJudged)]
     assert judged == [("round-1", 1), ("round-1", 2), ("round-2", 1), ("round-2", 2)]
+
+
+def test_a_run_that_stops_between_rounds_goes_on_with_the_same_requests(studio: Studio) -> None:
+    company = studio.company({"write": WRITE, "fix": {**REPAIR, "instructor": None}})
+    replies = {"write#1/round-1/assistant": f"<SOLUTION>\n{STUB}", "fix#1/round-1/assistant": LOST,
+               "fix#1/round-2/assistant": DONE}
+    folder = studio.run(company, replies, max_calls=2).folder
+    run = chatdev.resume(folder, base_url=studio.server.url, sandbox="none")
+    assert run.success
+    assert studio.places == list(replies)
+    assert chatdev.replay(folder).software == run.software
