@@ -99,6 +99,8 @@ class _Walk:
         if phase is None:
             self.report((*path, "phase"), f"there is no phase {step.phase!r}; {name_hint(step.phase, phases)}")
             return
+        if isinstance(step.rounds, str):
+            self.expression(step.rounds, (*path, "rounds"), before | {"sizes"})
         if step.fresh and not (phase.guard and phase.writes == "software"):
             self.report((*path, "fresh"), "a phase that writes the software anew needs a `guard`, by which the new one "
                         f"is compared with what was there; give {step.phase!r} one, or leave this key out")

@@ -90,7 +90,7 @@ def _most(rules: _Rules, step: Step) -> Load | None:
     inner = _most_of(rules, step.children)
     if step.most_passes is None or inner is None:
         return None
-    rounds = step.rounds if isinstance(step, PhaseStep) else None
+    rounds = step.rounds if isinstance(step, PhaseStep) and isinstance(step.rounds, int) else None
     own = _sum(_phase_at_most(rules, name, rounds) for name in step.phases_run(rules.company.phases))
     return own + inner * step.most_passes
 

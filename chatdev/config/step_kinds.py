@@ -11,14 +11,24 @@ from chatdev.config.templates import compile_expression
 from chatdev.config.validation import StrictModel
 
 
+def _rounds(given: Any) -> str:
+    return "expression" if isinstance(given, str) else "number"
+
+
+Rounds = Annotated[
+    Annotated[Annotated[int, Field(ge=1)] | None, Tag("number")] | Annotated[str, Tag("expression")],
+    Discriminator(_rounds),
+]
+
+
 class PhaseStep(Step):
     """Run one phase."""
 
     kind = "phase"
     announced = False  # the phase's own events do
     phase: str
-    rounds: int | None = Field(None, ge=1)
-    """At most so many rounds here, whatever the phase says."""
+    rounds: Rounds = None
+    """At most so many rounds here, whatever the phase says: a number, or an expression that gives one."""
     fresh: Literal["software"] | None = None
     """`software`: the phase writes anew, as if there were no files yet; what it leaves stands if its guard finds it no
     worse than what was there."""

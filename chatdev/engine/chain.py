@@ -70,12 +70,13 @@ class Chain:
         """The value of an expression now; a missing name counts as false."""
         return compile_expression(expression).evaluate(self.context.names(state))
 
-    def _sizes(self, step: Step) -> dict[str, Any]:
-        """What the condition of a phase may say of its assistant's model."""
+    def value_for(self, step: Step, expression: str, state: State) -> Any:
+        """The value of an expression of a step; that of a phase may name the sizes of its assistant's model, too."""
         if not step.phase_named:
-            return {}
+            return self.value(expression, state)
         assistant = self.context.company.phases[step.phase_named].assistant
-        return {"sizes": self.context.role_model(step.phase_named, assistant).profile.sizes}
+        sizes = self.context.role_model(step.phase_named, assistant).profile.sizes
+        return compile_expression(expression).evaluate({"sizes": sizes, **self.context.names(state)})
 
     def unset(self, steps: Sequence[Step], state: State) -> None:
         """Forget what an earlier pass, item or run of a loop's body left under the names that only it writes."""
@@ -86,7 +87,7 @@ class Chain:
     def _reason_to_skip(self, step: Step, state: State) -> str:
         """Why a step does not run; empty when it does."""
         phase = self.context.company.phases[step.phase_named] if step.phase_named else None
-        if step.when and not compile_expression(step.when).evaluate({**self._sizes(step), **self.context.names(state)}):
+        if step.when and not self.value_for(step, step.when, state):
             return f"`{step.when}` does not hold"
         if phase and phase.once and phase.writes in state.values:
             return f"`{phase.writes}` is known from the run before"
@@ -94,7 +95,12 @@ class Chain:
 
 
 async def _run_phase(chain: Chain, step: PhaseStep, state: State, place: Place) -> str:
-    await PhaseRun(chain.context, state, step.phase, place, rounds=step.rounds, anew=step.fresh is not None).run()
+    rounds = step.rounds
+    if isinstance(rounds, str):
+        rounds = chain.value_for(step, rounds, state)
+    if not (rounds is None or (isinstance(rounds, int) and rounds > 0)):
+        raise PhaseFailed(f"{place}: `rounds: {step.rounds}` gives {rounds!r:.80}; it must be a whole number above 0")
+    await PhaseRun(chain.context, state, step.phase, place, rounds=rounds, anew=step.fresh is not None).run()
     return ""
 
 

@@ -66,6 +66,17 @@ def test_a_step_limits_the_rounds_of_its_phase(studio: Studio) -> None:
     assert studio.endings() == {"talk#1": "rounds", "talk#2": "rounds"}
 
 
+def test_an_expression_may_say_how_many_rounds_there_are(studio: Studio) -> None:
+    wise = 'title | length if sizes.program == "any" else "none"'
+    chain = [{"phase": "talk", "rounds": 1}, {"phase": "talk", "rounds": wise}, {"phase": "talk", "rounds": "task"},
+             CHAIN[-1]]
+    run = studio.run(studio.company({"talk": {**TALK, "concludes": "instructor"}}, chain), {
+        "talk#1/round-1/assistant": "Al", "talk#2/round-1/assistant": "Bob", "talk#2/round-2/instructor": "Shorter.",
+        "talk#2/round-2/assistant": "Bo"})
+    assert studio.endings() == {"talk#1": "rounds", "talk#2": "rounds"}
+    assert "talk#3: `rounds: task` gives 'TASK'; it must be a whole number above 0" in run.reason
+
+
 def test_a_phase_without_a_guard_cannot_write_anew(studio: Studio) -> None:
     for phase in ({**CHANGE, "guard": None}, TALK):
         chain = [{"phase": "write"}, {"phase": "again", "fresh": "software"}, CHAIN[-1]]

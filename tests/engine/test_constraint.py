@@ -12,7 +12,8 @@ from chatdev.config.inception import form_text
 from chatdev.config.json_schema import schema_validator
 from chatdev.config.load import load_company
 from chatdev.config.phases import Solution
-from chatdev.config.profiles import ModelProfile
+from chatdev.config.profiles import ModelProfile, profile_for
+from chatdev.config.settled import settle
 from chatdev.engine.constraint import constraint_for
 from chatdev.llm.base import Constraint, Message, Request, Sampling
 from chatdev.llm.local.local_model import LocalModel
@@ -130,5 +131,6 @@ def test_a_larger_model_is_left_free() -> None:
 
 def test_the_bound_is_said_to_the_assistant() -> None:
     company = load_company("chatdev")
-    assert "of at most 12 items, one item per line" in form_text(company, company.phases["test_plan"],
-                                                                 has_software=False)
+    for model, most in (("local", 12), ("gpt-4o", 20)):
+        test_plan = settle(company.phases["test_plan"], {}, profile_for(model).sizes)
+        assert f"of at most {most} items, one item per line" in form_text(company, test_plan, has_software=False)
