@@ -29,7 +29,9 @@ def steps_of(name: str) -> list[tuple[str, ...]]:
                 "--companies", companies, "--repeats", str(repeats), *more)
 
     if name == SETS[0]:
-        return [step(f"{ONE_CALL},{DRAFTS},{CHAIN},pipeline", 1)]
+        only = (ONE_CALL, DRAFTS, CHAIN, "pipeline", f"{CHAIN} without drafts", f"{CHAIN} without review")
+        return [step(f"{ONE_CALL},{DRAFTS},{CHAIN},pipeline", 1, "--ablations",
+                     *(word for pattern in only for word in ("--only", pattern)))]
     return [step(ONE_CALL, 3), step(f"{DRAFTS},{CHAIN}", 2)]
 
 
@@ -50,11 +52,17 @@ def _success_table(rows: Rows) -> str:
     """How far a run's own verdict can be trusted."""
     return markdown_table(
         ["Runs", "solved", "of these reported as success", "failed the request's example",
-         "of these reported as success"],
-        [(variant, len(solved), _count_successes(solved), len(failed), _count_successes(failed))
+         "of these reported as success", "passed fewer checks than the first draft", "more"],
+        [(variant, len(solved), _count_successes(solved), len(failed), _count_successes(failed), *_gains(found))
          for variant, found in _by_variant(rows).items()
          for solved in [[row for row in found if row["solved"]]]
          for failed in [[row for row in found if row["layout"] != NO_EXAMPLE and not row["example_passed"]]]])
+
+
+def _gains(rows: Rows) -> tuple[int, int]:
+    """How many runs lost checks that their first draft passed, and how many gained some."""
+    gains = [row["checks_passed"] - row["first_draft_passed"] for row in rows if row["first_draft_passed"] is not None]
+    return sum(gain < 0 for gain in gains), sum(gain > 0 for gain in gains)
 
 
 def _count_successes(rows: Rows) -> int:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from chatdev.errors import ConfigError
 from chatdev.evaluation.easy_tasks import EasyTask, load_easy_tasks
-from chatdev.evaluation.measure import Bench, Row, measure
+from chatdev.evaluation.first_draft import count_passed_checks
+from chatdev.evaluation.measure import Bench, FinishedRun, Row, measure
 from chatdev.evaluation.metrics import code_text
 from chatdev.evaluation.tasks import Task
 from chatdev.paths import bundled_folder
@@ -36,9 +37,11 @@ class EasyTier:
         return {}
 
     def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
-        """What `measure` says, and by what the results of easy tasks are divided: `way` and `layout`."""
+        """What `measure` says, how many checks the first draft passes (`first_draft_passed`), and by what the results
+        are divided: `way` and `layout`."""
         easy = self.task(task.name)
-        return {**measure(folder, task, bench, easy.accept), "way": easy.way, "layout": easy.shape}
+        return {**measure(folder, task, bench, easy.accept), "way": easy.way, "layout": easy.shape,
+                "first_draft_passed": count_passed_checks(FinishedRun.read(folder), easy.accept, bench)}
 
     def task(self, name: str) -> EasyTask:
         """The task of that name, with its checks. Raises ConfigError."""

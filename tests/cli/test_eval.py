@@ -161,6 +161,7 @@ def expire_leases(ledger: Path) -> None:
     (["--companies", "single,single"], "two variants are called 'single'"),
     (["--only", "nobody*"], "--only 'nobody*' matches no variant; there are: alone, chain, odd"),
     (["--areas", "Gaem"], "no area 'Gaem'"),
+    (["--easy", "tuning"], "--easy takes tasks of ours and --data takes yours; give one of them"),
     (["--embedder", "bert"], "there is no embedder 'bert'"),
     (["--set", "model.temprature=0"], "temprature"),
     (["--runtime", "huge"], "huge"),
