@@ -1,0 +1,85 @@
+"""What the chatdev company says to whom: what is asked of a small and of a large model, and what nobody is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chatdev
+from chatdev import Company
+from chatdev.config.profiles import Sizes
+from chatdev.config.templates import render
+from tests.support.chat_server import ChatServer
+from tests.support.shop import Shop
+
+COMPANY = Company.load("chatdev").config
+CLI = "Command-line application"
+GIVEN: dict[str, Any] = {"task": "Count.", "modality": CLI, "language": "Python", "design": None, "trial": None,
+                         "software": {"main.py": "print(1)\n"}, "packages": {"names": [], "file": ""},
+                         "feedback": {"report": "It crashed."}}
+
+
+def opening(phase: str, **given: Any) -> str:
+    return render(COMPANY.phases[phase].opening, {"sizes": Sizes(), **GIVEN, **given}, phase)
+
+
+def test_no_opening_tells_the_programmer_to_find_a_point() -> None:
+    for name, phase in COMPANY.phases.items():
+        if phase.instructor:
+            assert "one most important" not in opening(name)
+    assert "the first thing" in COMPANY.phases["code_review"].guidance.instructor
+
+
+def test_the_manual_has_its_sections_and_invents_no_installation() -> None:
+    told = opening("manual")
+    assert [line for line in told.splitlines() if line.startswith("## ")] == [
+        "## Start", "## Commands", "## Files", "## Limits"]
+    assert "nothing about licences, contacts, installation or plans" in told
+    windows = opening("manual", modality="Desktop application", packages={"names": ["x"], "file": "requirements.txt"})
+    assert "## Use" in windows
+    assert "Before the first start, what requirements.txt lists is installed." in windows
+    assert "contacts or plans" in windows
+
+
+@pytest.mark.parametrize(("kind", "says"), [("Web application", "HTML for a website"), (CLI, "Otherwise Python.")])
+def test_the_language_that_is_usual_depends_on_the_product(kind: str, says: str) -> None:
+    assert says in opening("language_choice", modality=kind)
+
+
+def test_the_environments_file_is_that_of_the_language() -> None:
+    told = opening("environment_doc", language="Go", packages={"names": ["github.com/a/b"], "file": "go.mod"})
+    assert "Write go.mod for this Go program. It loads these packages: github.com/a/b." in told
+    assert "One name per line" not in told
+
+
+def test_coding_speaks_of_no_task_in_particular() -> None:
+    told = opening("coding")
+    assert [word for word in ("factors", "prices", "rooms", "dictionary", "int()") if word in told] == []
+
+
+def test_a_dry_run_shows_what_is_asked_of_which_model(chat_server: ChatServer, tmp_path: Path) -> None:
+    shop = Shop(tmp_path, chat_server)
+    told = {model: shop.command("run", "--dry-run", "--model", model, "a clock").out for model in ("local", "gpt-4o")}
+    for small, large in (("at most 10 lines", "at most 30 lines"), ("at most 12 items", "at most 20 items"),
+                         ("at most 3 of them", "at most 10 of them"), ("in at most 25 lines", "in at most 120 lines"),
+                         ("prefer a small program", "sure to work on the customer's machine.")):
+        assert small in told["local"]
+        assert small not in told["gpt-4o"]
+        assert large in told["gpt-4o"]
+
+
+@pytest.mark.tool
+def test_a_run_that_adds_to_another_one_keeps_what_was_decided(chat_server: ChatServer, tmp_path: Path) -> None:
+    replies = {"demand_analysis": CLI, "examples": "[]", "test_plan": "- python main.py", "code_review": "<SOLUTION>",
+               "coding": "main.py\n```python\ndef a():\n    return 1\n\n\nprint(a())\n```", "manual": "# A",
+               "extension": "main.py\n```python\ndef a():\n    return 3\n```"}
+    chat_server.route(lambda request: replies[request.headers["X-ChatDev-Phase"]])
+    run = Company.load("chatdev").run("Print 1.", model="m", base_url=chat_server.url, warehouse=tmp_path)
+    chat_server.requests.clear()
+    added = chatdev.resume(run.folder, task="Print 3 instead.", base_url=chat_server.url)
+    assert added.success, added.reason
+    assert [request.headers["X-ChatDev-Phase"] for request in chat_server.requests] == [
+        "examples", "test_plan", "extension", "code_review", "manual"]
+    assert (added.values["modality"], added.values["language"]) == (CLI, "Python")
