@@ -75,11 +75,12 @@ def test_a_run_that_adds_to_another_one_keeps_what_was_decided(chat_server: Chat
     replies = {"demand_analysis": CLI, "examples": "[]", "test_plan": "- python main.py", "code_review": "<SOLUTION>",
                "coding": "main.py\n```python\ndef a():\n    return 1\n\n\nprint(a())\n```", "manual": "# A",
                "extension": "main.py\n```python\ndef a():\n    return 3\n```"}
-    chat_server.route(lambda request: replies[request.headers["X-ChatDev-Phase"]])
+    chat_server.route(lambda request: "<SOLUTION>" if "round-2" in request.headers["X-ChatDev-Activity"]
+                      else replies[request.headers["X-ChatDev-Phase"]])
     run = Company.load("chatdev").run("Print 1.", model="m", base_url=chat_server.url, warehouse=tmp_path)
     chat_server.requests.clear()
     added = chatdev.resume(run.folder, task="Print 3 instead.", base_url=chat_server.url)
     assert added.success, added.reason
     assert [request.headers["X-ChatDev-Phase"] for request in chat_server.requests] == [
-        "examples", "test_plan", "extension", "code_review", "manual"]
+        "examples", "test_plan", "extension", "extension", "code_review", "manual"]
     assert (added.values["modality"], added.values["language"]) == (CLI, "Python")
