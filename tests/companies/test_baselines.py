@@ -32,9 +32,10 @@ def test_single_is_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
 def test_single_drafts_keeps_the_first_draft_that_works(chat_server: ChatServer, tmp_path: Path) -> None:
     settings_file().parent.mkdir(parents=True, exist_ok=True)
     settings_file().write_text("models: [{match: [m], drafts_at_once: 1}]", encoding="utf-8")
-    replies = iter([program("print(1 / 0)"), program("print(greeting)"), program(), program("print('hi')")])
+    replies = iter([program("print(1 / 0)"), program("print('hi')"), program(), program("print('never asked for')")])
     chat_server.route(lambda request: next(replies))
-    run = Company.load("single_drafts").run("a greeting", model="m", base_url=chat_server.url, warehouse=tmp_path)
+    run = Company.load("single_drafts").run("A greeting: `python main.py` prints `hello`.", model="m",
+                                            base_url=chat_server.url, warehouse=tmp_path)
     assert run.success, run.reason
     assert run.software.text("main.py") == "print('hello')\n"
     assert len(chat_server.requests) == 3
