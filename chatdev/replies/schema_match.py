@@ -9,17 +9,13 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from chatdev.config.json_schema import schema_validator
+from chatdev.config.json_schema import EndlessSchema, schema_validator
 from chatdev.isolation.isolate import isolate
 
 _MOST = 1000  # violations that are told; a reply may have a million
 _LABORIOUS = ("pattern", "patternProperties", "regex", "$ref", "$dynamicRef", "anyOf", "oneOf", "uniqueItems",
               "unevaluatedItems", "unevaluatedProperties")
 """What takes longer than the value and the schema are long."""
-
-
-class EndlessSchema(Exception):
-    """A schema takes longer than it may, or more memory; the text says so."""
 
 
 def find_violations(value: Any, schema: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from chatdev.config.json_schema import EndlessSchema
 from chatdev.plain_values import load_json
 from chatdev.replies.fences import scan
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
-from chatdev.replies.schema_match import EndlessSchema, find_violations
+from chatdev.replies.schema_match import find_violations
 from chatdev.workspace.python_facts import literal_as_json
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
