@@ -13,7 +13,7 @@ import pytest
 from chatdev.batch.ledger import Job
 from chatdev.errors import ConfigError, MissingModel, ModelRejected
 from chatdev.evaluation.study import ATTEMPTS, Study
-from chatdev.evaluation.variants import variants
+from chatdev.evaluation.variants import Variant, variants
 from chatdev.journal import read_journal
 from chatdev.llm.scripted import ScriptedModel
 from tests.evaluation.lab import BROKEN, GOOD, TALKING, Lab
@@ -242,4 +242,7 @@ def test_a_ledger_gives_no_task_and_no_variant_of_its_own(lab: Lab) -> None:
     with pytest.raises(ConfigError, match=r"open jobs of a variant that this command does not name \(x/a\)"):
         study.enter(ledger, jobs)
     ledger.close()
+    spec = {**other, "fingerprint": Variant.of(other).fingerprint}  # of a failed job, which is tried again
+    with pytest.raises(ConfigError, match="a variant 'x' that this command does not name"):
+        asyncio.run(study.with_consent([variant]).work({**job.spec, "variant": spec}))
     assert lab.server.requests == []
