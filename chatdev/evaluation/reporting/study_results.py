@@ -12,6 +12,7 @@ from chatdev.batch.ledger import Ledger, LedgerEntry
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import PAPER
 from chatdev.evaluation.reporting.statistics import Difference, MeanEstimate, difference, estimate
+from chatdev.plain_values import is_amount
 
 FIELD = "measures"
 """The field of a row that names its column set; a row without it is of `SOFTWARE`."""
@@ -94,7 +95,7 @@ class Results:
             name = _variant_name(entry)
             variants[name] = None
             if entry.state == "done":
-                rows.append({"job": entry.key, **entry.result})
+                rows.append(_row(entry))
             elif entry.state == "failed":
                 failed.append(FailedJob(entry.key, name, entry.problem, entry.tries))
             else:
@@ -152,8 +153,19 @@ class Results:
         return found
 
     def _by_task(self, variant: str, metric: str) -> dict[str, float]:
-        return {row["task"]: row[metric] for row in self._rows_of(variant) if row.get(metric) is not None}
+        return {str(row.get("task")): row[metric] for row in self._rows_of(variant) if row.get(metric) is not None}
 
 
 def _variant_name(entry: LedgerEntry) -> str:
-    return str(entry.spec.get("variant", {}).get("name", entry.key.partition("/")[0]))
+    variant = entry.spec.get("variant")
+    return str((variant if isinstance(variant, Mapping) else {}).get("name", entry.key.partition("/")[0]))
+
+
+def _row(entry: LedgerEntry) -> Mapping[str, Any]:
+    """The row of a job that is done. Raises ConfigError where it measures something else than numbers."""
+    row = {"job": entry.key, **entry.result}
+    for name in columns_of([row]).all_fields:
+        if not isinstance(row.get(name), bool | None) and not is_amount(row[name]):
+            raise ConfigError(f"the ledger has no number in {name} of {entry.key} ({row[name]!r:.60}); it is damaged, "
+                              "or no ledger of a study")
+    return row
