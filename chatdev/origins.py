@@ -73,12 +73,14 @@ def is_loopback(address: str) -> bool:
 
 
 def without_user(address: str) -> str:
-    """The address without what may be secret in it: the user, the password and the query."""
+    """The address without what may be secret in it: the user, the password and the query. Letters of its host that look
+    like others are written as codes."""
     try:
         parts = urlsplit(address)
     except ValueError:
         return "an address that cannot be read"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    host = parts.netloc.rpartition("@")[2].encode("ascii", "backslashreplace").decode("ascii")
+    return f"{parts.scheme}://{host}{parts.path}"
 
 
 def has_user(address: str) -> bool:

@@ -64,3 +64,7 @@ def test_only_this_machine_is_this_machine(address: str, here: bool) -> None:
 def test_an_address_is_shown_without_its_secrets() -> None:
     assert without_user("https://ann:pw@host.example:8/v1?key=abc") == "https://host.example:8/v1"
     assert "pw" not in without_user("http://ann:pw@[::1")
+
+
+def test_a_host_that_looks_like_another_is_shown_as_what_it_is() -> None:
+    assert without_user("https://api.\u043epenai.com:8/v1") == "https://api.\\u043epenai.com:8/v1"

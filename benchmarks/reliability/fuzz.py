@@ -2,7 +2,7 @@
 reaches.
 
 The first inputs are the texts of the readers' own tests, their pieces, and what was found before. An input that breaks
-what must hold (tests/fuzz/readers/), takes more than 20 s or 2 GB is written to tests/fuzz/cases/, where it fails
+what must hold (tests/fuzz/readers/), takes more than 60 s or 2 GB is written to tests/fuzz/cases/, where it fails
 `make test` until it is mended. `--only TARGET …` fuzzes some, `--missing` those without a result of that length; the
 results of the others are kept, so that it can be done in parts.
 """
@@ -34,7 +34,7 @@ SAMPLE = ("files", "slang")  # that a quick study fuzzes
 CASES = ROOT / "tests" / "fuzz" / "cases"
 MISSING = ("atheris is not installed, which finds the inputs. It has wheels for Python 3.11 to 3.13 on Linux (x86-64): "
            "pip install -e '.[fuzz]'")
-_LIMITS = {"max_len": 16_384, "timeout": 20, "rss_limit_mb": 2048, "print_final_stats": 1}
+_LIMITS = {"max_len": 16_384, "timeout": 60, "rss_limit_mb": 2048, "print_final_stats": 1}
 _STATISTICS = {"inputs": "number_of_executed_units", "slowest_seconds": "slowest_unit_time_sec",
                "memory": "peak_rss_mb"}
 _DONE = re.compile(r"^#\d+\s+DONE\s+cov: (?P<branches>\d+) ft: \d+ corp: (?P<kept>\d+)/", re.MULTILINE)

@@ -8,8 +8,8 @@ result of the one that took its place: every job is done once in the results, ho
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,10 @@ _JOBS = sql.Table(
     sql.Column("result", sql.JSON), sql.Column("problem", sql.Text),
     sql.Index("chatdev_jobs_next", "batch", "state", "tries", "position"),
 )
+_ACTING = sql.text("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')")
+_KINDS: Mapping[Any, Sequence[str]] = {
+    dict: ("spec",), dict | None: ("result",), str: ("key", "state"), str | None: ("problem",),
+    int: ("tries", "lost", "tokens"), int | float | None: ("seconds", "cost")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,9 @@ class Ledger:
         self._url = url
         self._engine = open_database(url)
         with self._transaction(alone=True) as connection:
+            if self.is_file and (acting := connection.scalar(_ACTING)):
+                raise ConfigError(f"{url} has a view or a trigger ({acting!r:.60}), which acts when the file is used; "
+                                  "no ledger of chatdev has any, so use another file")
             _TABLES.create_all(connection)
 
     def add(self, jobs: Iterable[Job]) -> int:
@@ -174,7 +181,8 @@ class Ledger:
         cost, tokens = _JOBS.c.cost, _JOBS.c.tokens
         with self._transaction(reading=True) as connection:
             jobs, priced, dollars, total = connection.execute(sql.select(
-                sql.func.count(), sql.func.count(cost), sql.func.sum(cost), sql.func.sum(tokens))
+                sql.func.count(), sql.func.count(cost), sql.func.sum(_at_least_nothing(cost)),
+                sql.func.sum(_at_least_nothing(tokens)))
                 .where(self._mine)).one()
         return Expense((dollars or 0.0) if jobs == priced else None, int(total or 0))
 
@@ -186,9 +194,7 @@ class Ledger:
         with (self._transaction(reading=True) as connection,
               connection.execution_options(yield_per=_AT_A_TIME).execute(wanted) as rows):
             for row in rows.mappings():
-                yield LedgerEntry(row["key"], row["spec"], row["state"], row["tries"], row["seconds"],
-                                  row["result"] or {}, row["problem"] or "", row["lost"],
-                                  Expense(row["cost"], row["tokens"]))
+                yield _entry(row)
 
     def close(self) -> None:
         """Close the connections."""
@@ -216,6 +222,7 @@ class Ledger:
             .with_for_update(skip_locked=True)).mappings().first()
         if row is None:
             return None
+        _entry(row)
         lost = row["state"] == "running"
         claim = JobClaim(row["key"], row["spec"], row["tries"] + (not lost), row["number"] + 1)
         connection.execute(sql.update(_JOBS).where(self._mine, _JOBS.c.key == claim.key).values(
@@ -236,8 +243,24 @@ class Ledger:
             sql.update(_JOBS).where(self._mine, _JOBS.c.key == claim.key, _JOBS.c.state == "running",
                                     _JOBS.c.number == claim.number).values(**values)).rowcount)
 
-    def _transaction(self, **kind: bool) -> AbstractContextManager[sql.Connection]:
-        return transaction(self._engine, **kind)
+    @contextmanager
+    def _transaction(self, **kind: bool) -> Iterator[sql.Connection]:
+        """A transaction. Raises ConfigError for what this module has not written: a ledger may be a stranger's."""
+        try:
+            with transaction(self._engine, **kind) as connection:
+                yield connection
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ConfigError(f"the ledger holds something else than jobs of chatdev ({str(error)[:100]}); it is "
+                              "damaged, or none") from error
+
+
+def _entry(row: sql.RowMapping) -> LedgerEntry:
+    """The job in a row. Raises TypeError for what is none: SQLite keeps any kind of value in any column."""
+    for kinds, names in _KINDS.items():
+        if odd := next((name for name in names if not isinstance(row[name], kinds)), None):
+            raise TypeError(f"{odd}: {row[odd]!r:.60}")
+    return LedgerEntry(row["key"], row["spec"], row["state"], row["tries"], row["seconds"], row["result"] or {},
+                       row["problem"] or "", row["lost"], Expense(row["cost"], row["tokens"]))
 
 
 def plain_json(values: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -246,6 +269,11 @@ def plain_json(values: Mapping[str, Any], name: str) -> dict[str, Any]:
         return dict(json.loads(json.dumps(dict(values), allow_nan=False)))
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(f"{name} must be made of plain JSON values: {error}") from error
+
+
+def _at_least_nothing(spent: sql.Column[Any]) -> sql.ColumnElement[Any]:
+    """What a job has spent, as SQL: nobody gets anything back by a ledger."""
+    return sql.case((spent < 0, 0), else_=spent)
 
 
 def _checked_key(key: str) -> str:

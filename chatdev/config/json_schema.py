@@ -7,6 +7,7 @@ A schema is one document: `$ref` leads to a place in it (`#/$defs/part`, `#ancho
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
@@ -15,6 +16,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from chatdev.config.validation import name_hint
+from chatdev.isolation.isolate import isolate
 
 if TYPE_CHECKING:  # slow to import
     from jsonschema.exceptions import ValidationError
@@ -37,6 +39,7 @@ _SAME_VALUE = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependen
 """Their schemas speak of the very value that the schema around them speaks of."""
 _WORDS = {"object": "a mapping", "boolean": "true or false", "array": "a list", "string": "a text",
           "integer": "a whole number", "number": "a number", "null": "null"}
+_LABORIOUS = ("pattern", "$")  # beginnings of keywords
 _ASSERTED = ("date", "email", "ipv4", "ipv6", "regex", "uuid")
 
 _IN_GRAMMARS = frozenset({
@@ -48,10 +51,31 @@ _IN_GRAMMARS = frozenset({
 })
 
 
+class EndlessSchema(Exception):
+    """A schema takes longer than it may, or more memory; the text says so."""
+
+
 def schema_problem(schema: dict[str, Any]) -> str | None:
-    """The first thing wrong with a schema, with the way out; None when it is sound."""
+    """The first thing wrong with a schema, with the way out; None when it is sound. One whose patterns and references
+    may take ever longer is looked at in the child of `chatdev.isolation`."""
     if not schema:
         return "the form `json` needs a schema; write e.g. `schema: {type: object, properties: {…}, required: […]}`"
+    text = json.dumps(schema)
+    if not any(f'"{word}' in text for word in _LABORIOUS):
+        return _first_problem(schema)
+    try:
+        return find_problem(text)
+    except EndlessSchema as error:
+        return f"the schema cannot be checked: {error}; make it simpler"
+
+
+@isolate(EndlessSchema)
+def find_problem(schema: str) -> str | None:
+    """The same of a JSON text, in the child."""
+    return _first_problem(json.loads(schema))
+
+
+def _first_problem(schema: dict[str, Any]) -> str | None:
     for where, part in _parts(schema, "schema"):
         if problem := next(_problems(part, where), None):
             return problem

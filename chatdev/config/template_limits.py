@@ -1,31 +1,39 @@
 """Jinja2 with limits: a company may be a stranger's, and its texts and expressions are rendered in our own process.
 
 Every operation that can make more than it is given (`*`, `**`, `+`, `~`, `%`, filters, methods of texts) is measured
-before it is done, what is put out is counted, and so are the rounds of loops and the calls of one rendering. What goes
-beyond is refused as TemplateTooLarge. Methods of texts, lists and mappings that only make room are not there.
+before it is done, what is put out and what is made on the way is counted, and so are the rounds of loops, the calls and
+the time of one rendering. What goes beyond is refused as TemplateTooLarge. Methods of texts, lists and mappings that
+only make room are not there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from types import BuiltinMethodType
 from typing import Any
 
-from jinja2 import Environment, TemplateRuntimeError, Undefined, nodes
+from jinja2 import Environment, nodes
 from jinja2.nodes import EvalContext
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
 
-MOST_CHARACTERS = 20_000_000  # of a value, and of all that a rendering puts out: a software is 16 MB at most
-MOST_STEPS = 200_000  # rounds of loops, calls and filters of one rendering
+from chatdev.config.template_meter import (
+    TemplateTooLarge,
+    count_made,
+    count_output,
+    count_rounds,
+    count_step,
+    refuse_size,
+    size_of,
+)
+
 _MOST_BITS = 10_000  # of a number; Python writes none of more than 4,300 digits
 _WIDEST = 1_000  # blanks that a filter or a format may add
-_ROUNDS, _BOUNDED = "rounds of a loop", "part of a text"  # filters that no template can name
+_ROUNDS, _BOUNDED, _PART, _COMPARED = (  # filters that no template can name
+    "rounds of a loop", "part of a text", "part of a value", "what is compared")
 _WIDE_FIELD = re.compile(r":[^{}]*(?:\d{4,}|\{)")
 _HARMLESS = """capitalize casefold count endswith find index isalnum isalpha isascii isdecimal isdigit isidentifier
     islower isnumeric isspace istitle isupper join lower lstrip partition removeprefix removesuffix replace rfind rindex
@@ -37,42 +45,9 @@ _METHODS: dict[type, frozenset[str]] = {
     dict: frozenset({"items", "keys", "values", "get", "copy"}),
 }
 _WIDENING = frozenset({"center", "indent", "tojson", "round", "batch", "slice"})  # by a number
+_SLOW, _MOST_SLOW = frozenset({"pprint", "title", "urlize", "wordwrap"}), 200_000  # characters that these may be given
 _REPEATING = frozenset({"replace", "join", "indent", "wordwrap", "urlize", "xmlattr"})  # a text that they are given
 _WIDE_FORMAT = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4,})")
-
-
-class TemplateTooLarge(TemplateRuntimeError):
-    """A template or an expression takes more than it may."""
-
-
-@dataclass(slots=True)
-class _Meter:
-    """What one rendering has taken so far."""
-
-    steps: int = 0
-    characters: int = 0
-
-    def step(self) -> None:
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise TemplateTooLarge(f"it takes more than {MOST_STEPS} steps")
-
-    def add(self, characters: int) -> None:
-        self.characters += characters
-        _refuse_size(self.characters)
-
-
-_meter: ContextVar[_Meter] = ContextVar("template meter")
-
-
-@contextmanager
-def measure_rendering() -> Iterator[None]:
-    """Count anew what is rendered in the block."""
-    token = _meter.set(_Meter())
-    try:
-        yield
-    finally:
-        _meter.reset(token)
 
 
 class LimitedEnvironment(ImmutableSandboxedEnvironment):
@@ -81,10 +56,10 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"*", "**", "+", "%"})  # the operators of `_REFUSE`
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options, finalize=_count_output)
+        super().__init__(**options, finalize=count_output)
         for name, made in list(self.filters.items()):
             self.add_filter(name, made)
-        self.filters[_ROUNDS], self.filters[_BOUNDED] = _count_rounds, _count_output
+        self.filters |= {_ROUNDS: count_rounds, _BOUNDED: count_output, _PART: count_made, _COMPARED: count_step}
 
     def add_filter(self, name: str, made: Callable[..., Any]) -> None:
         """A filter, with the limits."""
@@ -93,14 +68,13 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """An arithmetic operation, refused where its result would be too large."""
         _REFUSE[operator](left, right)
-        return super().call_binop(context, operator, left, right)
+        return count_made(super().call_binop(context, operator, left, right))
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         """A call, counted; of the methods of built-in kinds only those that are harmless."""
-        _step()
         if isinstance(__obj, BuiltinMethodType):
             _refuse_method(__obj, args)
-        return super().call(__context, __obj, *args, **kwargs)
+        return count_made(super().call(__context, __obj, *args, **kwargs))
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
         """`str.format`, without wide fields."""
@@ -111,51 +85,46 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
         def limited(*args: Any, **kwargs: Any) -> str:
             if _WIDE_FIELD.search(value.__self__):
                 raise TemplateTooLarge("the format is too wide")
-            _refuse_size((1 + value.__self__.count("{")) * _size([*args, *kwargs.values()]))
+            refuse_size((1 + value.__self__.count("{")) * size_of([*args, *kwargs.values()]))
             return made(*args, **kwargs)
 
         return limited
 
     def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
-        """The code of a template, in which loops count their rounds and `~` is measured."""
+        """The code of a template, in which loops count their rounds, and `~`, parts and comparisons are measured."""
+        _Counted().visit(source)
         for concat in list(source.find_all(nodes.Concat)):
-            concat.nodes = [nodes.Filter(node, _BOUNDED, [], [], None, None, lineno=concat.lineno)
-                            for node in concat.nodes]
+            concat.nodes = [_filter_by(node, _BOUNDED) for node in concat.nodes]
         for loop in list(source.find_all(nodes.For)):
             weight = sum(len(data.data) for data in loop.find_all(nodes.TemplateData))
-            loop.iter = nodes.Filter(loop.iter, _ROUNDS, [nodes.Const(weight)], [], None, None, lineno=loop.lineno)
+            loop.iter = _filter_by(loop.iter, _ROUNDS, nodes.Const(weight))
         source.set_environment(self)
         return super()._generate(source, *args, **kwargs)
 
 
-def _step() -> None:
-    if meter := _meter.get(None):
-        meter.step()
+class _Counted(NodeTransformer):
+    """Counts what no method of an environment is asked for."""
+
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:
+        """A part of a text or a list is made anew."""
+        self.generic_visit(node)
+        return _filter_by(node, _PART) if isinstance(node.arg, nodes.Slice) else node
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:
+        """Comparing takes as long as what is compared."""
+        self.generic_visit(node)
+        node.expr = _filter_by(node.expr, _COMPARED)
+        return node
+
+    def visit_Test(self, node: nodes.Test) -> nodes.Node:
+        """Tests compare, too."""
+        self.generic_visit(node)
+        node.node = _filter_by(node.node, _COMPARED)
+        return node
 
 
-def _count_output(value: Any) -> Any:
-    """What is put out, or put together with `~`, as it is; counted."""
-    size = _size(value)
-    _refuse_size(size)
-    if meter := _meter.get(None):
-        meter.add(size)
-    return value
-
-
-def _count_rounds(iterable: Any, weight: int) -> Any:
-    """The values of a loop, counted as they are taken; `weight` characters of text stand in its body."""
-    if isinstance(iterable, Undefined):
-        return iterable
-    return _rounds(iterable, weight)
-
-
-def _rounds(iterable: Iterable[Any], weight: int) -> Iterator[Any]:
-    meter = _meter.get(None)
-    for value in iterable:
-        if meter:
-            meter.step()
-            meter.add(weight)
-        yield value
+def _filter_by(node: nodes.Node, name: str, *args: nodes.Expr) -> nodes.Filter:
+    return nodes.Filter(node, name, list(args), [], None, None, lineno=node.lineno)
 
 
 def _limit_filter(name: str, made: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,21 +132,30 @@ def _limit_filter(name: str, made: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(made)
     def limited(*args: Any, **kwargs: Any) -> Any:
-        _step()
         args = tuple(_make_whole(one) for one in args)
         given = [one for one in (*args, *kwargs.values()) if not isinstance(one, Context | EvalContext | Environment)]
         _refuse_width(name, given)
-        _refuse_size(sum(map(_size, given)))
+        size = sum(map(size_of, given))
+        refuse_size(size)
+        _refuse_slow(name, size, given)
         if name in _REPEATING and given:
-            _refuse_size(_pieces(given[0]) * sum(len(one) for one in given[1:] if isinstance(one, str)))
-        return made(*args, **kwargs)
+            refuse_size(_pieces(given[0]) * sum(len(one) for one in given[1:] if isinstance(one, str)))
+        return count_made(made(*args, **kwargs))
 
     return limited
 
 
+def _refuse_slow(name: str, size: int, given: Sequence[Any]) -> None:
+    """What takes much longer for a text that is twice as long."""
+    if name in _SLOW and size > _MOST_SLOW:
+        raise TemplateTooLarge(f"{name!r} is given more than {_MOST_SLOW} characters")
+    if name == "sum" and any(isinstance(one, list | tuple) for one in given[1:]):
+        raise TemplateTooLarge("'sum' is for numbers")
+
+
 def _make_whole(value: Any) -> Any:
     """What a filter before this one makes only when it is asked, made now, so that it can be measured."""
-    return list(_rounds(value, 0)) if isinstance(value, Iterator) else value
+    return list(count_rounds(value, 0)) if isinstance(value, Iterator) else value
 
 
 def _refuse_width(name: str, given: Sequence[Any]) -> None:
@@ -197,19 +175,19 @@ def _refuse_product(left: Any, right: Any) -> None:
         _refuse_bits(left.bit_length() + right.bit_length())
     for sequence, times in ((left, right), (right, left)):
         if isinstance(sequence, str | bytes | list | tuple) and isinstance(times, int):
-            _refuse_size(max(_size(sequence), len(sequence)) * max(times, 0))
+            refuse_size(max(size_of(sequence), len(sequence)) * max(times, 0))
 
 
 def _refuse_sum(left: Any, right: Any) -> None:
     if not (isinstance(left, int) and isinstance(right, int)):
-        _refuse_size(_size(left) + _size(right))
+        refuse_size(size_of(left) + size_of(right))
 
 
 def _refuse_format(left: Any, right: Any) -> None:
     if isinstance(left, str):
         if _WIDE_FORMAT.search(left):
             raise TemplateTooLarge("the format is too wide")
-        _refuse_size(len(left) + _size(right) * max(1, left.count("%")))
+        refuse_size(len(left) + size_of(right) * max(1, left.count("%")))
 
 
 _REFUSE: Mapping[str, Callable[[Any, Any], None]] = {
@@ -224,9 +202,9 @@ def _refuse_method(method: BuiltinMethodType, args: tuple[Any, ...]) -> None:
     if method.__name__ == "join" and args:
         if isinstance(args[0], Iterator):
             raise TemplateTooLarge("`join` of what is not made yet; use the filter `join`")
-        _refuse_size(_size(args[0]) + len(owner) * _pieces(args[0]))
+        refuse_size(size_of(args[0]) + len(owner) * _pieces(args[0]))
     if method.__name__ == "replace" and len(args) > 1 and isinstance(args[1], str):
-        _refuse_size(len(owner) + (len(owner) + 1) * len(args[1]))
+        refuse_size(len(owner) + (len(owner) + 1) * len(args[1]))
 
 
 def _pieces(value: Any) -> int:
@@ -236,28 +214,3 @@ def _pieces(value: Any) -> int:
 def _refuse_bits(bits: int) -> None:
     if bits > _MOST_BITS:
         raise TemplateTooLarge("a number gets too large")
-
-
-def _refuse_size(characters: int) -> None:
-    if characters > MOST_CHARACTERS:
-        raise TemplateTooLarge(f"a text of more than {MOST_CHARACTERS // 1_000_000} million characters would be made")
-
-
-def _size(value: Any) -> int:
-    """About how many characters the value is when it is written out; it stops counting beyond the limit."""
-    if isinstance(value, str | bytes):
-        return len(value)
-    found, waiting = 0, [value]
-    while waiting and found <= MOST_CHARACTERS:
-        one = waiting.pop()
-        if isinstance(one, str | bytes):
-            found += len(one)
-        elif isinstance(one, Mapping):
-            waiting += [*one.keys(), *one.values()]
-            found += len(one)
-        elif isinstance(one, list | tuple):
-            waiting += one
-            found += len(one)
-        else:
-            found += 1
-    return found

@@ -14,7 +14,8 @@ from jinja2.environment import TemplateExpression
 from jinja2.meta import find_undeclared_variables
 from jinja2.parser import Parser
 
-from chatdev.config.template_limits import LimitedEnvironment, measure_rendering
+from chatdev.config.template_limits import LimitedEnvironment
+from chatdev.config.template_meter import measure_rendering
 from chatdev.errors import ConfigError, ExpressionError
 
 
@@ -128,7 +129,8 @@ def compile_expression(text: str) -> Expression:
         parsed = Parser(_expression_environment(), text, state="variable").parse_expression()
         tree = nodes.Template([nodes.Output([parsed])], lineno=1).set_environment(_expression_environment())
         names = frozenset(find_undeclared_variables(tree))  # type: ignore[arg-type]  # the very template just made
-        return Expression(text, names, _expression_environment().compile_expression(text))
+        with measure_rendering():  # what is constant is evaluated at once
+            return Expression(text, names, _expression_environment().compile_expression(text))
     except _UNREADABLE as error:
         problem = getattr(error, "message", None) or error
         raise ExpressionError(f"{text!r} is not an expression: {problem}; write something like `test.passed` or "

@@ -96,17 +96,20 @@ class Study:
     """A model of the caller's own, for the variants that name none; used by workers elsewhere it must be picklable."""
     trust: Trusted = False
     """Whose addresses and keys may be used, beside those on record on each machine (as `RunOptions.trust`)."""
+    named: frozenset[Variant] | None = None
+    """The variants that this user has named (None: not known); no other one in the ledger is run."""
 
     def with_consent(self, variants: Sequence[Variant]) -> Study:
         """The study for workers, whom nobody can ask: with the consent that this user has given, to just the companies
-        and the `.env` that are here. Raises ConfigError."""
+        and the `.env` that are here. What a ledger says was set in a variant is this user's word only where it says
+        what they say. Raises ConfigError."""
         digests = set(trusted_digests())
         if self.trust is True:
             digests.add(dotenv_stranger().digest)
             digests.update(variant.load().word.stranger().digest for variant in variants)
         elif self.trust:
             digests.update(self.trust)
-        return replace(self, trust=frozenset(digests))
+        return replace(self, trust=frozenset(digests), named=frozenset(variants))
 
     def part(self, processes: int) -> Study:
         """The study for each of so many processes that work on it: each keeps its share of the rate limit."""
@@ -155,6 +158,9 @@ class Study:
         if task not in await asyncio.to_thread(self.data.tasks):  # it names a hidden test, which has our rights
             raise ConfigError(f"the ledger has a task {task.id!r} that the data set does not have so; begin another "
                               "study: --study NAME")
+        if self.named is not None and variant not in self.named:
+            raise ConfigError(f"the ledger has a variant {variant.name!r} that this command does not name so; name it "
+                              "too (--companies, --set, --model), or begin another study: --study NAME")
         if variant.fingerprint != spec["variant"]["fingerprint"]:
             raise ConfigError(f"the company of {variant.name!r} is not the one that the study was begun with; begin "
                               "another one: --study NAME")

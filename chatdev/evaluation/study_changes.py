@@ -25,7 +25,7 @@ def refuse_changes(ledger: Ledger, jobs: Sequence[Job], conditions: Mapping[str,
         if changes := list(_differences(entry.spec, expected)):
             raise ConfigError(f"the study {ledger.batch!r} was begun differently ({entry.key}): {changes[0]}. Go on"
                               " as it was begun, or begin another one: --study NAME")
-        if named and entry.state in ("open", "running") and entry.spec["variant"] not in named:
+        if named and entry.state in ("open", "running") and entry.spec.get("variant") not in named:
             raise ConfigError(f"the study {ledger.batch!r} has open jobs of a variant that this command does not "
                               f"name ({entry.key}); name it too (--companies, --set, --model), or begin another "
                               "study: --study NAME")
@@ -33,8 +33,9 @@ def refuse_changes(ledger: Ledger, jobs: Sequence[Job], conditions: Mapping[str,
 
 def _refuse_older_name(study: str, entry: LedgerEntry) -> None:
     """Raise ConfigError for a job of a study that an earlier version began: it named the model in some only."""
-    variant = entry.spec["variant"]
-    if variant["model"] and name_without_model(variant["name"], variant["model"]) == variant["name"]:
+    variant = entry.spec.get("variant")
+    name, model = (variant.get(field) for field in ("name", "model")) if isinstance(variant, Mapping) else ("", "")
+    if name and model and name_without_model(name, model) == name:
         raise ConfigError(f"the study {study!r} was begun by an earlier version of chatdev, which left the model out of"
                           f" the names of jobs ({entry.key}); `chatdev eval report` still shows it. Begin another study"
                           " for new runs: --study NAME")

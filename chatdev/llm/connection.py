@@ -143,21 +143,27 @@ class KeyRing:
 
 def open_endpoint(connection: Connection, api_version: str | None, longest: float) -> Endpoint:
     """The endpoint of a connection. Raises MissingModel where the key is missing that it needs."""
-    address, key = connection.address, connection.key
-    if connection.withheld and (connection.named_by or connection.azure):
-        raise MissingModel(f"the key {connection.withheld} does not go to {without_user(address.value)}, which "
-                           f"{address.origin.value} names; set both in one place, or give the address yourself "
-                           "(--base-url)")
-    if not key and connection.named_by:
-        raise MissingModel(f"the environment variable {connection.named_by.value} that holds the key of this model is "
-                           "not set")
-    if not key and connection.azure:
-        raise MissingModel(f"{AZURE_URL_VARIABLE} is set, but no key for it; set {AZURE_KEY_VARIABLE}")
-    if not key and address.origin is Origin.DEFAULT:
-        raise MissingModel(NO_MODEL)
-    return Endpoint(None if address.origin is Origin.DEFAULT else address.value, key.value if key else "",
-                    api_version=(api_version or _AZURE_VERSION) if connection.azure else None, longest=longest,
+    if lack := _lack(connection):
+        raise MissingModel(lack)
+    address = None if connection.address.origin is Origin.DEFAULT else connection.address.value
+    version = (api_version or _AZURE_VERSION) if connection.azure else None
+    return Endpoint(address, connection.key.value if connection.key else "", api_version=version, longest=longest,
                     foreign=connection.is_foreign)
+
+
+def _lack(connection: Connection) -> str:
+    """What keeps a connection from being opened, with the way out; empty where nothing does."""
+    address = connection.address
+    if connection.withheld and (connection.named_by or connection.azure):
+        return (f"the key {connection.withheld} does not go to {without_user(address.value)}, which "
+                f"{address.origin.value} names; set both in one place, or give the address yourself (--base-url)")
+    if connection.key:
+        return ""
+    if connection.named_by:
+        return f"the environment variable {connection.named_by.value} that holds the key of this model is not set"
+    if connection.azure:
+        return f"{AZURE_URL_VARIABLE} is set, but no key for it; set {AZURE_KEY_VARIABLE}"
+    return NO_MODEL if address.origin is Origin.DEFAULT else ""
 
 
 def refuse_strangers(connection: Connection, allowed: frozenset[Origin]) -> None:

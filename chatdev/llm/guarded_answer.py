@@ -58,8 +58,10 @@ def _reader_of(response: httpx2.Response) -> _Unpacked:
                             "server send it as it is")
     count = _Count(address, streamed=_is_stream(response))
     unzip = _Unzip() if "gzip" in packing else None
+    response.headers["content-type"] = media_type(response)  # without a `charset`: it may name any of Python's codecs
 
     def unpacked(data: bytes) -> Iterator[bytes]:
+        count.receive(data)
         try:
             for piece in unzip.pieces(data) if unzip else (data,):
                 count.add(piece)
@@ -81,13 +83,16 @@ def media_type(response: httpx2.Response) -> str:
 
 
 class _Unzip:
-    """Unpacks gzip in small pieces, however far it unpacks."""
+    """Unpacks gzip in small pieces, however far it unpacks. Raises zlib.error for what follows its end, too, which
+    zlib would gather."""
 
     def __init__(self) -> None:
         self._packed = zlib.decompressobj(zlib.MAX_WBITS | 16)
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """What the next bytes unpack to."""
+        if self._packed.eof:
+            raise zlib.error("more follows the packed answer")
         while piece := self._packed.decompress(data, _PIECE):
             yield piece
             data = self._packed.unconsumed_tail
@@ -99,8 +104,14 @@ class _Count:
     def __init__(self, address: str, *, streamed: bool) -> None:
         self._address = address
         self._most = _LARGEST_STREAM if streamed else LARGEST_ANSWER
-        self._all = self._event = 0
+        self._received = self._all = self._event = 0
         self._last = b""
+
+    def receive(self, data: bytes) -> None:
+        """Count what comes, which may unpack to nothing. Raises UnusableReply when it is too much."""
+        self._received += len(data)
+        if self._received > self._most:
+            raise too_large(self._address)
 
     def add(self, piece: bytes) -> None:
         """Raises UnusableReply when there are too many."""

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from chatdev.config.json_schema import EndlessSchema
 from chatdev.plain_values import load_json
 from chatdev.replies.fences import scan
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
-from chatdev.replies.schema_match import EndlessPattern, find_violations
+from chatdev.replies.schema_match import find_violations
 from chatdev.workspace.python_facts import literal_as_json
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
@@ -93,8 +94,8 @@ def _violations(value: Any, schema: Mapping[str, Any]) -> list[ReplyProblem]:
         return []
     try:
         found = find_violations(value, schema)
-    except EndlessPattern as error:
-        found = [("$", f"a pattern of the schema cannot be tried on it: {error}")]
+    except EndlessSchema as error:
+        found = [("$", f"it cannot be held against the schema: {error}")]
     return [ReplyProblem("not_of_schema", {"field": _field(path), "why": _shorten(message)})
             for path, message in found]
 

@@ -121,11 +121,12 @@ def _describe(settings: ModelSettings) -> str:
 def dotenv_stranger(folder: Path | None = None) -> Stranger:
     """The `.env` in `folder` (default: the working one). Its digest is of the addresses in it, a file of a model, and
     of which keys it has of its own."""
-    variables, file = read_dotenv(folder), (folder or working_folder()).resolve() / ".env"
-    addresses = {name: variables[name] for name in (URL_VARIABLE, AZURE_URL_VARIABLE) if variables.get(name)}
+    file = (folder or working_folder()).resolve() / ".env"
+    variables = {name: value for name, value in read_dotenv(folder).items() if value}
+    addresses = {name: variables[name] for name in (URL_VARIABLE, AZURE_URL_VARIABLE) if name in variables}
     model = variables.get(MODEL_VARIABLE, "")
     files = {MODEL_VARIABLE: model} if model.startswith("local:") else {}
-    keys = [name for name in (KEY_VARIABLE, AZURE_KEY_VARIABLE) if variables.get(name)]
+    keys = [name for name in (KEY_VARIABLE, AZURE_KEY_VARIABLE) if name in variables]
     names = [*(f"{name}={without_user(address)}" for name, address in addresses.items()),
              *(f"{name}={file}" for name, file in files.items())]
     names.append(f"with its own {' and '.join(keys)}" if keys else "without a key of its own: none of yours goes there")

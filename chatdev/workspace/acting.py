@@ -42,29 +42,35 @@ def reason_to_withhold(path: str) -> str | None:
 
 
 def bare_repositories(paths: Iterable[str]) -> dict[str, list[str]]:
-    """The folders that git takes for repositories, whatever is in their files, each with the paths that make it one.
-
-    git looks for `.git`, and for a folder that is like one: with `HEAD`, `objects` and `refs`. Its `config` may name
-    programs, which any command of git in this folder or below it starts.
-    """
-    inside: dict[str, dict[str, str]] = defaultdict(dict)
-    for path in paths:
-        parts = [_fold(part) for part in path.split("/")]
-        for level, part in enumerate(parts):
-            inside["/".join(parts[:level])].setdefault(part, path)
-    found = {}
-    for folder, names in inside.items():
-        if _HEAD in names and (kind := next((kind for kind in _REPOSITORIES if kind <= names.keys()), None)):
-            found[folder] = [names[name] for name in (_HEAD, *sorted(kind))]
-    return found
+    """The folders that git takes for repositories, whatever is in their files, each with paths that make it one."""
+    return {folder: [paths[0] for paths in makers.values()] for folder, makers in _repositories(paths).items()}
 
 
 def withheld_files(paths: Iterable[str]) -> dict[str, str]:
     """Those of the paths that must not be written into a folder, and why not: without them nothing in it acts."""
     paths = list(paths)
     found = {path: why for path in paths if (why := reason_to_withhold(path))}
-    for makers in bare_repositories(paths).values():
-        found[makers[0]] = "it makes its folder a git repository, whose settings start programs"
+    for makers in _repositories(paths).values():
+        found |= dict.fromkeys(makers[_HEAD], "it makes its folder a git repository, whose settings start programs")
+    return found
+
+
+def _repositories(paths: Iterable[str]) -> dict[str, dict[str, list[str]]]:
+    """The folders that git takes for repositories: by the folded name of what makes it one, `HEAD` first, all paths
+    that are spelled so or lie in it. A file system may hold several spellings beside each other.
+
+    git looks for `.git`, and for a folder that is like one: with `HEAD`, `objects` and `refs`. Its `config` may name
+    programs, which any command of git in this folder or below it starts.
+    """
+    inside: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for path in paths:
+        parts = [_fold(part) for part in path.split("/")]
+        for level, part in enumerate(parts):
+            inside["/".join(parts[:level])][part].append(path)
+    found = {}
+    for folder, names in inside.items():
+        if _HEAD in names and (kind := next((kind for kind in _REPOSITORIES if kind <= names.keys()), None)):
+            found[folder] = {name: names[name] for name in (_HEAD, *sorted(kind))}
     return found
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +236,36 @@ def test_reading_all_entries_keeps_nobody_from_writing(ledger: Ledger) -> None:
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(ConfigError, match="postgresql"):
         Ledger(address, "study")
+
+
+@pytest.mark.parametrize(("column", "value"), [
+    ("spec", '"x"'), ("spec", "{half"), ("spec", "[" * 100_000), ("spec", b"\xff"), ("result", "[1]"),
+    ("problem", b"\xff"), ("cost", "much"), ("tries", "x"), ("tokens", 0.5)])
+def test_rows_that_nobody_of_us_wrote_are_refused(tmp_path: Path, column: str, value: object) -> None:
+    file = tmp_path / "ledger.sqlite"
+    ledger = Ledger(str(file), "study")
+    ledger.add(JOBS[:1])
+    with closing(sqlite3.connect(file)) as other, other:
+        other.execute(f"UPDATE chatdev_jobs SET {column} = ?", (value,))
+    with pytest.raises(ConfigError, match="something else than jobs"):
+        list(ledger.entries())
+    ledger.close()
+
+
+def test_a_file_that_acts_is_no_ledger(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.sqlite"
+    with closing(sqlite3.connect(file)) as other, other:
+        other.execute("CREATE VIEW chatdev_jobs AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) "
+                      "SELECT * FROM n")
+    with pytest.raises(ConfigError, match="acts when the file is used"):
+        Ledger(str(file), "study")
+
+
+def test_no_ledger_gives_anything_back(ledger: Ledger) -> None:
+    ledger.add(JOBS[:2])
+    assert ledger.finish(claimed(ledger), {"cost": 0.5, "tokens": 10}, 1)
+    assert ledger.finish(claimed(ledger), {"cost": -100.0, "tokens": -10**6}, 1)
+    assert ledger.expense() == Expense(0.5, 10)
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from chatdev.config.json_schema import KEYWORDS, grammar_can_express, schema_problem, schema_validator
 from chatdev.config.load import companies, load_company
+from tests.isolation.hostile import reader_of
 
 TEXT = {"type": "string"}
 PART = {"part": {"type": "object", "properties": {"name": TEXT, "parts": {"items": {"$ref": "#/$defs/part"}}}}}
@@ -96,3 +97,13 @@ def test_a_grammar_can_express_the_schemas_of_all_bundled_companies() -> None:
                if phase.solution.form == "json"]
     assert schemas
     assert all(map(grammar_can_express, schemas))
+
+
+@pytest.mark.parametrize("schema", [
+    {"pattern": "(" * 50_000}, {"pattern": "(?<=a{1,4294967295}b)"},
+    {"$defs": {f"a{n}": {} for n in range(20_000)}, "$ref": "#/$defs/none"},
+], ids=["nested", "beyond all numbers", "many names"])
+def test_a_schema_that_takes_its_checker_down_is_refused(schema: dict[str, Any],
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    with reader_of(monkeypatch):
+        assert "cannot be checked" in (schema_problem(schema) or "")

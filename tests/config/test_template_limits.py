@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from chatdev.config import template_meter
 from chatdev.config.templates import compile_expression, render, variables
 from chatdev.errors import ConfigError, ExpressionError
 
@@ -39,6 +40,11 @@ TEMPLATES = [
     "{% set a = ['x' * 1000] %}" + "{% set a = [a, a] %}" * 40 + "{{ a }}",
     "{% set a = ['x' * 1000] %}" + "{% set a = [a, a] %}" * 40 + "{{ a | tojson }}",
     "{% for a in many recursive %}{{ loop(many) }}{% endfor %}",
+    "{% set a = 'x' * 19000000 %}{{ [" + "a[1:], " * 100 + "] | length }}",
+    "{% set a = 'x' * 19000000 %}{{ [" + "a.upper(), " * 100 + "] | length }}",
+    "{% set a = 'x' * 19000000 %}{{ [" + "a | upper, " * 100 + "] | length }}",
+    "{{ 'a,' * 9000000 }}{{ ('ab,' * 6000000).split(',') | length }}", "{{ ('x' * 1000000) | wordwrap(1) }}",
+    "{{ many | map('list') | sum(start=[]) }}",
     "{% for a in x %}" * 30 + "{% endfor %}" * 30,
     "{% include 'x' %}", "{% import '/etc/passwd' as p %}", "{% extends 'x' %}",
     "{{ ''.__class__.__mro__[1].__subclasses__() }}", "{{ self.__init__.__globals__ }}", "{{ x.append(1) }}",
@@ -72,6 +78,24 @@ def test_so_it_is_in_a_template(text: str) -> None:
 def test_a_hostile_template_is_refused(text: str) -> None:
     with cheaply(), pytest.raises(ConfigError):
         render(text, VALUES, "here")
+
+
+@pytest.mark.parametrize("text", [
+    "{% for a in 'a' * 100000 %}{{ task in m }}{% endfor %}", "{% for a in 'a' * 100000 %}{{ m | length }}{% endfor %}",
+    "{% for a in 'a' * 100000 %}{% if task is in m %}{% endif %}{% endfor %}",
+    "{% for a in 'a' * 100000 %}{% set n = t.count('b') %}{% endfor %}", "{% set n = t.count('b') %}" * 5000,
+    "{% if task in m %}{% endif %}" * 5000,
+])
+def test_a_template_of_many_long_steps_is_given_up(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(template_meter, "_MOST_SECONDS", 0.5)
+    with cheaply(), pytest.raises(ConfigError, match=r"more than 0\.5 seconds"):
+        render("{% set m, t = many * 50, 'a' * 10000000 %}" + text, VALUES, "here")
+
+
+def test_an_expression_of_constants_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(template_meter, "_MOST_SECONDS", 0.5)
+    with cheaply(), pytest.raises(ExpressionError):
+        compile_expression("0" + " + (('a' * 10000000) | upper | length)" * 1000).evaluate({})
 
 
 @pytest.mark.parametrize(("text", "shown"), [

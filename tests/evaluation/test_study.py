@@ -15,7 +15,7 @@ from chatdev.batch.local import work_through
 from chatdev.errors import ConfigError, MissingModel, ModelRejected
 from chatdev.evaluation.reporting.study_results import Results
 from chatdev.evaluation.study import ATTEMPTS, Study
-from chatdev.evaluation.variants import names_side_by_side, variants
+from chatdev.evaluation.variants import Variant, names_side_by_side, variants
 from chatdev.journal import read_journal
 from chatdev.llm.scripted import ScriptedModel
 from tests.engine.studio import WRITE
@@ -291,4 +291,7 @@ def test_a_ledger_gives_no_task_and_no_variant_of_its_own(lab: Lab) -> None:
     with pytest.raises(ConfigError, match=r"open jobs of a variant that this command does not name \(x/a\)"):
         study.enter(ledger, jobs)
     ledger.close()
+    spec = {**other, "fingerprint": Variant.of(other).fingerprint}  # of a failed job, which is tried again
+    with pytest.raises(ConfigError, match="a variant 'x · scripted' that this command does not name"):
+        asyncio.run(study.with_consent([variant]).work({**job.spec, "variant": spec}))
     assert lab.server.requests == []

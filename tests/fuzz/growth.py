@@ -75,7 +75,7 @@ def worst_growth(reader: Reader, seed: int, tries: int, measured: int = 2) -> Gr
     gc.collect()
     gc.freeze()  # what is there already need not be looked through again
     slowest = sorted(recipes, key=lambda recipe: _seconds(reader, recipe, _SMALL), reverse=True)
-    found = [_growth(reader, recipe) for recipe in slowest[:measured]]
+    found = [measure_growth(reader, recipe) for recipe in slowest[:measured]]
     return max(found, key=lambda growth: (growth.exponent, growth.seconds))
 
 
@@ -89,7 +89,7 @@ def _recipes(reader: Reader, rng: random.Random, tries: int) -> Iterator[Recipe]
         yield Recipe(rng.choice(SHAPES), rng.choice(reader.frames), one, other)
 
 
-def _growth(reader: Reader, recipe: Recipe) -> Growth:
+def measure_growth(reader: Reader, recipe: Recipe) -> Growth:
     """The best of a few measurements: a busy machine makes single ones slow."""
     best: list[float] = []
     for _ in range(_REPEATS):

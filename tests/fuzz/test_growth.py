@@ -5,12 +5,20 @@ from __future__ import annotations
 import pytest
 
 from chatdev.isolation import isolate
-from tests.fuzz.growth import MOST, worst_growth
+from tests.fuzz.growth import MOST, Recipe, measure_growth, worst_growth
 from tests.fuzz.readers.reader import Reader
 from tests.fuzz.targets import READERS, TARGETS
 
 HERE = [name for target in TARGETS.values() if target.here for name in target.readers]
 QUICK = {name: READERS[name] for name in HERE}
+
+FOUND = (
+    ("Verilog", Recipe("lines of first and then", "/*{}", "/*", "\t")),
+    ("specification", Recipe("again", " - input {}", "\t", "")),
+    ("specification", Recipe("nest", "module a({});", "(:", ",inout [")),
+    ("plan of sub-tasks", Recipe("again", '{"subtasks": [{"content": "{}"}]}', " ", "1")),
+)
+"""What took a time that grew with the square of the text until it was found by `make prove`."""
 
 
 @pytest.fixture(autouse=True)
@@ -23,3 +31,8 @@ def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_time_of_reading_grows_with_the_text(reader: Reader) -> None:
     worst = worst_growth(reader, seed=1, tries=12, measured=1)
     assert worst.exponent <= MOST, worst
+
+
+@pytest.mark.parametrize(("name", "recipe"), FOUND)
+def test_a_text_that_once_took_ever_longer_no_longer_does(name: str, recipe: Recipe) -> None:
+    assert measure_growth(READERS[name], recipe).exponent <= MOST

@@ -48,6 +48,8 @@ TOO_LARGE = {
     "gzip bomb": (ASK, packed(BOMB, "gzip")),
     "gzip bomb as an error": (ASK, replace(packed(BOMB, "gzip"), status=500)),
     "streamed gzip bomb": (STREAMED, Scripted(body=BOMB, headers={**EVENTS, "Content-Encoding": "gzip"})),
+    "endless packing of nothing": (ASK, replace(packed(gzip.compress(b"")[:10], "gzip"),
+                                                endless=b"\0\0\0\xff\xff" * 9999)),
     "endless body": (ASK, Scripted(body=b'{"a": "', endless=b"a" * 65536)),
     "endless body instead of a stream": (STREAMED, Scripted(body=b'{"a": "', endless=b"a" * 65536)),
     "a stream that nobody asked for": (ASK, Scripted(body=(b" " * 65536 + b"\n\n") * 160 + COMPLETION, headers=EVENTS)),
@@ -100,6 +102,19 @@ def test_other_packings_are_refused(chat_server: ChatServer, encoding: str) -> N
 def test_half_a_gzip_is_asked_for_again(chat_server: ChatServer) -> None:
     chat_server.script(packed(b"\x1f\x8bxxxxxxxxxxxxx", "gzip"), "whole")
     assert complete(chat_server).text == "whole"
+
+
+def test_what_follows_a_gzip_is_not_gathered(chat_server: ChatServer) -> None:
+    chat_server.script(replace(packed(gzip.compress(COMPLETION), "gzip"), endless=b"a" * 65536), "whole")
+    assert complete(chat_server).text == "whole"
+
+
+@pytest.mark.parametrize("charset", ["zlib", "hex", "idna", "rot13", "undefined", "punycode", "utf-16"])
+@pytest.mark.parametrize("asked", [ASK, STREAMED], ids=["whole", "streamed"])
+def test_no_answer_chooses_what_decodes_it(chat_server: ChatServer, charset: str, asked: Request) -> None:
+    kind = {"Content-Type": f"application/json; charset={charset}"}
+    chat_server.script(Scripted(status=400, body={"error": {"message": "not so"}}, headers=kind))
+    assert "not so" in str(failure(chat_server, asked))
 
 
 def test_endless_headers_are_no_answer(chat_server: ChatServer) -> None:

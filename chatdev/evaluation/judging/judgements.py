@@ -58,6 +58,8 @@ class Judgement:
     def of(cls, record: Mapping[str, Any]) -> Self:
         """The judgement that a line holds. Raises KeyError or TypeError."""
         check_fields(cls, record)
+        if record.get("tokens", 0) < 0 or (record.get("cost") or 0) < 0:  # nobody gets anything back
+            raise TypeError("amount that was spent")
         return cls(**{field.name: record[field.name] for field in fields(cls)})
 
 

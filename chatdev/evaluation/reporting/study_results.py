@@ -14,6 +14,7 @@ from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import PAPER
 from chatdev.evaluation.reporting.statistics import Difference, MeanEstimate, difference, estimate
 from chatdev.evaluation.variants import names_side_by_side
+from chatdev.plain_values import is_amount
 
 FIELD = "measures"
 """The field of a row that names its column set; a row without it is of `SOFTWARE`."""
@@ -108,7 +109,7 @@ class Results:
             name = _variant_name(entry)
             variants[name] = None
             if entry.state == "done":
-                rows.append({"job": entry.key, **entry.result})
+                rows.append(_row(entry))
             elif entry.state == "failed":
                 failed.append(FailedJob(entry.key, name, entry.problem, entry.tries))
             else:
@@ -121,7 +122,7 @@ class Results:
     def _with_short_names(self) -> Results:
         """The same without the model in the variants' names where all have one model."""
         shown = names_side_by_side(self.variants)
-        rows = [{**row, "variant": shown.get(row["variant"], row["variant"])} for row in self.rows]
+        rows = [{**row, "variant": shown.get(str(row.get("variant")), row.get("variant"))} for row in self.rows]
         failed = [replace(job, variant=shown[job.variant]) for job in self.failed]
         return replace(self, rows=rows, failed=failed, variants=list(shown.values()))
 
@@ -201,7 +202,7 @@ def _by_task(rows: Iterable[Mapping[str, Any]], metric: str) -> dict[str, float]
     found: dict[str, list[float]] = {}
     for row in rows:
         if (value := _value(row, metric)) is not None:
-            found.setdefault(row["task"], []).append(value)
+            found.setdefault(str(row.get("task")), []).append(value)
     return {task: fmean(values) for task, values in found.items()}
 
 
@@ -214,4 +215,15 @@ def _value(row: Mapping[str, Any], metric: str) -> float | None:
 
 
 def _variant_name(entry: LedgerEntry) -> str:
-    return str(entry.spec.get("variant", {}).get("name", entry.key.partition("/")[0]))
+    variant = entry.spec.get("variant")
+    return str((variant if isinstance(variant, Mapping) else {}).get("name", entry.key.partition("/")[0]))
+
+
+def _row(entry: LedgerEntry) -> Mapping[str, Any]:
+    """The row of a job that is done. Raises ConfigError where it measures something else than numbers."""
+    row = {"job": entry.key, **entry.result}
+    for name in columns_of([row]).all_fields:
+        if not isinstance(row.get(name), bool | None) and not is_amount(row[name]):
+            raise ConfigError(f"the ledger has no number in {name} of {entry.key} ({row[name]!r:.60}); it is damaged, "
+                              "or no ledger of a study")
+    return row

@@ -20,9 +20,7 @@ TOP = "TopModule"
 LONGEST = 200_000  # characters
 SUFFIXES = (".sv", ".v")
 
-_TOKEN = re.compile(r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"(?:\\.|[^"\\\n])*+"|\\\S+""", re.DOTALL)
-_TOKEN_IN_LINE = re.compile(r"""(?P<comment>//[^\n]*)|"(?:\\.|[^"\\\n])*+"|\\\S+""", re.DOTALL)
-"""Behind the last `*/` no comment of several lines begins; looking for its end would take ever longer."""
+_TOKEN = re.compile(r"""(?P<comment>//[^\n]*)|(?P<opening>/\*)|"(?:\\.|[^"\\\n])*+"|\\\S+""", re.DOTALL)
 _MODULE = re.compile(r"\b(?:macromodule|module)\s+(?:(?:static|automatic)\s+)?(?P<name>\w+)")
 _ENDS = re.compile(r"\b(endmodule|macromodule|module)\b")
 _DEFINE = re.compile(r"`define\s+(\w+)")
@@ -81,15 +79,15 @@ def broken_rules(text: str, hidden: str = "") -> tuple[Message, ...]:
 def blank_comments(text: str) -> str:
     """The text with comments and strings blanked out; lines and columns stay. What could be either counts as code."""
     parts, place, last = list[str](), 0, text.rfind("*/")
-    while found := (_TOKEN if place < last else _TOKEN_IN_LINE).search(text, place):
-        parts += [text[place:found.start()], _blank(found)]
-        place = found.end()
+    while found := _TOKEN.search(text, place):
+        start, end = found.span()
+        is_code = found[0][0] == "\\"  # an escaped name
+        if found["opening"]:
+            is_code = end > last  # nothing closes it
+            end = end if is_code else text.index("*/", end) + 2
+        parts += [text[place:start], text[start:end] if is_code else re.sub(r"[^\n]", " ", text[start:end])]
+        place = end
     return "".join((*parts, text[place:]))
-
-
-def _blank(found: re.Match[str]) -> str:
-    kept = found[0] if not found["comment"] and found[0][0] == "\\" else None  # an escaped name
-    return kept or re.sub(r"[^\n]", " ", found[0])
 
 
 def _pattern_messages(code: str) -> Iterator[Message]:

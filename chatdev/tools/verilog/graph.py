@@ -30,6 +30,7 @@ except ImportError as error:
 RELATIONS = {("task", "signal"): "IMPLEMENTS", ("signal", "transition"): "SIGNALTRANSITION",
              ("signal", "example"): "EXAMPLES"}
 
+_COMPARED = 300  # words of a text at most
 _NEAR, _FEWEST = 0.6, 2  # share of the shorter text's words that are the same, and their least number
 _NUMBERED = re.compile(r"\s*(?:(?:sub[\s_-]?)?task[\s_#-]*(\S+?)|(\S+?)[.:)])(?:[.:)\s]|$)", re.IGNORECASE)
 
@@ -205,12 +206,15 @@ def find_task(given: str, tasks: Mapping[str, str]) -> str | None:
 
 def _nearest_task(wanted: list[str], words: Mapping[str, list[str]]) -> str | None:
     """The one text that shares the most words with `wanted` in the same order, and enough of them."""
-    shared = {name: sum(block.size for block in SequenceMatcher(None, wanted, other, autojunk=False)
-                        .get_matching_blocks()) for name, other in words.items()}
+    shared = {name: _count_shared(wanted[:_COMPARED], other[:_COMPARED]) for name, other in words.items()}
     most = max(shared.values(), default=0)
     best = [name for name in shared if shared[name] == most]
     shorter = min(len(wanted), len(words[best[0]])) if best else 0
     return best[0] if len(best) == 1 and most >= max(_NEAR * shorter, _FEWEST) else None
+
+
+def _count_shared(words: list[str], others: list[str]) -> int:
+    return sum(block.size for block in SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks())
 
 
 def _words(text: str) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from difflib import SequenceMatcher
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -231,8 +230,13 @@ def _tasks_without_quote(tasks: Sequence[Subtask], specification: list[str]) -> 
 
 
 def _quotes(source: list[str], specification: list[str]) -> bool:
-    match = SequenceMatcher(None, source, specification, autojunk=False).find_longest_match()
-    return match.size >= max(2, min(_QUOTED, len(source)))
+    length = max(2, min(_QUOTED, len(source)))
+    return not _runs(source, length).isdisjoint(_runs(specification, length))
+
+
+def _runs(words: list[str], length: int) -> set[tuple[str, ...]]:
+    """All that stands in `length` words on end."""
+    return set(zip(*(words[n:] for n in range(length)), strict=False))
 
 
 def _words(text: str) -> list[str]:

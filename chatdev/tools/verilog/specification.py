@@ -17,9 +17,9 @@ from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.messages import Message
 
-_NAMED = (r"`?(?P<direction>input|output|inout)\b`?[ \t:|]*(?:(?:wire|reg|logic|signed|var)[ \t]+)*"
-          r"(?P<range>\[[^\]\n]*\])?[ \t]*`?(?P<name>[A-Za-z_]\w*)`?"
-          r"(?:[ \t]*(?:\([ \t]*(?P<bits>\d{1,9})[ \t]*(?:-[ \t]*)?bits?\)|(?P<after>\[[^\]\n]*\])))?")
+_NAMED = (r"`?(?P<direction>input|output|inout)\b`?[ \t:|]*+(?:(?:wire|reg|logic|signed|var)[ \t]++)*"
+          r"(?P<range>\[[^\]\n]{0,200}+\])?[ \t]*+`?(?P<name>[A-Za-z_]\w*+)`?"
+          r"(?:[ \t]*+(?:\([ \t]*+(?P<bits>\d{1,9})[ \t]*+(?:-[ \t]*+)?bits?\)|(?P<after>\[[^\]\n]{0,200}+\])))?")
 _LISTED = re.compile(rf"^[ \t]*(?:[-*•|]|\d+[.)]|(?=`?(?:in|out|inout)put`?:))[ \t]*{_NAMED}",
                      re.MULTILINE | re.IGNORECASE)
 """A line such as ` - output word (6 bits)`; prose may begin with the same words, but not with a bullet before them."""

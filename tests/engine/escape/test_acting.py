@@ -92,6 +92,12 @@ def test_git_takes_what_leads_to_a_repository_for_one(tmp_path: Path) -> None:
     assert bare_repositories(["a/HEAD", "a/commondir", "b/objects/x", "b/refs/x"]) == {"a": ["a/HEAD", "a/commondir"]}
 
 
+def test_every_spelling_of_what_makes_a_repository_is_withheld() -> None:
+    paths = ["a/head", "a/HEAD", "a/Head", "a/objects/x", "a/Objects/x", "a/refs/y", "a/main.py"]
+    assert withheld_files(paths).keys() == {"a/head", "a/HEAD", "a/Head"}
+    assert bare_repositories(paths) == {"a": ["a/head", "a/objects/x", "a/refs/y"]}
+
+
 @tool("vim")
 @pytest.mark.parametrize("name", [".exrc", ".vimrc"])
 def test_vim_runs_its_start_file_where_it_is_set_to(tmp_path: Path, name: str) -> None:

@@ -154,7 +154,7 @@ class Fetcher:
         address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if user else url
         try:
             with client.stream("GET", address, auth=user or httpx2.USE_CLIENT_DEFAULT,
-                               headers={"Accept": "text/html, */*;q=0.1"}) as response:
+                               headers={"Accept": "text/html, */*;q=0.1", "Accept-Encoding": "identity"}) as response:
                 _refuse(response, parts)
                 size = response.headers.get("Content-Length")
                 plain = "Content-Encoding" not in response.headers
@@ -166,6 +166,9 @@ class Fetcher:
 def _refuse(response: httpx2.Response, asked: SplitResult) -> None:
     if response.url.scheme not in LEADS_TO[asked.scheme]:
         raise Unavailable(f"{asked.hostname} leads to an address that is not safe")
+    packing = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if packing not in ("", "identity", "gzip"):  # twice packed, a few bytes are more than the memory holds
+        raise Unavailable(f"{asked.hostname} packs its answer ({packing[:60]!r}), which was not asked for")
     if response.is_error:
         raise Unavailable(f"{asked.hostname} answers {response.status_code}", absent=response.status_code in (404, 410))
 

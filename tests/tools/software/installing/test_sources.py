@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import subprocess
 from pathlib import Path
 
@@ -9,7 +11,8 @@ import pytest
 
 from chatdev.errors import ToolError
 from chatdev.secrets import holds_secret
-from chatdev.tools.software.installing.sources import sources
+from chatdev.tools.software.installing.sources import Fetcher, Sources, Unavailable, sources
+from tests.support.chat_server import ChatServer, Scripted
 from tests.support.wheels import PackageIndex, set_pip
 from tests.tools.software.installing.conftest import Install
 
@@ -54,6 +57,24 @@ def test_settings_that_pip_cannot_read_are_told_without_what_is_in_them(tmp_path
     with pytest.raises(ToolError, match="pip cannot read its settings") as raised:
         sources()
     assert "s3cret" not in str(raised.value)
+
+
+def test_an_index_packs_its_pages_once_or_not_at_all(chat_server: ChatServer) -> None:
+    for packing in ("gzip", "gzip, gzip", "zstd", "identity"):
+        page = gzip.compress(b"page") if packing == "gzip" else b"page"
+        chat_server.script(Scripted(body=page, headers={"Content-Encoding": packing}))
+    read = []
+    with contextlib.closing(Fetcher(Sources((chat_server.url,)))) as fetcher:
+        for _ in range(4):
+            try:
+                with fetcher.open(chat_server.url) as content:
+                    read.append(b"".join(content.pieces))
+            except Unavailable as problem:
+                read.append(str(problem).encode())
+    assert (read[0], read[3]) == (b"page", b"page")
+    assert b"packs its answer ('gzip, gzip')" in read[1]
+    assert b"packs its answer ('zstd')" in read[2]
+    assert chat_server.requests[0].headers["Accept-Encoding"] == "identity"
 
 
 @pytest.fixture
