@@ -52,6 +52,44 @@ def test_one_example_is_read_in_every_layout(request_text: str) -> None:
     assert only(request_text) == {"starts": [prints("3 5 4", "6")]}
 
 
+FILE = "The file data.csv looks like this:\n\n```\na,1\nb,2\n```\n\n"
+WHOLE: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "a session": ("```\n$ python main.py add milk\n$ python main.py list\n1. milk\n2. tea\n$\n```",
+                  [{"starts": [{"arguments": ["add", "milk"]}, prints("list", "1. milk\n2. tea")]}]),
+    "a story": ("It keeps money. I enter `python main.py in 20` and it says `jar: 20`. "
+                "Then I enter `python main.py out 5` and it tells me `jar: 15`.", [{"starts": [prints("in 20", "jar: 20"), prints("out 5", "jar: 15")]}]),
+    "paragraphs": ("`python main.py 1 2` prints `3`.\n\n`python main.py 2 2` prints `4`.",
+                   [{"starts": [prints("1 2", "3")]}, {"starts": [prints("2 2", "4")]}]),
+    "a file": (FILE + "`python main.py data.csv` prints\n\n```\nsum 3\n```",
+               [{"files": {"data.csv": "a,1\nb,2\n"}, "starts": [prints("data.csv", "sum 3")]}]),
+    "a file in a sentence": ('If data.csv has the two lines "a,1" and "b,2", `python main.py data.csv` prints `sum 3`.',
+                             [{"files": {"data.csv": "a,1\nb,2\n"}, "starts": [prints("data.csv", "sum 3")]}]),
+    "a file without arguments": (FILE.replace("\n\n", "\n") + "It reads it and prints:\n\n    sum 3\n",
+                                 [{"files": {"data.csv": "a,1\nb,2\n"}, "starts": [prints("", "sum 3")]}]),
+    "lines that are typed": ("Standard input. Input:\n\n    3\n    4\n\nOutput:\n\n    7\n",
+                             [{"starts": [{"arguments": [], "stdin": "3\n4\n", "prints": "7"}]}]),
+    "lines that are piped": ("`printf '3\\n4\\n' | python main.py` prints `7`.",
+                             [{"starts": [{"arguments": [], "stdin": "3\n4\n", "prints": "7"}]}]),
+    "a file that is piped": (FILE.replace("csv", "txt") + "`python main.py < data.txt` prints `sum 3`.",
+                             [{"files": {"data.txt": "a,1\nb,2\n"},
+                               "starts": [{"arguments": [], "stdin": "a,1\nb,2\n", "prints": "sum 3"}]}]),
+    "two lines": ("`python main.py 3` prints `a` and below it `b`.", [{"starts": [prints("3", "a\nb")]}]),
+    "counted lines": ("`python main.py 3` prints three lines: `a`, `b` and `c`.",
+                      [{"starts": [prints("3", "a\nb\nc")]}]),
+    "a status": ("`python main.py x` prints `bad` and exits with status 2.",
+                 [{"starts": [{**prints("x", "bad"), "status": 2}]}]),
+    "German lines": ("Beispiel:\n\n```\n$ python main.py drei\n1\n2\n```\n\nFalsches wird mit `nein` beantwortet.",
+                     [{"starts": [prints("drei", "1\n2")]}]),
+    "Chinese": ("程序从标准输入读取。\n\n输入:\n```\n3\n4\n```\n输出:\n```\n7\n```\n",
+                [{"starts": [{"arguments": [], "stdin": "3\n4\n", "prints": "7"}]}]),
+}
+
+
+@pytest.mark.parametrize(("request_text", "expected"), WHOLE.values(), ids=WHOLE)
+def test_files_input_and_several_lines_are_read(request_text: str, expected: list[dict[str, Any]]) -> None:
+    assert [{name: value for name, value in case.items() if name != "from"} for case in cases(request_text)] == expected
+
+
 UNCERTAIN = {
     "a placeholder": "`python main.py add NAME` prints `added NAME`.",
     "a file that is not shown": "`python main.py moves.txt` prints `X wins`.",
@@ -66,6 +104,14 @@ UNCERTAIN = {
     "a usage": "python main.py list -> shows the entries\npython main.py help -> this text\n",
     "an ellipsis": "    $ python main.py 3\n    one\n    ...\n",
     "no more than the state of things": "It remembers what I add. `python main.py list` prints `milk`.",
+    "a file of which two texts are shown": FILE + FILE.replace("a,1", "c,1") + "`python main.py data.csv` prints `3`.",
+    "a state of things": "`python main.py add milk` adds it, `python main.py list` shows `1. milk`.",
+    "more behind it": "`python main.py 3` prints `a` on the first line and `b` on the second.",
+    "what follows": "`python main.py 3` prints `three` followed by `3`.",
+    "a dialogue": "```\n$ python main.py\nName: Ada\nHello Ada\n```\nThe program asks for the name.",
+    "a comment": "```\npython main.py 3\n# prints three\n```",
+    "a shell": "`python main.py 3 > out.txt && cat out.txt` prints `three`.",
+    "another case": "Call it as `python main.py 3 4`. For negative numbers the output is `bad`.",
     "input and output in words": "Input:\nThe numbers of a line.\n\nOutput:\nTheir sum.\n\nIt reads standard input.",
 }
 

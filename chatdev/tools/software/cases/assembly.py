@@ -45,10 +45,12 @@ class Facts:
 @dataclass(slots=True)
 class Shown:
     """Lines of one role, gathered from spans that follow each other: `A`, `B` and `C`. `loose` says whether some of
-    them are joined by no more than a comma or an `and`, which does not say that they are lines."""
+    them are joined by no more than a comma or an `and`, which does not say that they are lines; `before` is the passage
+    before the first."""
 
     first: Passage
     lines: list[str]
+    before: Passage | None = None
     loose: bool = False
 
     def take(self, passage: Passage) -> None:
@@ -107,7 +109,7 @@ class Assembly:
             self._leave_command()
             self._typed = None
         if passage.role in ("printed", "typed", "file", "writes"):
-            self._shown = Shown(passage, list(passage.lines))
+            self._shown = Shown(passage, list(passage.lines), self._last)
         elif passage.role == "command":
             self._leave_command()
             self._chain(passage)
@@ -127,7 +129,7 @@ class Assembly:
         if passage.command:
             self._leave_command()
             self._chain(passage).broken = True
-        elif self._goes_on(passage) and says("either", passage.cue):
+        elif _goes_on(passage, self._last):
             self._break()
         else:
             self._leave_command()
@@ -148,11 +150,6 @@ class Assembly:
         """What the last start does is uncertain after all."""
         if self._chains:
             self._chains[-1].broken = True
-
-    def _goes_on(self, passage: Passage) -> bool:
-        """Whether a passage stands in the sentence that said what the last start prints."""
-        last = self._last
-        return bool(last and last.role == "printed" and passage.inline and not ends_sentence(passage.cue))
 
     def _end_shown(self) -> None:
         """All lines of a role are there."""
@@ -180,7 +177,7 @@ class Assembly:
     def _end_output(self, shown: Shown) -> None:
         passage, start = shown.first, self._expecting_start(shown.first)
         if start is None:
-            if self._goes_on(passage):
+            if _goes_on(passage, shown.before):
                 self._break()
             return
         if shown.counted and _is_certain(passage, self._anchor):
@@ -206,6 +203,13 @@ class Assembly:
             return None
         self._chains.append(Chain(passage.group))
         return Start(stdin=self._typed)
+
+
+def _goes_on(passage: Passage, last: Passage | None) -> bool:
+    """Whether a passage stands in the sentence that said what the last start prints."""
+    if not last or last.role != "printed" or not (last.inline and passage.inline) or last.group != passage.group:
+        return False
+    return not ends_sentence(passage.cue)
 
 
 def _continues(first: Passage, passage: Passage) -> bool:

@@ -78,16 +78,21 @@ def _case(chain: Chain, files: Mapping[str, str], facts: Facts) -> Case | None:
     starts, known = _starts_of_case(chain, facts), texts_by_path(files)
     if chain.broken or known is None or not 0 < len(starts) <= MOST_STARTS:
         return None
-    unknown_input = facts.reads_typed and None in [start.stdin for start in starts]
+    if facts.reads_typed and None in [start.stdin for start in starts]:
+        return None
     case = Case("request", tuple(starts), known)
-    return None if unknown_input or (facts.remembers and chain.inline and _depends_on_before(case)) else case
+    return None if chain.inline and _depends_on_before(case, facts, len(starts) < len(chain.starts)) else case
 
 
-def _depends_on_before(case: Case) -> bool:
-    """Whether a single command in running text may tell of what was done before it: it brings nothing of its own."""
-    first, *more = case.starts
-    brings = len(first.arguments) > 1 or first.stdin is not None or case.files.keys() & set(first.arguments)
-    return not more and not brings
+def _depends_on_before(case: Case, facts: Facts, others: bool) -> bool:
+    """Whether a command in running text may tell of what was done before it: it brings nothing of its own, and the
+    program remembers things or other commands stand around it."""
+    alone = (facts.remembers and len(case.starts) == 1) or others
+    return alone and not all(_brings_something(start, case) for start in case.starts)
+
+
+def _brings_something(start: Start, case: Case) -> bool:
+    return len(start.arguments) > 1 or start.stdin is not None or bool(case.files.keys() & set(start.arguments))
 
 
 def _starts_of_case(chain: Chain, facts: Facts) -> list[Start]:

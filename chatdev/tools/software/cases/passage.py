@@ -13,6 +13,7 @@ from chatdev.tools.software.cases.wording import (
     number_of_lines,
     rows_of,
     says,
+    without,
     without_asides,
 )
 
@@ -62,7 +63,7 @@ def _role_with_name(sentence: str, rows: set[str] | None, *, block: bool) -> Rol
     if says("afterwards", sentence):
         return "writes"
     if block:
-        return None if says("stop", sentence) else "file"
+        return None if says("stop", without("holds", sentence)) else "file"
     return "file" if rows is not None and "holds" in rows else None
 
 

@@ -16,6 +16,7 @@ _ARROW = re.compile(r"\s(?:[-=]{1,2}>|→|⇒|⟶|↦)\s")
 _LABEL = re.compile(r"([^:：]{1,40})[:：]\s+(\S.*)$")
 _CODE = {"python", "py", "javascript", "js", "java", "c", "cpp", "html", "json"}
 _ENDS = (".", "!", "?", "。", "！", "？")
+_COMMENT = re.compile(r"#\s+[^\W\d]")
 _ELISIONS = ("...", "…", "[...]")
 
 
@@ -77,7 +78,10 @@ class _Reading:
         prompted = bool(PROMPT.match(lines[0]))
         said: list[str] = []
         for line in lines:
-            start = read_command(line, self._command) if bool(PROMPT.match(line)) == prompted else None
+            prompt = PROMPT.match(line)
+            start = read_command(line, self._command) if bool(prompt) == prompted else None
+            if prompted and prompt and prompt.end() == len(line):
+                continue
             if start is None:
                 said.append(line)
                 continue
@@ -89,7 +93,7 @@ class _Reading:
     def _output(self, lines: Sequence[str]) -> Iterator[Passage]:
         text = "\n".join(lines).rstrip()
         if text:
-            elided = any(line.strip() in _ELISIONS for line in lines)
+            elided = any(line.strip() in _ELISIONS or _COMMENT.match(line) for line in lines)
             yield Passage("unknown" if elided else "printed", tuple(text.split("\n")), self._group)
 
     def _arrows(self, lines: Sequence[str]) -> list[Passage]:

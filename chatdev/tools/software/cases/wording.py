@@ -48,6 +48,11 @@ def says(row: str, text: str) -> bool:
     return bool(_pattern(row).search(text))
 
 
+def without(row: str, text: str) -> str:
+    """The text without the words of this row of the table."""
+    return _pattern(row).sub(" ", text)
+
+
 def begins_with(row: str, text: str) -> bool:
     """Whether the text begins with a word of this row."""
     return bool(_pattern(row).match(text.lstrip(" \t\n,;:.!?)—–，；：。）")))
