@@ -57,7 +57,8 @@ WHOLE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "a session": ("```\n$ python main.py add milk\n$ python main.py list\n1. milk\n2. tea\n$\n```",
                   [{"starts": [{"arguments": ["add", "milk"]}, prints("list", "1. milk\n2. tea")]}]),
     "a story": ("It keeps money. I enter `python main.py in 20` and it says `jar: 20`. "
-                "Then I enter `python main.py out 5` and it tells me `jar: 15`.", [{"starts": [prints("in 20", "jar: 20"), prints("out 5", "jar: 15")]}]),
+                "Then I enter `python main.py out 5` and it tells me `jar: 15`.",
+                [{"starts": [prints("in 20", "jar: 20"), prints("out 5", "jar: 15")]}]),
     "paragraphs": ("`python main.py 1 2` prints `3`.\n\n`python main.py 2 2` prints `4`.",
                    [{"starts": [prints("1 2", "3")]}, {"starts": [prints("2 2", "4")]}]),
     "a file": (FILE + "`python main.py data.csv` prints\n\n```\nsum 3\n```",
