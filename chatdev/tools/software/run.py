@@ -47,13 +47,18 @@ def use(context: ToolContext) -> Verdict:
     if bare.rule == "failed_status" and repeats_request(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if not _is_worth_trying(bare, started, plan):
-        examples = sum(start.expects for case in plan.cases for start in case.starts)
-        return replace(started, evidence={**started.evidence, "commands": []},
-                       examples=(0, examples) if examples else None)
+        return replace(started, evidence={**started.evidence, "commands": []}, examples=_untried(plan))
     trial = try_plan(toolchain, context, plan, prompts=writes_prompts(bare))
-    starts = started.passed or not trial.only_crashes
-    return _verdict(trial, context.software, started if started.passed else verdict(replace(bare, rule="lacks_input")),
-                    _SCORE_OF_A_START if starts else started.score)
+    if started.passed:
+        return _verdict(trial, context.software, started, _SCORE_OF_A_START)
+    least = started.score if trial.only_crashes else _SCORE_OF_A_START
+    return _verdict(trial, context.software, verdict(replace(bare, rule="lacks_input")), least)
+
+
+def _untried(plan: Plan) -> tuple[int, int] | None:
+    """The count of examples of software that does not get so far."""
+    count = sum(start.expects for case in plan.cases for start in case.starts)
+    return (0, count) if count else None
 
 
 def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:

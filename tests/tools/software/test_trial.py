@@ -135,7 +135,7 @@ def test_only_prompts_may_stand_before_what_is_wanted(use: Use, program: str, pa
     assert use(program, GREET).passed == passed
 
 
-def test_a_request_that_contradicts_itself_is_reported_and_counts_for_nothing(use: Use) -> None:
+def test_a_request_that_contradicts_itself_counts_for_nothing(use: Use) -> None:
     task = "`python main.py 3` prints `7`.\n\n$ python main.py 3\n8\n\n`python main.py 4` prints `8`."
     verdict = use("print(8)", task)
     assert (verdict.passed, verdict.examples) == (True, (1, 1))

@@ -142,10 +142,13 @@ def _table(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     if len(lines) < 2:
         return ()
     ruled = "|" in lines[0] and "--" in lines[1] and _RULE.issuperset(lines[1])
-    rows = [_cells(line) for line in (lines[0], *lines[2:])] if ruled else [
-        tuple(_WIDE_GAP.split(line.strip())) for line in lines]
+    rows = list(map(_cells, (lines[0], *lines[2:]))) if ruled else [_columns(line) for line in lines]
     widths = set(map(len, rows))
-    return tuple(rows) if len(rows) > 1 and len(widths) == 1 and (ruled or widths == {2}) else ()
+    return tuple(rows) if len(rows) > 1 and (len(widths) == 1 if ruled else widths == {2}) else ()
+
+
+def _columns(line: str) -> tuple[str, ...]:
+    return tuple(_WIDE_GAP.split(line.strip()))
 
 
 def _cells(line: str) -> tuple[str, ...]:
