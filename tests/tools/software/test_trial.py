@@ -80,7 +80,7 @@ def test_the_line_that_fails_is_shown_with_its_function(use: Use) -> None:
                   "`python main.py a b` prints `b`.")
     assert (verdict.passed, verdict.score, verdict.examples) == (False, 3, (0, 1))
     assert "IndexError: list index out of range" in verdict.report
-    assert "> 3 |     return words[9]" in verdict.report
+    assert "def last(words):\n    return words[9]\n    ^^^^^^^^^^^^^^^ line 3" in verdict.report
     assert verdict.evidence["cases"][0]["starts"][0]["line"] == "main.py:3"
 
 
