@@ -28,10 +28,11 @@ def test_a_small_program_is_built_through_the_whole_chain(tmp_path: Path) -> Non
     assert isinstance(run.values["test"]["passed"], bool)
     assert run.success == run.values["test"]["passed"]
     phases = [e.phase for e in events if isinstance(e, PhaseFinished)]
-    assert {"demand_analysis", "language_choice", "coding", "code_completion", "code_review", "system_test",
-            "manual"} <= set(phases)
+    assert {"coding", "manual"} <= set(phases)
+    assert "demand_analysis" not in phases  # a rule knows that it is a command-line application
+    assert {"code_review", "system_test"} & set(phases)
     calls = [e for e in events if isinstance(e, ModelCalled)]
-    assert len(calls) >= 5
+    assert len(calls) >= 3
     assert not any(e.estimated for e in calls)
     report = (run.folder / "run" / "report.md").read_text()
     assert "| coding#1 |" in report
