@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchmarks import srdd_local
+import pytest
+
+from benchmarks import easy_local, srdd_local
 from benchmarks.study import read_results
 from chatdev.batch.local import BREAKER_FAILURES
 from chatdev.cli.app import command_line
+from chatdev.evaluation.easy_tasks import SETS
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
 from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES
 from chatdev.evaluation.trial import load_hidden_test
@@ -44,6 +47,13 @@ def test_the_hidden_test_that_it_shows_can_be_loaded(tmp_path: Path) -> None:
 def test_the_tables_are_those_of_the_rows_that_are_kept() -> None:
     begin, end = srdd_local.STUDY.marks
     assert f"{begin}\n{srdd_local.page_text(RESULTS)}\n{end}" in PAGE
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_tables_of_the_easy_tasks_are_those_that_are_kept(name: str) -> None:
+    study = easy_local.study_of(name)
+    text = f"\n{easy_local.page_text(read_results(study.results), name)}" if study.results.exists() else ""
+    assert f"{study.marks[0]}{text}\n{study.marks[1]}" in PAGE
 
 
 def test_the_figures_that_the_reading_names_are_those_of_the_rows() -> None:
