@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from chatdev.errors import WorkspaceError
 from chatdev.evaluation.trial import Check, Program, crashed, said, tail
 from chatdev.sandbox.base import Execution
+from chatdev.tools.software.cases.comparison import lines_of, printed_lines
 from chatdev.workspace.file_tree import read_tree, write_file
 
 
@@ -66,18 +67,14 @@ def _mismatch(program: Program, case: Case) -> str:
 def _matches_case(case: Case, execution: Execution) -> bool:
     if crashed(execution) or case.status not in (None, execution.exit_status):
         return False
-    printed = _lines(execution.stdout) if case.status == 0 else _lines(execution.stdout) + _lines(execution.stderr)
-    return case.prints is None or printed == _lines(case.prints)
+    printed = printed_lines(execution.stdout, execution.stderr, case.status)
+    return case.prints is None or printed == lines_of(case.prints)
 
 
 def _wrong_file(program: Program, name: str, text: str) -> str:
     """What is wrong with a file that the program must have written; empty when nothing is."""
     found = written(program, name)
-    if found is not None and _lines(found.decode("utf-8", "replace")) == _lines(text):
+    if found is not None and lines_of(found.decode("utf-8", "replace")) == lines_of(text):
         return ""
     seen = "no such file" if found is None else repr(tail(found.decode("utf-8", "replace")))
     return f"{name}: wanted {tail(text)!r}, saw {seen}"
-
-
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.rstrip().splitlines()]

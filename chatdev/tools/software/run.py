@@ -47,7 +47,7 @@ def use(context: ToolContext) -> Verdict:
     if bare.rule == "failed_status" and repeats_request(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if not _is_worth_trying(bare, started, plan):
-        return replace(started, evidence={**started.evidence, "commands": []}, examples=_untried(plan))
+        return replace(started, evidence={**started.evidence, "commands": []}, examples=_no_example(plan))
     trial = try_plan(toolchain, context, plan, prompts=writes_prompts(bare))
     if started.passed:
         return _verdict(trial, context.software, started, _SCORE_OF_A_START)
@@ -55,7 +55,7 @@ def use(context: ToolContext) -> Verdict:
     return _verdict(trial, context.software, verdict(replace(bare, rule="lacks_input")), least)
 
 
-def _untried(plan: Plan) -> tuple[int, int] | None:
+def _no_example(plan: Plan) -> tuple[int, int] | None:
     """The count of examples of software that does not get so far."""
     count = sum(start.expects for case in plan.cases for start in case.starts)
     return (0, count) if count else None
