@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from chatdev.errors import WorkspaceError
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
@@ -16,7 +18,7 @@ from chatdev.tools.software.plan import Plan
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import Toolchain, build_once
 from chatdev.tools.software.verdict import Finding
-from chatdev.workspace.file_tree import write_tree
+from chatdev.workspace.file_tree import write_file
 
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
@@ -109,7 +111,9 @@ def writes_prompts(bare: Finding) -> bool:
 
 
 def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, prompts: bool) -> TriedCase:
-    write_tree(folder, {name: text.encode() for name, text in case.files.items()})
+    for name, text in case.files.items():
+        with contextlib.suppress(WorkspaceError):  # the software has a folder where its user's file belongs
+            write_file(folder, name, text.encode())
     tried = []
     for start in case.starts:
         typed = tuple((start.stdin or "").splitlines())

@@ -123,6 +123,14 @@ def test_files_are_given_and_files_are_wanted(use: Use, program: str, told: str)
     assert told in verdict.report
 
 
+def test_a_folder_in_the_way_of_a_users_file_is_the_softwares_fault(tmp_path: Path) -> None:
+    (scratch := tmp_path / "scratch").mkdir()
+    software = {"main.py": REPORT.encode(), "hours.txt/old": b"1"}
+    context = ToolContext(software, {}, {"task": HOURS}, find_sandbox(), tmp_path, scratch)
+    verdict = registry()["software.use"].call(context, {})
+    assert (verdict.passed, verdict.examples) == (False, (0, 1))
+
+
 GREET = "Input:\n\n    Ada\n\nOutput:\n\n    Hello Ada\n\nIt reads standard input."
 
 
