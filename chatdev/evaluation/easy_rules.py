@@ -11,14 +11,14 @@ from chatdev.evaluation.tasks import Task
 
 TASKS = 48
 """In a set."""
-SHORTEST, LONGEST = 25, 150
+SHORTEST, LONGEST = 15, 150
 """Words of a description."""
 FEWEST_CHECKS, MOST_CHECKS = 3, 6
 WITHOUT_EXAMPLE = 6
 """One task in so many has no example."""
 FEWEST_SHAPES = 6
 """Forms of an example in a set (`EasyTask.shape`)."""
-FEWEST_OF_A_WAY = 8
+FEWEST_OF_A_WAY = 7
 FEWEST_CATEGORIES = 18
 
 

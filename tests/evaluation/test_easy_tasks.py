@@ -137,7 +137,7 @@ def test_every_reference_program_passes_and_one_that_refuses_gets_nothing(name: 
     assert [slug for slug, checks in found.items() if not all(check.passed for check in checks)] == []
     (again := tmp_path / "again").mkdir()
     refused = try_programs(tasks, refuser, sandbox, again)
-    assert sum(any(check.passed for check in checks) for checks in refused.values()) > TASKS / 4
+    assert sum(any(check.passed for check in checks) for checks in refused.values()) > TASKS / 5
     assert [slug for slug, checks in refused.items() if any(check.passed for check in count_refusals(checks))] == []
 
 
@@ -163,8 +163,8 @@ def test_what_breaks_a_rule_is_found(counter: EasyTask) -> None:
     broken = [counter, replace(counter, name="Egyptian Fractions", description="short", checks=[counter.checks[2]] * 7,
                                category="Mathematics"), *tasks[:10]]
     found = "\n".join(easy_findings({"mine": broken}, load_tasks()))
-    for said in ("mine has 12 tasks instead of 48", "tasks by stdin; 8 are the fewest", "one in 6 has none",
-                 "fewer than 25 or more than 150 words", "egyptian-fractions: another task has this name",
+    for said in ("mine has 12 tasks instead of 48", "tasks by stdin; 7 are the fewest", "one in 6 has none",
+                 "fewer than 15 or more than 150 words", "egyptian-fractions: another task has this name",
                  "egyptian-fractions: its category is none of its area", "egyptian-fractions: its first check is a",
                  "fewer than 3 or more than 6 checks", "more than one refusal, or fewer than 3"):
         assert said in found

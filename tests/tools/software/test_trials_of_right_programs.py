@@ -14,7 +14,7 @@ from chatdev.tools.software.cases.wording import wording
 
 STUDY = read_results(RESULTS_FOLDER / "trial_cases.json")
 TRIED = {  # one of each way: arguments, input, a file, files that are written, memory; nothing but a request
-    "bell-swap": ("row[i + 1], row[i]", "row[i], row[i + 1]"), "harvest-bars": ('"#"', '"="'),
+    "egg-cartons": ("if rest:", "if not rest:"), "harvest-bars": ('"#"', '"="'),
     "guest-fees": ('"child": 5', '"child": 6'), "hours-report": ('total: {total}', 'total = {total}'),
     "honey-log": ("hives.get(hive, 0) +", ""), "two-jugs": ("else moves)", "else moves + 1)"),
 }
