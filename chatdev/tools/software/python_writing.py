@@ -11,6 +11,8 @@ from chatdev.isolation.isolate import isolate
 from chatdev.workspace.python_source import parse
 
 _WRITING = set("wax+")
+_MAKING = {"os": {"link", "rename", "replace", "symlink"}, "shutil": {"copy", "copy2", "copyfile", "move"}}
+"""Functions of modules that make what their second argument names."""
 _STEPS = 5  # from a variable to the name that it holds
 
 
@@ -25,14 +27,21 @@ def written_names(source: bytes, path: str) -> list[str]:
 
 
 def _write_target(call: ast.Call) -> ast.expr | None:
-    """What a call writes to: `open(NAME, "w")`, `PATH.open("w")`, `PATH.write_text(…)`."""
+    """What a call writes to: `open(NAME, "w")`, `PATH.open("w")`, `PATH.write_text(…)`, `os.rename(OTHER, NAME)`."""
     function = call.func
+    if _makes_second(function) and len(call.args) > 1:
+        return call.args[1]
     if isinstance(function, ast.Name) and function.id == "open" and _writes(call, 1):
         return call.args[0] if call.args else function
     if isinstance(function, ast.Attribute) and (
             function.attr in ("write_text", "write_bytes") or (function.attr == "open" and _writes(call, 0))):
         return function.value
     return None
+
+
+def _makes_second(function: ast.expr) -> bool:
+    return (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
+            and function.attr in _MAKING.get(function.value.id, ()))
 
 
 def _writes(call: ast.Call, place: int) -> bool:

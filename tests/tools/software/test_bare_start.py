@@ -36,6 +36,7 @@ def test_a_right_program_may_expect_arguments_input_and_files(judge: Judge, sour
     "NAME = 'notes.txt'\nprint(open(NAME).read())\nfrom pathlib import Path\nPath(NAME).write_text('')",
     "import sys\nopen(sys.argv[0] + '.log', 'w')\nprint(open('notes.txt').read())",  # perhaps its own file
     "print(open('/etc/no-such-file').read())",
+    "import os\nos.symlink('/no-such-file', 'link')\nprint(open('link').read())",
 ])
 def test_a_program_that_crashes_whatever_it_is_given_is_wrong(judge: Judge, source: str) -> None:
     verdict = judge(source)
