@@ -37,6 +37,8 @@ def handlers() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+    with heed_signals():
+        pass  # the next command of this process knows of no signal
 
 
 def wait_for(condition: Callable[[], object]) -> None:
