@@ -9,7 +9,7 @@ from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.plan import Plan, plan_of
-from chatdev.tools.software.shown import show_case, show_start, show_trial
+from chatdev.tools.software.shown import show_case, show_contradictions, show_start, show_trial
 from chatdev.tools.software.toolchain import judge, toolchain_of
 from chatdev.tools.software.trial import Trial, repeats_request, try_plan, writes_prompts
 from chatdev.tools.software.verdict import Finding, verdict
@@ -47,7 +47,7 @@ def use(context: ToolContext) -> Verdict:
     if bare.rule == "failed_status" and repeats_request(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if not _is_worth_trying(bare, started, plan):
-        return replace(started, evidence={**started.evidence, "commands": []}, examples=_no_example(plan))
+        return _verdict_of_start(started, plan)
     trial = try_plan(toolchain, context, plan, prompts=writes_prompts(bare))
     if started.passed:
         return _verdict(trial, context.software, started, _SCORE_OF_A_START)
@@ -55,10 +55,12 @@ def use(context: ToolContext) -> Verdict:
     return _verdict(trial, context.software, verdict(replace(bare, rule="lacks_input")), least)
 
 
-def _no_example(plan: Plan) -> tuple[int, int] | None:
-    """The count of examples of software that does not get so far."""
+def _verdict_of_start(started: Verdict, plan: Plan) -> Verdict:
+    """The verdict of a bare start where that is all: no example of the request is reached, if there is any."""
     count = sum(start.expects for case in plan.cases for start in case.starts)
-    return (0, count) if count else None
+    report = "\n\n".join(filter(None, (started.report, show_contradictions(plan))))
+    return replace(started, report=report, evidence={**started.evidence, "commands": []},
+                   examples=(0, count) if count else None)
 
 
 def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:

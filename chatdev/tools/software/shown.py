@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chatdev.tools.base import template
+from chatdev.tools.software import knowledge
 from chatdev.tools.software.cases.comparison import lines_of
+from chatdev.tools.software.plan import Plan
 from chatdev.tools.software.trial import CRASHES, Trial, TriedCase, TriedStart
 from chatdev.tools.software.verdict import Finding
 
@@ -40,8 +43,14 @@ def show_trial(trial: Trial) -> dict[str, Any]:
     examples, failed = len(trial.examples), len(trial.failed)
     return {"examples": examples, "held": trial.held, "failed": failed, "others": len(trial.starts) - examples,
             "other_failed": failed - (examples - trial.held),
-            "contradictory": [case.to_dict() for case in trial.plan.reading.contradictory],
+            "contradictions": show_contradictions(trial.plan),
             "left_out": [" ".join(start.arguments) for start in trial.plan.left_out]}
+
+
+def show_contradictions(plan: Plan) -> str:
+    """What of the request counts for nothing because it contradicts itself, as text; empty for most."""
+    cases = [case.to_dict() for case in plan.reading.contradictory]
+    return str(template(knowledge.report_template("contradictions")).render(cases=cases)).strip()
 
 
 def _failure(finding: Finding, software: Mapping[str, bytes]) -> dict[str, Any]:

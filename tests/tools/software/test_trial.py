@@ -150,6 +150,15 @@ def test_a_request_that_contradicts_itself_counts_for_nothing(use: Use) -> None:
     assert "The request contradicts itself, so this does not count:\n$ 3 => 7\n$ 3 => 8" in verdict.report
 
 
+@pytest.mark.parametrize("task", [
+    "`python main.py 3` prints `7`, and `python main.py 3` prints `8`.",
+    "Un programme :\n- `python main.py 3` affiche `7`\n- `python main.py 3` affiche `8`"])
+def test_one_paragraph_that_contradicts_itself_counts_for_nothing(use: Use, task: str) -> None:
+    verdict = use("print(8)", task)
+    assert (verdict.passed, verdict.examples) == (True, None)
+    assert "The request contradicts itself" in verdict.report
+
+
 WORDS = "Words go in with `python main.py add WORD` and out with `python main.py list`."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatdev.tools.software.cases.case import Start
@@ -98,7 +98,15 @@ class Assembly:
         """The files that the request shows, with what they hold."""
         return {name: text for name, text in self._files.items() if text}
 
-    def take(self, passage: Passage) -> None:
+    def take_all(self, passages: Iterable[Passage]) -> list[Chain]:
+        """All passages of a request, one after another; all chains of it."""
+        for passage in passages:
+            self._take(passage)
+        self._end_shown()
+        self._leave_command()
+        return self._chains
+
+    def _take(self, passage: Passage) -> None:
         """The next passage."""
         if self._shown and _continues(self._shown.first, passage):
             self._shown.take(passage)
@@ -117,12 +125,6 @@ class Assembly:
         else:
             self._take_unknown(passage)
         self._last = passage
-
-    def finish(self) -> list[Chain]:
-        """All chains, at the end of the request."""
-        self._end_shown()
-        self._leave_command()
-        return self._chains
 
     def _take_unknown(self, passage: Passage) -> None:
         """What nobody can tell: a command stays without what it prints, and a list of outputs is none."""

@@ -39,34 +39,51 @@ def read_request(request: str, command: str) -> RequestReading:
     passages = passages_of(request, command)
     facts = Facts.of(request, passages, command)
     assembly = Assembly(facts)
-    for passage in passages:
-        assembly.take(passage)
-    chains, files = assembly.finish(), assembly.known_files
+    chains, files = assembly.take_all(passages), assembly.known_files
     commands = tuple(passage.command.arguments for passage in passages if passage.command)
     lacking = frozenset(_lacking_files(request, files.keys(), commands))
-    cases: list[Case] = []
-    for case in filter(None, (_case(chain, files, facts) for chain in chains)):
-        cases += [] if case in cases or lacks_file(case, lacking, commands) else [case]
-    sound, contradictory = part_contradictions(cases[:MOST_CASES])
+    able = [(case, forgetful) for case, forgetful in _certain_cases(chains, files, facts)
+            if not lacks_file(case, lacking, commands)]
+    sound, contradictory = part_contradictions(_without_repeats(case for case, _ in able)[:MOST_CASES],
+                                               [case for case, forgetful in able if forgetful])
     return RequestReading(tuple(sound), tuple(contradictory), files, lacking, commands, facts)
 
 
-def part_contradictions(cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
-    """The cases that no other one contradicts, and those that are contradicted: the same was done, and something else
-    is expected of it."""
+def _certain_cases(chains: Iterable[Chain], files: Mapping[str, str], facts: Facts) -> Iterator[tuple[Case, bool]]:
+    """The cases of the chains that have one, and whether in it nothing is left of what was done before."""
+    for chain in chains:
+        if case := _case(chain, files, facts):
+            yield case, chain.inline and not facts.remembers
+
+
+def _without_repeats(cases: Iterable[Case]) -> list[Case]:
+    kept: list[Case] = []
+    for case in cases:
+        kept += [] if case in kept else [case]
+    return kept
+
+
+def part_contradictions(cases: Sequence[Case], forgetful: Sequence[Case] = ()) -> tuple[list[Case], list[Case]]:
+    """The cases that nothing contradicts, and those that are contradicted: the same was done, and something else is
+    expected of it. In a `forgetful` one what was done before changes nothing."""
     known = dict[object, tuple[object, set[int]]]()
     wrong = set[int]()
     for number, case in enumerate(cases):
-        done: list[object] = [_as_key(case.files)]
-        for start in case.starts:
-            done.append((start.arguments, start.stdin))
-            if start.expects:
-                expected = (start.prints, _as_key(start.writes), start.status)
-                first, who = known.setdefault(tuple(done), (expected, set()))
-                who.add(number)
-                wrong |= who if first != expected else set()
+        for done, expected in _expectations(case, case in forgetful):
+            first, who = known.setdefault(done, (expected, set()))
+            who.add(number)
+            wrong |= who if first != expected else set()
     return ([case for number, case in enumerate(cases) if number not in wrong],
             [case for number, case in enumerate(cases) if number in wrong])
+
+
+def _expectations(case: Case, forgetful: bool) -> Iterator[tuple[object, object]]:
+    """What was done before something is expected, and what that is."""
+    done: list[object] = [_as_key(case.files)]
+    for start in case.starts:
+        done = [*(done[:1] if forgetful else done), start.act]
+        if start.expects:
+            yield tuple(done), (start.prints, _as_key(start.writes), start.status)
 
 
 def _as_key(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
