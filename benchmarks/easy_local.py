@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from benchmarks.local_study import FOLDER, MODEL, LocalStudy, main
+from benchmarks.local_study import MODEL, LocalStudy, main
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
 from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS
 
@@ -91,5 +91,4 @@ if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in SETS:
         sys.exit(f"name the set: python -m benchmarks.easy_local {'|'.join(SETS)}")
     chosen = sys.argv.pop(1)
-    FOLDER.mkdir(exist_ok=True)
     main(study_of(chosen), __doc__, lambda folders: {}, lambda study: page_text(study, chosen))

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import re
 import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks.study import ROOT, machine, markdown_table, read_results, write_between, write_results
-from chatdev.batch.ledger import Ledger
+from chatdev.batch.ledger import Job, Ledger
 from chatdev.evaluation.reporting.formats import as_text
 from chatdev.evaluation.reporting.study_results import Results
 from chatdev.runner.recorded import JOURNAL
 
 FOLDER = ROOT / "studies"
 MODEL = "local"
+_JOBS = "jobs.json"
 _ELSEWHERE = re.compile(r'(?:/[^/"\s]+)+/studies/')
 
 
@@ -38,9 +41,26 @@ class LocalStudy:
     marks: tuple[str, str]
 
     def run(self) -> None:
-        """Run what is missing; raises CalledProcessError."""
+        """Run what is missing, after what is kept has been put back; raises CalledProcessError."""
+        self.restore()
         for step in self.steps:
             subprocess.run([sys.executable, "-m", "chatdev", "eval", *step], cwd=ROOT, check=True)
+
+    def restore(self) -> None:
+        """Put the jobs that are kept into a ledger without any, and their journals in their places, so that a study
+        which takes days can go on in a new checkout."""
+        with self._open_ledger() as ledger:
+            if not self.journals.exists() or any(ledger.counts().values()):
+                return
+            with tarfile.open(self.journals) as archive:
+                if f"{self.name}/{_JOBS}" not in archive.getnames():
+                    return  # it was kept before jobs were
+                archive.extractall(FOLDER, filter="data")
+            kept = json.loads((FOLDER / self.name / _JOBS).read_text(encoding="utf-8"))
+            ledger.add(Job(job["key"], job["spec"]) for job in kept)
+            done = {job["key"]: job for job in kept}
+            while claim := ledger.claim("restore"):
+                ledger.finish(claim, done[claim.key]["result"], done[claim.key]["seconds"])
 
     def collect(self, more: Callable[[Mapping[str, Sequence[Path]]], Mapping[str, Any]]) -> None:
         """Keep rows and journals, and what `more` makes of the run folders, by variant."""
@@ -52,21 +72,29 @@ class LocalStudy:
                                      **more(folders)})
         self._keep_journals([folder for found in folders.values() for folder in found])
 
+    def _open_ledger(self) -> closing[Ledger]:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        return closing(Ledger(str(FOLDER / "ledger.sqlite"), self.name))
+
     def _rows(self) -> list[Mapping[str, Any]]:
-        ledger = Ledger(str(FOLDER / "ledger.sqlite"), self.name)
-        try:
+        with self._open_ledger() as ledger:
             return list(Results.read(ledger).rows)
-        finally:
-            ledger.close()
 
     def _keep_journals(self, runs: Sequence[Path]) -> None:
-        """All journals in one archive, as they are but for the place of the study on this machine."""
+        """All jobs that are done and all journals in one archive, as they are but for the place of the study on this
+        machine."""
+        with self._open_ledger() as ledger:
+            done = [{"key": entry.key, "spec": entry.spec, "result": entry.result, "seconds": entry.seconds}
+                    for entry in ledger.entries("done")]
+        texts = {f"{self.name}/{_JOBS}": json.dumps(done, ensure_ascii=False)}
+        texts |= {f"{folder.relative_to(FOLDER)}/run/{JOURNAL}": (folder / "run" / JOURNAL).read_text(encoding="utf-8")
+                  for folder in runs}
         with tarfile.open(self.journals, "w:xz") as archive:
-            for folder in runs:
-                text = _ELSEWHERE.sub("studies/", (folder / "run" / JOURNAL).read_text(encoding="utf-8"))
-                entry = tarfile.TarInfo(f"{folder.relative_to(FOLDER)}/run/{JOURNAL}")
-                entry.size = len(text.encode())
-                archive.addfile(entry, io.BytesIO(text.encode()))
+            for name, text in texts.items():
+                data = _ELSEWHERE.sub("studies/", text).encode()
+                entry = tarfile.TarInfo(name)
+                entry.size = len(data)
+                archive.addfile(entry, io.BytesIO(data))
 
     def report(self, study: Mapping[str, Any]) -> str:
         """The report of the rows, and on what they were measured."""
