@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatdev.tools.software.cases.case import Start
-from chatdev.tools.software.cases.passage import Passage
+from chatdev.tools.software.cases.passage import Passage, Role
 from chatdev.tools.software.cases.sentences import command_in_prose
 from chatdev.tools.software.cases.wording import (
+    FILE_NAME,
     begins_with,
     ends_sentence,
     first_sentence,
+    is_concrete,
+    is_word_of_speech,
     last_sentence,
     number_of_lines,
     rows_of,
@@ -31,15 +34,17 @@ class Facts:
     takes_arguments: bool = False
     reads_typed: bool = False
     remembers: bool = False
+    files: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, request: str, passages: Sequence[Passage], command: str) -> Facts:
         """The facts of a request and its passages. `command` is what stands before a program's arguments."""
         called = any(passage.command and passage.command.arguments for passage in passages) or any(
-            request[found.end():found.end() + 1] == " " and not begins_with("after_command", request[found.end():][:40])
+            request[found.end():found.end() + 1] == " " and not is_word_of_speech(request[found.end():][:40])
             for found in command_in_prose(command).finditer(request))
         named = not says("no_arguments", request) and says("arguments", request)
-        return cls(called or named, says("reads_typed", request), says("remembers", request))
+        return cls(called or named, says("reads_typed", request), says("remembers", request),
+                   frozenset(FILE_NAME.findall(request)))
 
 
 @dataclass(slots=True)
@@ -75,6 +80,7 @@ class Chain:
 
     group: int
     inline: bool = False
+    cue: str = ""
     starts: list[Start] = field(default_factory=list)
     broken: bool = False
 
@@ -101,10 +107,21 @@ class Assembly:
     def take_all(self, passages: Iterable[Passage]) -> list[Chain]:
         """All passages of a request, one after another; all chains of it."""
         for passage in passages:
-            self._take(passage)
+            self._take(self._resolve(passage))
         self._end_shown()
         self._leave_command()
-        return self._chains
+        if self._writes and len(self._chains) == 1 == len(self._chains[0].starts):
+            self._leave_file(self._writes)
+        return _join(self._chains) if self._facts.remembers else self._chains
+
+    def _resolve(self, passage: Passage) -> Passage:
+        """A passage with the role that it has in a program which takes its input in one way."""
+        if passage.role == "given" and not self._facts.reads_typed and len(self._facts.files) == 1:
+            return replace(passage, role="file", name=min(self._facts.files))
+        if passage.role not in ("given", "result"):
+            return passage
+        role: Role = "typed" if passage.role == "given" else "printed"
+        return replace(passage, role=role if self._facts.reads_typed else "unknown")
 
     def _take(self, passage: Passage) -> None:
         """The next passage."""
@@ -116,12 +133,15 @@ class Assembly:
         if self._last and passage.group - self._last.group > _NEAR:
             self._leave_command()
             self._typed = None
-        if passage.role in ("printed", "typed", "file", "writes"):
+        if passage.role in ("printed", "typed", "file", "writes", "left"):
             self._shown = Shown(passage, list(passage.lines), self._last)
         elif passage.role == "command":
             self._leave_command()
             self._chain(passage)
             self._command = self._anchor = passage
+        elif passage.role == "lost":
+            self._leave_command()
+            self._chain(passage).broken = True
         else:
             self._take_unknown(passage)
         self._last = passage
@@ -130,7 +150,9 @@ class Assembly:
         """What nobody can tell: a command stays without what it prints, and a list of outputs is none."""
         if passage.command:
             self._leave_command()
-            self._chain(passage).broken = True
+            self._anchor = None
+            if is_concrete(passage.command.arguments) or not passage.inline:
+                self._chain(passage).broken = True
         elif _goes_on(passage, self._last):
             self._break()
         else:
@@ -139,7 +161,7 @@ class Assembly:
 
     def _chain(self, passage: Passage) -> Chain:
         if not self._chains or self._chains[-1].group != passage.group:
-            self._chains.append(Chain(passage.group, passage.inline))
+            self._chains.append(Chain(passage.group, passage.inline, last_sentence(passage.cue)))
         return self._chains[-1]
 
     def _leave_command(self) -> None:
@@ -163,9 +185,18 @@ class Assembly:
             self._end_output(shown)
         elif passage.role == "writes":
             self._writes |= {passage.name: text} if shown.counted else {}
+        elif passage.role == "left":
+            self._leave_command()
+            self._leave_file({passage.name: text})
         else:
             self._anchor = self._command or passage
             self._take_input(passage, text if shown.counted else "")
+
+    def _leave_file(self, texts: Mapping[str, str]) -> None:
+        """What files hold after the last start."""
+        starts = self._chains[-1].starts if self._chains else []
+        if starts:
+            starts[-1] = replace(starts[-1], writes={**starts[-1].writes, **texts})
 
     def _take_input(self, passage: Passage, text: str) -> None:
         """What is typed, or what a file holds; empty where that is not certain."""
@@ -205,6 +236,18 @@ class Assembly:
             return None
         self._chains.append(Chain(passage.group))
         return Start(stdin=self._typed)
+
+
+def _join(chains: Sequence[Chain]) -> list[Chain]:
+    """The chains of a program that remembers things: one that tells of the next start goes on with the one before."""
+    joined: list[Chain] = []
+    for chain in chains:
+        if joined and says("next_time", chain.cue):
+            joined[-1].starts += chain.starts
+            joined[-1].broken |= chain.broken
+        else:
+            joined.append(chain)
+    return joined
 
 
 def _goes_on(passage: Passage, last: Passage | None) -> bool:

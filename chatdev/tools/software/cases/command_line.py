@@ -88,6 +88,20 @@ def _piped_text(words: Sequence[str]) -> tuple[str | None, str | None] | None:
     return None
 
 
+def read_shell(line: str) -> tuple[list[str], str, str | None]:
+    """The words behind a prompt, and the file that they show, or make with a text."""
+    shown = PROMPT.match(line)
+    words = split_words(line[shown.end():] if shown else line) if len(line) <= _LONGEST else None
+    if words is None:
+        return ["?"], "", None
+    plain = [word.text for word in words]
+    if len(words) > 2 and words[-2] == _Word(">", operator=True) and not any(word.operator for word in words[:-2]):
+        text, _ = _piped_text(plain[:-2]) or (None, None)
+        return plain, plain[-1] if text else "", text
+    single = len(words) == 2 and plain[0] in ("cat", "type", "more") and not words[1].operator
+    return plain, plain[1] if single else "", None
+
+
 def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), text)
 

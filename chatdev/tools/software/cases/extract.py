@@ -115,7 +115,7 @@ def _brings_something(start: Start, case: Case) -> bool:
 def _starts_of_case(chain: Chain, facts: Facts) -> list[Start]:
     """The starts up to the last one that prints something known. Commands in running text are no session: without
     memory only those of which something is said count, and with memory none of them may be left open."""
-    last = max((n for n, start in enumerate(chain.starts) if start.prints), default=-1)
+    last = max((n for n, start in enumerate(chain.starts) if start.expects), default=-1)
     starts = chain.starts[:last + 1]
     if not chain.inline:
         return starts

@@ -38,7 +38,7 @@ def blocks_of(request: str) -> list[Block]:
     for kind, lines, tag in _pieces([_untab(line) for line in request.splitlines()]):
         group = len(found)
         if kind == "code":
-            found.append(Block("code", tuple(_without_margin(lines)), group, tag))
+            found.append(Block("code", tuple(without_margin(lines)), group, tag))
         elif table := _table(lines):
             found.append(Block("table", tuple(lines), group, cells=table))
         else:
@@ -113,7 +113,8 @@ def _number_runs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         yield number, line
 
 
-def _without_margin(lines: Sequence[str]) -> list[str]:
+def without_margin(lines: Sequence[str]) -> list[str]:
+    """The lines, without the blanks that all of them begin with."""
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return [line[margin:].rstrip() for line in lines]
 
@@ -122,13 +123,14 @@ def _paragraph(lines: Sequence[str], group: int) -> Iterator[Block]:
     """A paragraph, or what stands before a list and the items of it, each with the lines that continue it."""
     starts = [n for n, line in enumerate(lines) if _ITEM.match(line)]
     if not starts or (starts[0] and len(starts) < 2):
-        yield Block("prose", tuple(map(str.strip, lines)), group)
+        yield Block("prose", tuple(without_margin(lines)), group)
         return
     if starts[0]:
-        yield Block("prose", tuple(map(str.strip, lines[:starts[0]])), group)
+        yield Block("prose", tuple(without_margin(lines[:starts[0]])), group)
     for start, end in pairwise([*starts, len(lines)]):
-        first = _ITEM.sub("", lines[start], count=1)
-        yield Block("item", tuple(map(str.strip, (first, *lines[start + 1:end]))), group + 1 if starts[0] else group)
+        first = _ITEM.sub("", lines[start], count=1).strip()
+        rest = without_margin(lines[start + 1:end])
+        yield Block("item", (first, *rest), group + 1 if starts[0] else group)
 
 
 def _group_of_list(found: Sequence[Block], lines: Sequence[str], group: int) -> int:

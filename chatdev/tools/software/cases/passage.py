@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from chatdev.tools.software.cases.command_line import TypedCommand
 from chatdev.tools.software.cases.wording import (
     FILE_NAME,
+    is_all_of,
     last_clause,
     last_sentence,
     number_of_lines,
@@ -17,7 +19,13 @@ from chatdev.tools.software.cases.wording import (
     without_asides,
 )
 
-Role = Literal["command", "printed", "more", "typed", "file", "writes", "unknown"]
+Role = Literal["command", "printed", "more", "typed", "file", "writes", "left", "given", "result", "lost",
+               "unknown"]
+"""`writes` is what a file holds after the start that is told of, `left` after the last one. `given` is what the program
+gets in whatever way, and `result` what becomes of it; with `lost` nobody knows any more what is there."""
+_LABELS: dict[str, Role] = {
+    "label_typed": "typed", "label_printed": "printed", "label_before": "given", "label_after": "result"}
+_NUMBERING = re.compile(r"[\d#*_]|\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,16 @@ def make_passage(cue: str, lines: tuple[str, ...], group: int, *, block: bool) -
     return Passage(role, lines, group, name=names[-1] if names else "", cue=cue, inline=not block)
 
 
+def label_role(label: str) -> Role | None:
+    """What a label at the beginning of a line says of what stands behind or below it."""
+    plain = label if FILE_NAME.search(label) else _NUMBERING.sub(" ", label)
+    for row, role in _LABELS.items():
+        if is_all_of(row, plain):
+            return role
+    said = role_of(plain, block=True)
+    return said if said in ("printed", "typed", "file", "writes") else None
+
+
 def role_of(cue: str, *, block: bool) -> Role | None:
     """What a cue says of what stands behind it, or of a block below it; None where that is not certain."""
     sentence = last_sentence(cue if block else without_asides(cue))
@@ -51,8 +69,12 @@ def role_of(cue: str, *, block: bool) -> Role | None:
     rows = rows_of(FILE_NAME.sub(" ", clause))
     if FILE_NAME.search(clause) or (block and rows is None and FILE_NAME.search(sentence)):
         return _role_with_name(FILE_NAME.sub(" ", sentence), rows, block=block)
+    if rows is not None and (role := _role_of_rows(rows, clause)):
+        return role
+    if block and _is_given(clause):
+        return "given"
     if rows is not None:
-        return _role_of_rows(rows, clause)
+        return None
     return _role_of_block(sentence) if block else _role_of_sentence(sentence, clause)
 
 
@@ -92,3 +114,9 @@ def _role_of_rows(rows: set[str], clause: str) -> Role | None:
     if rows and rows <= {"below", "together", "filler", "subject"} and rows & {"below", "together"}:
         return "more"
     return None
+
+
+def _is_given(clause: str) -> bool:
+    """Whether a clause only says that there are lines to work with: `For these lines`."""
+    rows = rows_of(without("given", clause))
+    return rows is not None and rows <= {"filler", "subject"} and says("given", clause) and says("given_by", clause)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from chatdev.tools.software.cases.command_line import PROMPT, read_command
+from chatdev.tools.software.cases.command_line import read_command
 from chatdev.tools.software.cases.layout import Block, blocks_of
 from chatdev.tools.software.cases.passage import Passage, Role, make_passage, role_of
+from chatdev.tools.software.cases.script import Script
 from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
-from chatdev.tools.software.cases.wording import is_literal
+from chatdev.tools.software.cases.wording import ENDS, is_literal, is_sentence
 
-_ARROW = re.compile(r"\s(?:[-=]{1,2}>|→|⇒|⟶|↦)\s")
-_LABEL = re.compile(r"([^:：]{1,40})[:：]\s+(\S.*)$")
+_HIGHEST = 4  # lines above those that are meant letter by letter
 _CODE = {"python", "py", "javascript", "js", "java", "c", "cpp", "html", "json"}
-_ENDS = (".", "!", "?", "。", "！", "？")
-_COMMENT = re.compile(r"#\s+[^\W\d]")
-_ELISIONS = ("...", "…", "[...]")
 
 
 def passages_of(request: str, command: str) -> list[Passage]:
@@ -37,16 +33,29 @@ class _Reading:
 
     def read(self, blocks: Sequence[Block]) -> Iterator[Passage]:
         """The passages of blocks."""
-        for place, block in enumerate(blocks):
-            self._group = block.group
+        place = 0
+        while place < len(blocks):
+            block, end = blocks[place], _end_of_list(blocks, place)
             before = blocks[place - 1] if place else None
+            self._group = block.group
             self._below_command = bool(before and before.kind == "prose" and self._is_command(before))
             if block.kind == "code":
                 yield from self._code(block)
             elif block.kind == "table":
                 yield from self._table(block)
+            elif block.kind == "item":
+                yield from self._list(blocks[place:end], blocks[end:end + 1])
             else:
-                yield from self._paragraph(block, blocks[place + 1:place + 2])
+                yield from self._paragraph(block, blocks[end:end + 1])
+            place = end
+
+    def _list(self, items: Sequence[Block], following: Sequence[Block]) -> Iterator[Passage]:
+        """The items of a list, which is a script as a whole, or each of them running text."""
+        if found := self._script([line for item in items for line in item.lines], following):
+            yield from found
+            return
+        for place, item in enumerate(items):
+            yield from self._paragraph(item, items[place + 1:place + 2] or following)
 
     def _take_cue(self) -> str:
         cue, self._cue = self._cue, ""
@@ -54,58 +63,21 @@ class _Reading:
 
     def _code(self, block: Block) -> Iterator[Passage]:
         """A block that is marked as meant letter by letter."""
-        cue = self._take_cue()
-        if arrows := self._arrows(block.lines):
-            yield from arrows
-        elif self._is_session(block.lines):
-            yield from self._session(block.lines)
+        cue, script = self._take_cue(), Script(self._command, self._group, marked=True)
+        if found := script.pairs(block.lines) or script.session(block.lines):
+            yield replace(found[0], cue=found[0].cue or cue)
+            yield from found[1:]
         elif block.tag in _CODE:
             yield Passage("unknown", block.lines, self._group)
         elif self._below_command:
             yield Passage("printed", block.lines, self._group)
         else:
-            yield make_passage(cue, block.lines, self._group, block=True)
+            said = make_passage(cue, block.lines, self._group, block=True)
+            yield from (said.role == "unknown" and script.labels(block.lines)) or [said]
 
     def _is_command(self, block: Block) -> bool:
         """Whether a paragraph is no more than a command."""
         return len(block.lines) == 1 and read_command(strip_marks(block.text.rstrip(":：")), self._command) is not None
-
-    def _is_session(self, lines: Sequence[str]) -> bool:
-        return bool(lines) and read_command(lines[0], self._command) is not None
-
-    def _session(self, lines: Sequence[str]) -> Iterator[Passage]:
-        """Commands, each with what it prints below it. Where one stands after a prompt, all do."""
-        prompted = bool(PROMPT.match(lines[0]))
-        said: list[str] = []
-        for line in lines:
-            prompt = PROMPT.match(line)
-            start = read_command(line, self._command) if bool(prompt) == prompted else None
-            if prompted and prompt and prompt.end() == len(line):
-                continue
-            if start is None:
-                said.append(line)
-                continue
-            yield from self._output(said)
-            said = []
-            yield start_passage(start, self._group)
-        yield from self._output(said)
-
-    def _output(self, lines: Sequence[str]) -> Iterator[Passage]:
-        text = "\n".join(lines).rstrip()
-        if text:
-            elided = any(line.strip() in _ELISIONS or _COMMENT.match(line) for line in lines)
-            yield Passage("unknown" if elided else "printed", tuple(text.split("\n")), self._group)
-
-    def _arrows(self, lines: Sequence[str]) -> list[Passage]:
-        """Lines such as `COMMAND => OUTPUT`; none where one of them is another line."""
-        found: list[Passage] = []
-        for line in filter(str.strip, lines):
-            left, *right = _ARROW.split(line.strip(), maxsplit=1)
-            start = read_command(strip_marks(left), self._command)
-            if start is None or not right:
-                return []
-            found += [start_passage(start, self._group), self._shown_text(right[0], "printed")]
-        return _all_or_none(found)
 
     def _table(self, block: Block) -> Iterator[Passage]:
         """Rows of a command and what it prints, under a heading that says so."""
@@ -122,38 +94,37 @@ class _Reading:
             yield start_passage(start, self._group)
             yield Passage("printed" if certain else "unknown", (output,), self._group)
 
-    def _labels(self, lines: Sequence[str]) -> list[Passage]:
-        """Lines such as `You type: COMMAND` and `It says: OUTPUT`; none where one of them is another line."""
-        found: list[Passage] = []
-        for line in lines:
-            label = _LABEL.match(line)
-            role = role_of(label[1], block=False) if label else None
-            if not label or role not in ("printed", "typed"):
-                return []
-            start = read_command(strip_marks(label[2]), self._command)
-            shown = self._shown_text(label[2], role)
-            found.append(start_passage(start, self._group) if start and role == "typed" else shown)
-        return _all_or_none(found) if len(found) > 1 else []
-
-    def _shown_text(self, text: str, role: Role) -> Passage:
-        """A text at the end of a line; one without marks may only speak of what is meant."""
-        output = strip_marks(text)
-        literal = output != text.strip() or is_literal([output])
-        return Passage(role if literal else "unknown", (output,), self._group)
-
     def _paragraph(self, block: Block, following: Sequence[Block]) -> Iterator[Passage]:
         cue, lines = self._take_cue(), block.lines
-        if PROMPT.match(lines[0]) and self._is_session(lines):
-            yield from self._session(lines)
-        elif rows := self._arrows(lines) or self._labels(lines):
-            yield from rows
+        if (block.kind != "item" or "`" in block.text) and (found := self._script(lines, following)):
+            yield replace(found[0], cue=found[0].cue or cue)
+            yield from found[1:]
         elif _role_of_plain(cue) and self._is_shown(lines, following):
             yield make_passage(cue, lines, self._group, block=True)
         elif lines[0].endswith((":", "：")) and _role_of_plain(lines[0]) and self._is_shown(lines[1:], following):
             yield from self._sentences(lines[0])
             yield make_passage(self._take_cue(), lines[1:], self._group, block=True)
         else:
-            yield from self._sentences(" ".join(lines))
+            yield from self._sentences(" ".join(map(str.strip, lines)))
+
+    def _script(self, lines: Sequence[str], following: Sequence[Block]) -> list[Passage]:
+        """The passages of lines that are a script, also below a line that ends in a colon."""
+        above = next((place for place, line in enumerate(lines) if line.endswith((":", "：")) or place == _HIGHEST), 0)
+        script = Script(self._command, self._group, marked=False)
+        found = script.read(lines)
+        if not found and (found := script.read(lines[above + 1:])):
+            found[:0] = self._sentences(" ".join(map(str.strip, lines[:above + 1])))
+        self._cue = script.rest if found else ""
+        if found and found[-1].role in ("printed", "result", "left") and not self._ends(found[-1].lines, following):
+            found[-1] = replace(found[-1], role="unknown")
+        return found
+
+    def _ends(self, lines: Sequence[str], following: Sequence[Block]) -> bool:
+        """Whether lines have an end before these blocks."""
+        if not following or following[0].kind != "prose" or self._in_prose.search(following[0].text):
+            return True
+        told = _is_told(following[0].lines) and not any(line.endswith(ENDS) for line in lines)
+        return told or _goes_on_otherwise(following[0].lines)
 
     def _sentences(self, text: str) -> Iterator[Passage]:
         reading = Sentences(self._command, self._group)
@@ -164,25 +135,30 @@ class _Reading:
         """Whether lines without marks are meant letter by letter, and end where they seem to."""
         if not lines or not is_literal(lines):
             return False
-        if any(_is_sentence(line) or self._in_prose.search(line) for line in lines):
+        if any(is_sentence(line) or self._in_prose.search(line) for line in lines):
             return False
-        return not following or following[0].kind != "prose" or _goes_on_otherwise(following[0].lines)
+        return self._ends(lines, following)
+
+
+def _end_of_list(blocks: Sequence[Block], place: int) -> int:
+    """Where the list ends that begins at a place; behind the place where none does."""
+    first = blocks[place]
+    end = place + 1
+    while first.kind == "item" and end < len(blocks) and (blocks[end].kind, blocks[end].group) == ("item", first.group):
+        end += 1
+    return end
 
 
 def _role_of_plain(cue: str) -> Role | None:
     """The role of lines without marks below a label, or below a sentence that does not end."""
-    role = None if not cue or cue.rstrip().endswith(_ENDS) else role_of(cue, block=True)
+    role = None if not cue or cue.rstrip().endswith(ENDS) else role_of(cue, block=True)
     return role if role in ("printed", "typed", "file") else None
 
 
-def _all_or_none(passages: Sequence[Passage]) -> list[Passage]:
-    """The rows of a list; where one of them speaks of what happens, none is meant letter by letter."""
-    spoken = any(passage.role == "unknown" for passage in passages)
-    return [replace(passage, role="unknown") for passage in passages] if spoken else list(passages)
-
-
-def _is_sentence(line: str) -> bool:
-    return line.rstrip().endswith(_ENDS) and len(line.split()) > 4
+def _is_told(lines: Sequence[str]) -> bool:
+    """Whether a paragraph is made of sentences, if short ones."""
+    text = lines[-1].rstrip()
+    return lines[0][:1].isupper() and text.endswith(ENDS) and len(" ".join(lines).split()) > 2
 
 
 def _goes_on_otherwise(lines: Sequence[str]) -> bool:
@@ -190,4 +166,4 @@ def _goes_on_otherwise(lines: Sequence[str]) -> bool:
     last, words = lines[-1].rstrip(), len(" ".join(lines).split())
     if last.endswith((":", "：")) or (lines[0].endswith((":", "：")) and _role_of_plain(lines[0])):
         return True
-    return words > 8 or (words > 4 and last.endswith((*_ENDS, ")")))
+    return words > 8 or (words > 4 and last.endswith((*ENDS, ")")))

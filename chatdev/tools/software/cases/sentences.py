@@ -7,14 +7,16 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from chatdev.tools.software.cases.bare import arguments_at, ends_command, listed_lines, output_at
 from chatdev.tools.software.cases.command_line import TypedCommand, read_command
-from chatdev.tools.software.cases.passage import Passage, make_passage
+from chatdev.tools.software.cases.passage import Passage, make_passage, role_of
 from chatdev.tools.software.cases.wording import (
     FILE_NAME,
     begins_with,
     is_concrete,
     last_clause,
     last_sentence,
+    places_of,
     rows_of,
     says,
     without_asides,
@@ -23,7 +25,7 @@ from chatdev.tools.software.cases.wording import (
 _SPAN = re.compile(r"`([^`]+)`|\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」")
 _MARK = "\ue000"  # stands for a span in the text around it
 _PIECE = re.compile(rf"[(（][^()（）]*[)）]|{_MARK}|[^{_MARK}(（]+|[(（]")
-_NEXT_WORD = re.compile(r"\s+(\S+)")
+_FURTHEST = 300  # characters before an output that say what it is
 
 
 def strip_marks(text: str) -> str:
@@ -53,7 +55,8 @@ class Sentences:
         """The passages of a paragraph, without what stands in brackets."""
         spans = deque(next(filter(None, span.groups())) for span in _SPAN.finditer(text))
         found: list[Passage] = []
-        for piece in _PIECE.findall(_SPAN.sub(_MARK, text)):
+        pieces = _PIECE.findall(_SPAN.sub(_MARK, text))
+        for place, piece in enumerate(pieces):
             if piece == _MARK:
                 found.append(self._span(spans.popleft()))
             elif piece[0] in "(（" and len(piece) > 1:
@@ -61,7 +64,7 @@ class Sentences:
                     spans.popleft()
                 self.rest += " " if found else piece.replace(_MARK, " ")
             else:
-                found += self._running(piece)
+                found += self._running(piece, last=place == len(pieces) - 1)
         return list(_add_what_follows(found, self.rest))
 
     def _take_cue(self) -> str:
@@ -77,40 +80,40 @@ class Sentences:
         certain = not says("stop", before) or rows_of(FILE_NAME.sub("", before)) is not None
         return start_passage(start, self._group, certain=certain, cue=cue, inline=True)
 
-    def _running(self, text: str) -> Iterator[Passage]:
+    def _running(self, text: str, *, last: bool) -> Iterator[Passage]:
         """Text without marks; a command in it is one only where it is certain where it ends."""
         place = 0
         for found in self._in_prose.finditer(text):
             if found.start() < place:
                 continue
-            end, words = _read_arguments(text, found.end())
+            end, words = arguments_at(text, found.end())
             start = read_command(" ".join((found[0], *words)), self._command)
-            rest = text[end:].lstrip()
-            certain = not rest or text[end - 1] in "?:,;." or begins_with("after_command", rest)
-            self.rest += text[place:found.start()]
+            yield from self._bare(text[place:found.start()], last=False)
             if start:
+                certain = ends_command(text, end)
                 yield start_passage(start, self._group, certain=certain, cue=self._take_cue(), inline=True)
             place = end
+        yield from self._bare(text[place:], last=last)
+
+    def _bare(self, text: str, *, last: bool) -> Iterator[Passage]:
+        """Text without marks and commands, with the outputs in it that have a certain end."""
+        place = 0
+        for begin, end in places_of("printed", text):
+            shown = output_at(text, end, last=last) if begin >= place else None
+            if shown and role_of((self.rest + text[place:shown[0]])[-_FURTHEST:], block=False) == "printed":
+                self.rest += text[place:shown[0]]
+                yield make_passage(self._take_cue(), (text[slice(*shown)],), self._group, block=False)
+                place = shown[1]
+        if last and (listed := listed_lines(text)) and listed[0] >= place:
+            self.rest += text[place:listed[0]]
+            yield make_passage(self._take_cue(), tuple(listed[1]), self._group, block=False)
+            place = len(text)
         self.rest += text[place:]
 
 
 def command_in_prose(command: str) -> re.Pattern[str]:
     """A command in running text, up to its arguments."""
     return re.compile(rf"(?<![\w./-])(?:{command})(?=\s|$|[?:,.;])")
-
-
-def _read_arguments(text: str, place: int) -> tuple[int, list[str]]:
-    """The words behind a command in running text that can only be arguments, and where they end."""
-    words: list[str] = []
-    while found := _NEXT_WORD.match(text, place):
-        plain = found[1].rstrip("?:,;.")
-        if plain.isalpha() or not plain:
-            break
-        words.append(plain)
-        place = found.end()
-        if plain != found[1]:
-            break
-    return place, words
 
 
 def _add_what_follows(passages: Sequence[Passage], rest: str) -> Iterator[Passage]:

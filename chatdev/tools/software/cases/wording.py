@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ ROLES = ("printed", "typed", "holds")
 FILE_NAME = re.compile(r"(?<![\w./-])[\w-]{1,60}\.(?!py\b)(?:txt|csv|tsv|json|md|log|dat|ini|cfg|yaml|yml|xml|html|"
                        r"pgm|ppm|pbm|svg|wav|list|lst|out|in|db|conf)(?![\w-])")
 """A name of a file that is no program, in ASCII letters or others."""
+ENDS = (".", "!", "?", "。", "！", "？")
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff"
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|[。！？]")
@@ -46,6 +47,22 @@ def _word(word: str) -> str:
 def says(row: str, text: str) -> bool:
     """Whether a word of this row of the table stands in the text."""
     return bool(_pattern(row).search(text))
+
+
+def is_all_of(row: str, text: str) -> bool:
+    """Whether the text is nothing but a word of this row."""
+    return bool(_pattern(row).fullmatch(text.strip()))
+
+
+def places_of(row: str, text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Where words of this row stand in the text, each with its beginning and its end."""
+    return (found.span() for found in _pattern(row).finditer(text, start))
+
+
+def end_at(row: str, text: str, place: int) -> int:
+    """Where a word of this row ends that stands at a place of the text; the place where there is none."""
+    found = _pattern(row).match(text, place + (text[place:place + 1] == " "))
+    return found.end() if found else place
 
 
 def without(row: str, text: str) -> str:
@@ -128,6 +145,22 @@ def is_concrete(words: Sequence[str]) -> bool:
     return not any(word in placeholders or re.search(r"<[^<>]*>|\{\w+\}|^\[.*\]$|\.\.\.|…", word) for word in words)
 
 
+def is_word_of_speech(word: str) -> bool:
+    """Whether a word behind a command goes on with the sentence, and is no argument."""
+    return begins_with("after_command", word) or begins_with("no_arguments_behind", word) or rows_of(word) is not None
+
+
+def is_wrapped(words: Sequence[str]) -> bool:
+    """Whether the words behind a command at the beginning of a line may be a sentence."""
+    return any(is_all_of(row, word.rstrip(",;:."))
+               for row in ("after_command", "no_arguments_behind") for word in words)
+
+
 def is_literal(lines: Iterable[str]) -> bool:
     """Whether lines without any mark are what is typed or printed, and do not speak of it."""
-    return not any(says("describes", line) or len(line) > 100 for line in lines)
+    return not any(says("describes", line) or len(line) > 100 or is_all_of("vague", line.rstrip(".")) for line in lines)
+
+
+def is_sentence(line: str) -> bool:
+    """Whether a line may be a sentence about something."""
+    return line.rstrip().endswith(ENDS) and len(line.split()) > 4

@@ -1,0 +1,213 @@
+"""Lines that stand below each other: commands and labels, each with what stands behind it or beneath it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from chatdev.tools.software.cases.command_line import PROMPT, read_command, read_shell
+from chatdev.tools.software.cases.layout import without_margin
+from chatdev.tools.software.cases.passage import Passage, Role, label_role, role_of
+from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
+from chatdev.tools.software.cases.wording import FILE_NAME, is_literal, is_sentence, is_wrapped, says, without, wording
+
+_HALVES = (re.compile(r"\s(?:[-=]{1,2}>|→|⇒|⟶|↦)\s"), re.compile(r"(?<=\S):\s+|：\s*"), re.compile(r"[ \t]{3,}|\t"))
+"""What stands between a command and what it prints, in the same line."""
+_LABEL = re.compile(r"([^:：]{1,40})(?::\**\s+|：\**\s*)(\S.*)$")
+_ALONE = re.compile(r"([^:：]{1,60})[:：]\**$")
+_ASIDE = re.compile(r"\s*[(（][^()（）]*\w[^()（）]*[)）]$")
+_COMMENT = re.compile(r"#\s+[^\W\d]")
+_ANY = 1000  # lines
+_ELISIONS = ("...", "…", "[...]")
+
+
+@dataclass(slots=True)
+class _Head:
+    """A line that gives the lines below it their role; as many of them as `free` says
+    may be sentences."""
+
+    passages: list[Passage]
+    role: Role
+    cue: str = ""
+    free: int = 0
+    lines: list[str] = field(default_factory=list)
+
+
+class Script:
+    """One reading of the lines of a paragraph, of a list or, with `marked`, of a block that is meant letter by letter.
+    `rest` is what the last line says of what follows."""
+
+    def __init__(self, command: str, group: int, *, marked: bool) -> None:
+        self._command = command
+        self._in_prose = command_in_prose(command)
+        self._group = group
+        self._marked = marked
+        self.rest = ""
+
+    def read(self, lines: Sequence[str]) -> list[Passage]:
+        """The passages of lines that are a script from the first to the last; none of others."""
+        return self.pairs(lines) or self.labels(lines) or self.session(lines)
+
+    def pairs(self, lines: Sequence[str]) -> list[Passage]:
+        """Lines such as `COMMAND => OUTPUT`; none where one of them is another line."""
+        found: list[Passage] = []
+        for line in filter(str.strip, lines):
+            pair = self._pair(line.strip())
+            if not pair:
+                return []
+            found += pair
+        return _all_or_none(found)
+
+    def _pair(self, line: str) -> list[Passage]:
+        for mark in _HALVES:
+            left, *right = mark.split(line, maxsplit=1)
+            start = self._whole_command(left)
+            if start and right:
+                return [start, self._shown_text(right[0], "printed")]
+        return []
+
+    def _whole_command(self, text: str) -> Passage | None:
+        """The passage of a command that is all of a text."""
+        plain = strip_marks(text)
+        start = read_command(plain, self._command)
+        wrapped = start and plain == text.strip() and not self._marked and is_wrapped(start.arguments)
+        return start_passage(start, self._group) if start and not wrapped else None
+
+    def labels(self, lines: Sequence[str]) -> list[Passage]:
+        """Lines such as `You type: COMMAND` and `It says: OUTPUT`, or labels with lines below them."""
+        full = [line.strip() for line in lines if line.strip()]
+        inline = [self._inline_label(line) for line in full]
+        if len(full) > 1 and all(inline):
+            return _all_or_none([passage for passage in inline if passage])
+        return self._below(lines, self._label_head) if full and self._label_head(full[0]) else []
+
+    def _inline_label(self, line: str) -> Passage | None:
+        label = _LABEL.match(line)
+        role = label_role(label[1].strip("* ")) if label else None
+        if not label or role in (None, "file", "writes"):
+            return None
+        start = self._whole_command(label[2]) if role != "printed" else None
+        return start or self._shown_text(label[2], role)
+
+    def _label_head(self, line: str) -> _Head | None:
+        """A label that is alone in its line, or has a command behind it."""
+        if (label := _LABEL.match(line)) and (start := self._whole_command(label[2])):
+            return _Head([start], "printed")
+        label = _ALONE.match(line)
+        role = label_role(label[1].strip("* ")) if label else None
+        return _Head([], role, line, free=_ANY if role in ("given", "result") else 0) if role else self._cue_head(line)
+
+    def session(self, lines: Sequence[str]) -> list[Passage]:
+        """Commands, each with what it prints below it. Where one stands after a prompt, all do."""
+        first = lines[0].strip() if lines else ""
+        prompted = bool(PROMPT.match(first))
+        if not self._session_head(first, prompted=prompted):
+            return self._below(lines, self._cue_head) if self._cue_head(first) else []
+        if not self._marked and not prompted and any(self._is_hidden(line) for line in lines):
+            return []
+        return self._below(lines, lambda line: self._session_head(line, prompted=prompted))
+
+    def _is_hidden(self, line: str) -> bool:
+        """Whether a line has a command in it, and is none."""
+        return bool(self._in_prose.search(line)) and self._session_head(line.strip(), prompted=False) is None
+
+    def _session_head(self, line: str, *, prompted: bool) -> _Head | None:
+        prompt = PROMPT.match(line)
+        if bool(prompt) != prompted:
+            return None
+        if start := self._whole_command(line.removesuffix(":") if prompt is None else line):
+            return _Head([start], "printed", free=int(prompted))
+        return _shell_head(line, self._group) if prompt else None
+
+    def _cue_head(self, line: str) -> _Head | None:
+        """Words and a command, with a colon at their end: `Next time, COMMAND:`."""
+        if not line.endswith((":", "：")) or not self._in_prose.search(line):
+            return None
+        reading = Sentences(self._command, self._group)
+        found = reading.read(line)
+        last = found[-1] if found else None
+        said = re.search(r"\w", reading.rest) is None or role_of(reading.rest, block=True) == "printed"
+        if not last or last.role != "command" or not said or says("stop", without("own_line", line)):
+            return None
+        return _Head([*found[:-1], replace(last, inline=False)], "printed", reading.rest)
+
+    def _below(self, lines: Sequence[str], head_of: Callable[[str], _Head | None]) -> list[Passage]:
+        """The passages of heads and the lines below each of them; none where other lines stand before the first."""
+        heads: list[_Head] = []
+        for line in lines:
+            if head := head_of(line.strip()):
+                heads.append(head)
+            elif heads:
+                heads[-1].lines.append(line)
+        if len(heads) == 1 and heads[0].cue and not any(head.lines for head in heads):
+            return []
+        if any(not head.passages and not any(head.lines) for head in heads[:-1]):
+            return []
+        _add_what_surrounds(heads)
+        found = [passage for head in heads for passage in (*head.passages, *self._lines_of(head))]
+        self.rest = heads[-1].cue if heads and not any(map(str.strip, heads[-1].lines)) else ""
+        return found
+
+    def _lines_of(self, head: _Head) -> Iterator[Passage]:
+        """The lines below a head, as one passage."""
+        text = "\n".join(head.lines).rstrip()
+        if not text:
+            return
+        below = text.split("\n")
+        lines = without_margin(below) if head.cue or not self._marked else below
+        elided = any(line.strip() in _ELISIONS or _COMMENT.match(line) for line in lines)
+        moved = not self._marked and lines != below and any(line[:1] == " " for line in lines)
+        spoken = moved or (not self._marked and not self._is_shown(lines, free=head.free))
+        names = FILE_NAME.findall(head.cue)
+        yield Passage("unknown" if elided or spoken else head.role, tuple(lines), self._group,
+                      name=names[-1] if names else "", cue=head.cue)
+
+    def _is_shown(self, lines: Sequence[str], *, free: int) -> bool:
+        """Whether lines without marks are meant letter by letter."""
+        if len(lines) <= free:
+            return True
+        return is_literal(lines) and not any(is_sentence(line) or self._in_prose.search(line) for line in lines)
+
+    def _shown_text(self, text: str, role: Role) -> Passage:
+        """A text at the end of a line; one without marks may only speak of what is meant."""
+        aside = _ASIDE.search(text)
+        rows = says("own_line", aside[0]) if aside else False
+        text = text[:aside.start()] if aside and rows else text
+        output = strip_marks(text)
+        marked = output != text.strip()
+        literal = marked or (is_literal([output]) and (rows or not aside) and not is_sentence(output))
+        lines = tuple(part.strip() for part in output.split(",")) if rows else (output,)
+        return Passage(role if literal and "\\n" not in output else "unknown", lines, self._group)
+
+
+def _add_what_surrounds(heads: Sequence[_Head]) -> None:
+    """What the other heads say of one: lines between two prompts are whole, a file that is shown after a start is what
+    that left."""
+    ran = False
+    for place, head in enumerate(heads):
+        if head.free and place + 1 < len(heads):
+            head.free = _ANY
+        if ran and head.role == "file" and not head.cue.endswith((":", "：")):
+            head.role = "left"
+        ran |= any(passage.role == "command" for passage in head.passages)
+
+
+def _shell_head(line: str, group: int) -> _Head | None:
+    """Another command of a terminal: one that shows or makes a file, one that changes nothing, or one of which nobody
+    knows what it does."""
+    words, name, text = read_shell(line)
+    if name and text is None:
+        return _Head([], "file", name, free=_ANY)
+    if name:
+        return _Head([Passage("file", tuple(str(text).splitlines()), group, name=name)], "unknown")
+    if not words or words[0] in wording()["shell_idle"]:
+        return _Head([], "unknown")
+    known = words[0] in wording()["shell"] or (line[0] == "$" and words[0].isalpha())
+    return _Head([Passage("lost", (), group)], "unknown") if known else None
+
+
+def _all_or_none(passages: Sequence[Passage]) -> list[Passage]:
+    """The rows of a list; where one of them speaks of what happens, none is meant letter by letter."""
+    spoken = any(passage.role == "unknown" for passage in passages)
+    return [replace(passage, role="unknown") for passage in passages] if spoken else list(passages)
