@@ -14,13 +14,13 @@ from chatdev.tools.software.cases.wording import (
     begins_with,
     ends_sentence,
     first_sentence,
-    is_concrete,
     is_word_of_speech,
     last_sentence,
     number_of_lines,
     rows_of,
     says,
     status_in,
+    without,
     wording,
 )
 
@@ -137,6 +137,7 @@ class Assembly:
             self._shown = Shown(passage, list(passage.lines), self._last)
         elif passage.role == "command":
             self._leave_command()
+            self._take_pointed(passage)
             self._chain(passage)
             self._command = self._anchor = passage
         elif passage.role == "lost":
@@ -146,12 +147,19 @@ class Assembly:
             self._take_unknown(passage)
         self._last = passage
 
+    def _take_pointed(self, passage: Passage) -> None:
+        """The block above a command that is said to be typed: `If I pipe these lines into COMMAND`."""
+        block, said = self._last, last_sentence(passage.cue)
+        above = block and block.role == "unknown" and not block.inline and passage.group - block.group == 1
+        if block and above and says("pointing", said) and says("typed", said) and not says("holds", said):
+            self._typed = "".join(f"{line}\n" for line in block.lines) or None
+
     def _take_unknown(self, passage: Passage) -> None:
         """What nobody can tell: a command stays without what it prints, and a list of outputs is none."""
         if passage.command:
             self._leave_command()
             self._anchor = None
-            if is_concrete(passage.command.arguments) or not passage.inline:
+            if not (passage.form and passage.inline):
                 self._chain(passage).broken = True
         elif _goes_on(passage, self._last):
             self._break()
@@ -239,13 +247,15 @@ class Assembly:
 
 
 def _join(chains: Sequence[Chain]) -> list[Chain]:
-    """The chains of a program that remembers things: one that tells of the next start goes on with the one before."""
+    """The chains of a program that remembers things: one that tells of the next start goes on with the one before, and
+    of another one nobody knows what was done before it."""
     joined: list[Chain] = []
     for chain in chains:
         if joined and says("next_time", chain.cue):
             joined[-1].starts += chain.starts
             joined[-1].broken |= chain.broken
         else:
+            chain.broken |= bool(joined)
             joined.append(chain)
     return joined
 
@@ -274,4 +284,5 @@ def _is_certain(passage: Passage, anchor: Passage | None) -> bool:
         rows = rows_of(last_sentence(cue))
         if rows is None or "subject" not in rows:
             return False
-    return not says("stop", cue) and not begins_with("stop", after) and not begins_with("either", after)
+    hedged = says("stop", without("wish", cue)) or begins_with("stop", after)
+    return not hedged and not begins_with("either", after)

@@ -32,7 +32,7 @@ def arguments_at(text: str, place: int) -> tuple[int, list[str]]:
         if not plain or (plain.isalpha() and (plain.isupper() or is_word_of_speech(plain))):
             break
         words.append(plain)
-        ends.append(found.end())
+        ends.append(found.start(1) + len(plain))
         if plain != found[1]:
             break
     sure = len(words)
@@ -44,7 +44,7 @@ def arguments_at(text: str, place: int) -> tuple[int, list[str]]:
 def ends_command(text: str, place: int) -> bool:
     """Whether a command in running text is over for certain at a place."""
     rest = text[place:place + _LONGEST].lstrip()
-    return not rest or text[place - 1] in "?:,;." or begins_with("after_command", rest)
+    return not rest or rest[0] in "?:,;.)，。：；" or begins_with("after_command", rest)
 
 
 def output_at(text: str, place: int, *, last: bool) -> tuple[int, int] | None:
@@ -77,8 +77,10 @@ def _is_phrase(text: str) -> bool:
 def _is_over(text: str, place: int, *, last: bool) -> bool:
     """Whether an output ends at a place: with the sentence, or before a reason."""
     rest = text[place:place + _LONGEST]
-    if _END.match(rest) or begins_with("ends_output", rest):
+    if _END.match(rest) or begins_with("ends_output", rest) or end_at("because", rest, 0):
         return True
+    if behind := end_at("printed_behind", rest, 0):
+        return _is_over(text, place + behind, last=last)
     return last if not rest.strip() else bool(_PAUSE.match(rest)) and begins_with("reason", rest)
 
 

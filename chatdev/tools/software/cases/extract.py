@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chatdev.tools.software.cases.assembly import Assembly, Chain, Facts
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, texts_by_path
+from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.passages import passages_of
 from chatdev.tools.software.cases.wording import FILE_NAME, says
 
@@ -34,14 +36,15 @@ class RequestReading:
 @functools.lru_cache(maxsize=16)
 def read_request(request: str, command: str) -> RequestReading:
     """Read a request; `command` is the pattern of what stands before a program's arguments."""
-    if len(request) > _LONGEST:
+    if len(request) > _LONGEST or says("random", request):
         return RequestReading()
     passages = passages_of(request, command)
     facts = Facts.of(request, passages, command)
     assembly = Assembly(facts)
     chains, files = assembly.take_all(passages), assembly.known_files
+    files |= _only_file(request, passages, files)
     commands = tuple(passage.command.arguments for passage in passages if passage.command)
-    lacking = frozenset(_lacking_files(request, files.keys(), commands))
+    lacking = frozenset(_lacking_files(request, passages, files.keys()))
     able = [(case, forgetful) for case, forgetful in _certain_cases(chains, files, facts)
             if not lacks_file(case, lacking, commands)]
     sound, contradictory = part_contradictions(_without_repeats(case for case, _ in able)[:MOST_CASES],
@@ -123,11 +126,30 @@ def _starts_of_case(chain: Chain, facts: Facts) -> list[Start]:
     return [] if facts.remembers and len(said) != len(starts) else said
 
 
-def _lacking_files(request: str, shown: Iterable[str], commands: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The files that a request names, neither shows, nor has the program make: whose first mention says so."""
+def _only_file(request: str, passages: Sequence[Passage], files: Mapping[str, str]) -> dict[str, str]:
+    """The only file that a request lacks, as the only block without a role above the first command, which asks for
+    things that stand in it."""
+    place = next((n for n, passage in enumerate(passages) if passage.role == "command"), 0)
+    blocks = [passage for passage in passages[:place] if not passage.inline]
+    lacking = set(_lacking_files(request, passages, files))
+    if len(lacking) != 1 or len(blocks) != 1 or not blocks[0].lines or blocks[0].role != "unknown" or files:
+        return {}
+    words = {word.casefold() for line in blocks[0].lines for word in re.findall(r"\w+", line)}
+    asked = {word.casefold() for passage in passages if passage.role == "command" and passage.command
+             for word in passage.command.arguments}
+    text = "".join(f"{line}\n" for line in blocks[0].lines)
+    return {lacking.pop(): text} if asked and asked <= words else {}
+
+
+def _lacking_files(request: str, passages: Sequence[Passage], shown: Iterable[str]) -> Iterator[str]:
+    """The files that a request names, neither shows, nor has the program make: whose first mention says so. A name in
+    what is shown names no file."""
     parts = _PARTS.split(request)
-    given = {word for words in commands for word in words}
-    for name in set(FILE_NAME.findall(request)) - set(shown):
+    given = {word for passage in passages if passage.command for word in passage.command.arguments}
+    lines = Counter(name for passage in passages if passage.role != "unknown" for line in passage.lines
+                    for name in FILE_NAME.findall(line))
+    named = Counter(FILE_NAME.findall(request))
+    for name in {name for name, times in named.items() if times > lines[name]} - set(shown):
         first = next((part for part in parts if name in part), "")
         if name in given or not says("makes", first):
             yield name

@@ -11,6 +11,7 @@ from typing import Literal
 Kind = Literal["prose", "item", "code", "table"]
 _FENCE = re.compile(r"[ \t]{0,3}(?:>[ \t]?)?(```+|~~~+)[ \t]*([\w+-]*)[^`]*$")
 _ITEM = re.compile(r"[ \t]{0,6}(?:[-*•+]|\d{1,2}[.)]|[a-z]\)|（?[一二三四五六七八九十]{1,2}[、)）])[ \t]+(?=\S)")
+_SHORT = 40  # characters of a line that may be printed, and is no item of a list
 _RULE = set("|:-+ \t")
 _WIDE_GAP = re.compile(r"[ \t]{3,}|\t+")
 
@@ -90,7 +91,8 @@ def _open_pieces(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
 
 def _is_indented(part: Sequence[str], held: Sequence[str]) -> bool:
     """Whether lines are those of an indented block, and no list that is indented."""
-    return all(line.startswith("    ") for line in part) and bool(held or not _ITEM.match(part[0]))
+    listed = _ITEM.match(part[0]) and any("`" in line or len(line) > _SHORT for line in part)
+    return all(line.startswith("    ") for line in part) and bool(held or not listed)
 
 
 def _held_piece(held: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:

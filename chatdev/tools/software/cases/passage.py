@@ -31,7 +31,8 @@ _NUMBERING = re.compile(r"[\d#*_]|\([^()]*\)")
 @dataclass(frozen=True, slots=True)
 class Passage:
     """Some lines, and their role. `group` tells what belongs together (a paragraph, a list, a block); `name` is that of
-    a file; `cue` and `after` are the words around it, `inline` says that those go on in the same line."""
+    a file; `cue` and `after` are the words around it, `inline` says that those go on in the same line. `form` says that
+    a command has names for what has to be typed."""
 
     role: Role
     lines: tuple[str, ...]
@@ -41,6 +42,7 @@ class Passage:
     cue: str = ""
     after: str = ""
     inline: bool = False
+    form: bool = False
 
 
 def make_passage(cue: str, lines: tuple[str, ...], group: int, *, block: bool) -> Passage:
@@ -69,6 +71,8 @@ def role_of(cue: str, *, block: bool) -> Role | None:
     rows = rows_of(FILE_NAME.sub(" ", clause))
     if FILE_NAME.search(clause) or (block and rows is None and FILE_NAME.search(sentence)):
         return _role_with_name(FILE_NAME.sub(" ", sentence), rows, block=block)
+    if rows == {"filler"} and (said := _role_of_clause_before(sentence, clause)):
+        return said
     if rows is not None and (role := _role_of_rows(rows, clause)):
         return role
     if block and _is_given(clause):
@@ -76,6 +80,13 @@ def role_of(cue: str, *, block: bool) -> Role | None:
     if rows is not None:
         return None
     return _role_of_block(sentence) if block else _role_of_sentence(sentence, clause)
+
+
+def _role_of_clause_before(sentence: str, clause: str) -> Role | None:
+    """The role by what stands before a clause that says nothing: `I get three lines: first`."""
+    before = last_clause(sentence.rstrip(" ,;:，；：")[:-len(clause)])
+    rows = rows_of(before)
+    return _role_of_rows(rows, f"{before} {clause}") if rows else None
 
 
 def _role_with_name(sentence: str, rows: set[str] | None, *, block: bool) -> Role | None:
@@ -108,7 +119,7 @@ def _role_of_sentence(sentence: str, clause: str) -> Role | None:
 
 def _role_of_rows(rows: set[str], clause: str) -> Role | None:
     if "printed" in rows and "typed" not in rows:
-        return None if says("stop", clause) else "printed"
+        return None if says("stop", without("wish", clause)) else "printed"
     if "typed" in rows and "printed" not in rows:
         return "typed"
     if rows and rows <= {"below", "together", "filler", "subject"} and rows & {"below", "together"}:

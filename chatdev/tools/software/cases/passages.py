@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from chatdev.tools.software.cases.command_line import read_command
@@ -10,26 +11,37 @@ from chatdev.tools.software.cases.layout import Block, blocks_of
 from chatdev.tools.software.cases.passage import Passage, Role, make_passage, role_of
 from chatdev.tools.software.cases.script import Script
 from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
-from chatdev.tools.software.cases.wording import ENDS, is_literal, is_sentence
+from chatdev.tools.software.cases.wording import (
+    ENDS,
+    begins_with,
+    counts_of_arguments,
+    is_literal,
+    is_sentence,
+    last_sentence,
+    says,
+    without_asides,
+)
 
-_HIGHEST = 4  # lines above those that are meant letter by letter
 _CODE = {"python", "py", "javascript", "js", "java", "c", "cpp", "html", "json"}
 
 
 def passages_of(request: str, command: str) -> list[Passage]:
     """All passages of a request. `command` is the pattern of what stands before a program's arguments."""
-    return list(_Reading(command).read(blocks_of(request)))
+    words = set(re.findall(r"[a-z]{2,}", request))
+    return [_without_form(passage, words) for passage in _Reading(request, command).read(blocks_of(request))]
 
 
 class _Reading:
     """One reading of a request; `cue` is what was said since the last passage."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, request: str, command: str) -> None:
         self._command = command
+        self._arguments = counts_of_arguments(request)
         self._in_prose = command_in_prose(command)
         self._cue = ""
         self._group = 0
         self._below_command = False
+        self._awaits_output = False
 
     def read(self, blocks: Sequence[Block]) -> Iterator[Passage]:
         """The passages of blocks."""
@@ -38,16 +50,20 @@ class _Reading:
             block, end = blocks[place], _end_of_list(blocks, place)
             before = blocks[place - 1] if place else None
             self._group = block.group
-            self._below_command = bool(before and before.kind == "prose" and self._is_command(before))
-            if block.kind == "code":
-                yield from self._code(block)
-            elif block.kind == "table":
-                yield from self._table(block)
-            elif block.kind == "item":
-                yield from self._list(blocks[place:end], blocks[end:end + 1])
-            else:
-                yield from self._paragraph(block, blocks[end:end + 1])
+            self._below_command = self._awaits_output or bool(before and self._is_command(before))
+            self._awaits_output = False
+            found = self._blocks(blocks[place:end], blocks[end:end + 1])
+            denied = end < len(blocks) and begins_with("denied", blocks[end].text)
+            yield from (replace(passage, role="lost") for passage in found) if denied else found
             place = end
+
+    def _blocks(self, blocks: Sequence[Block], following: Sequence[Block]) -> Iterator[Passage]:
+        """The passages of a block or of the items of a list."""
+        if blocks[0].kind == "code":
+            return self._code(blocks[0])
+        if blocks[0].kind == "table":
+            return self._table(blocks[0])
+        return self._list(blocks, following) if blocks[0].kind == "item" else self._paragraph(blocks[0], following)
 
     def _list(self, items: Sequence[Block], following: Sequence[Block]) -> Iterator[Passage]:
         """The items of a list, which is a script as a whole, or each of them running text."""
@@ -63,7 +79,7 @@ class _Reading:
 
     def _code(self, block: Block) -> Iterator[Passage]:
         """A block that is marked as meant letter by letter."""
-        cue, script = self._take_cue(), Script(self._command, self._group, marked=True)
+        cue, script = self._take_cue(), Script(self._command, self._group, marked=True, arguments=self._arguments)
         if found := script.pairs(block.lines) or script.session(block.lines):
             yield replace(found[0], cue=found[0].cue or cue)
             yield from found[1:]
@@ -77,7 +93,8 @@ class _Reading:
 
     def _is_command(self, block: Block) -> bool:
         """Whether a paragraph is no more than a command."""
-        return len(block.lines) == 1 and read_command(strip_marks(block.text.rstrip(":：")), self._command) is not None
+        script = Script(self._command, self._group, marked=block.kind == "code")
+        return len(block.lines) == 1 and script.whole_command(block.text.rstrip(":：")) is not None
 
     def _table(self, block: Block) -> Iterator[Passage]:
         """Rows of a command and what it prints, under a heading that says so."""
@@ -109,8 +126,10 @@ class _Reading:
 
     def _script(self, lines: Sequence[str], following: Sequence[Block]) -> list[Passage]:
         """The passages of lines that are a script, also below a line that ends in a colon."""
-        above = next((place for place, line in enumerate(lines) if line.endswith((":", "：")) or place == _HIGHEST), 0)
-        script = Script(self._command, self._group, marked=False)
+        script = Script(self._command, self._group, marked=False, arguments=self._arguments)
+        if found := script.pairs(lines):
+            return found
+        above = next((place for place, line in enumerate(lines) if line.endswith((":", "："))), len(lines))
         found = script.read(lines)
         if not found and (found := script.read(lines[above + 1:])):
             found[:0] = self._sentences(" ".join(map(str.strip, lines[:above + 1])))
@@ -128,8 +147,10 @@ class _Reading:
 
     def _sentences(self, text: str) -> Iterator[Passage]:
         reading = Sentences(self._command, self._group)
-        yield from reading.read(text)
+        found = reading.read(text)
+        yield from found
         self._cue = reading.rest
+        self._awaits_output = reading.awaits_output(found)
 
     def _is_shown(self, lines: Sequence[str], following: Sequence[Block]) -> bool:
         """Whether lines without marks are meant letter by letter, and end where they seem to."""
@@ -138,6 +159,15 @@ class _Reading:
         if any(is_sentence(line) or self._in_prose.search(line) for line in lines):
             return False
         return self._ends(lines, following)
+
+
+def _without_form(passage: Passage, words: Collection[str]) -> Passage:
+    """The passage; a command with an argument in capital letters is a form where the request speaks of that thing."""
+    if passage.command and any(word.isupper() and word.lower() in words for word in passage.command.arguments):
+        return replace(passage, role="unknown", form=True)
+    if passage.command and says("wrong", without_asides(last_sentence(passage.cue))):
+        return replace(passage, role="lost")
+    return passage
 
 
 def _end_of_list(blocks: Sequence[Block], place: int) -> int:
@@ -152,7 +182,7 @@ def _end_of_list(blocks: Sequence[Block], place: int) -> int:
 def _role_of_plain(cue: str) -> Role | None:
     """The role of lines without marks below a label, or below a sentence that does not end."""
     role = None if not cue or cue.rstrip().endswith(ENDS) else role_of(cue, block=True)
-    return role if role in ("printed", "typed", "file") else None
+    return role if role in ("printed", "typed", "file", "given") else None
 
 
 def _is_told(lines: Sequence[str]) -> bool:
@@ -164,6 +194,7 @@ def _is_told(lines: Sequence[str]) -> bool:
 def _goes_on_otherwise(lines: Sequence[str]) -> bool:
     """Whether a paragraph is a label or running text, and no more of the lines before it."""
     last, words = lines[-1].rstrip(), len(" ".join(lines).split())
-    if last.endswith((":", "：")) or (lines[0].endswith((":", "：")) and _role_of_plain(lines[0])):
+    labelled = lines[0].endswith((":", "：")) or len(lines) == 1
+    if last.endswith((":", "：")) or (labelled and _role_of_plain(lines[0])):
         return True
     return words > 8 or (words > 4 and last.endswith((*ENDS, ")")))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatdev.tools.software.cases.command_line import PROMPT, read_command, read_shell
+from chatdev.tools.software.cases.command_line import PROMPT, TypedCommand, read_command, read_shell, split_words
 from chatdev.tools.software.cases.layout import without_margin
-from chatdev.tools.software.cases.passage import Passage, Role, label_role, role_of
+from chatdev.tools.software.cases.passage import Passage, Role, label_role
 from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
-from chatdev.tools.software.cases.wording import FILE_NAME, is_literal, is_sentence, is_wrapped, says, without, wording
+from chatdev.tools.software.cases.wording import FILE_NAME, is_literal, is_sentence, is_wrapped, rows_of, says, wording
 
 _HALVES = (re.compile(r"\s(?:[-=]{1,2}>|→|⇒|⟶|↦)\s"), re.compile(r"(?<=\S):\s+|：\s*"), re.compile(r"[ \t]{3,}|\t"))
 """What stands between a command and what it prints, in the same line."""
@@ -19,6 +19,7 @@ _ALONE = re.compile(r"([^:：]{1,60})[:：]\**$")
 _ASIDE = re.compile(r"\s*[(（][^()（）]*\w[^()（）]*[)）]$")
 _COMMENT = re.compile(r"#\s+[^\W\d]")
 _ANY = 1000  # lines
+_NUMBERING = re.compile(r"[\d#*]")
 _ELISIONS = ("...", "…", "[...]")
 
 
@@ -36,13 +37,15 @@ class _Head:
 
 class Script:
     """One reading of the lines of a paragraph, of a list or, with `marked`, of a block that is meant letter by letter.
-    `rest` is what the last line says of what follows."""
+    `rest` is what the last line says of what follows, `arguments` how many of them the request says
+    that there are."""
 
-    def __init__(self, command: str, group: int, *, marked: bool) -> None:
+    def __init__(self, command: str, group: int, *, marked: bool, arguments: Collection[int] = ()) -> None:
         self._command = command
         self._in_prose = command_in_prose(command)
         self._group = group
         self._marked = marked
+        self._arguments = arguments
         self.rest = ""
 
     def read(self, lines: Sequence[str]) -> list[Passage]:
@@ -62,12 +65,18 @@ class Script:
     def _pair(self, line: str) -> list[Passage]:
         for mark in _HALVES:
             left, *right = mark.split(line, maxsplit=1)
-            start = self._whole_command(left)
+            start = self.whole_command(left) or (self._bare_arguments(left) if mark is _HALVES[0] else None)
             if start and right:
                 return [start, self._shown_text(right[0], "printed")]
         return []
 
-    def _whole_command(self, text: str) -> Passage | None:
+    def _bare_arguments(self, text: str) -> Passage | None:
+        """The passage of a command of which only the arguments stand there: as many as the request says it has."""
+        words = split_words(strip_marks(text)) or []
+        fits = len(words) > 1 and len(words) in self._arguments and not any(word.operator for word in words)
+        return start_passage(TypedCommand(tuple(word.text for word in words)), self._group) if fits else None
+
+    def whole_command(self, text: str) -> Passage | None:
         """The passage of a command that is all of a text."""
         plain = strip_marks(text)
         start = read_command(plain, self._command)
@@ -80,19 +89,26 @@ class Script:
         inline = [self._inline_label(line) for line in full]
         if len(full) > 1 and all(inline):
             return _all_or_none([passage for passage in inline if passage])
-        return self._below(lines, self._label_head) if full and self._label_head(full[0]) else []
+        if not full or not self._label_head(full[0]) or any(inline):
+            return []
+        return self._below(lines, self._label_head)
 
     def _inline_label(self, line: str) -> Passage | None:
         label = _LABEL.match(line)
-        role = label_role(label[1].strip("* ")) if label else None
-        if not label or role in (None, "file", "writes"):
+        if not label:
             return None
-        start = self._whole_command(label[2]) if role != "printed" else None
-        return start or self._shown_text(label[2], role)
+        role = label_role(label[1].strip("* "))
+        if role != "printed" and (start := self._labelled_command(label)):
+            return start
+        return None if role in (None, "file", "writes") else self._shown_text(label[2], role)
+
+    def _labelled_command(self, label: re.Match[str]) -> Passage | None:
+        """The command behind a label that says nothing of its own, as `Command: COMMAND`."""
+        return self.whole_command(label[2]) if rows_of(_NUMBERING.sub(" ", label[1])) is not None else None
 
     def _label_head(self, line: str) -> _Head | None:
         """A label that is alone in its line, or has a command behind it."""
-        if (label := _LABEL.match(line)) and (start := self._whole_command(label[2])):
+        if (label := _LABEL.match(line)) and (start := self._labelled_command(label)):
             return _Head([start], "printed")
         label = _ALONE.match(line)
         role = label_role(label[1].strip("* ")) if label else None
@@ -116,7 +132,7 @@ class Script:
         prompt = PROMPT.match(line)
         if bool(prompt) != prompted:
             return None
-        if start := self._whole_command(line.removesuffix(":") if prompt is None else line):
+        if start := self.whole_command(line.removesuffix(":") if prompt is None else line):
             return _Head([start], "printed", free=int(prompted))
         return _shell_head(line, self._group) if prompt else None
 
@@ -126,11 +142,9 @@ class Script:
             return None
         reading = Sentences(self._command, self._group)
         found = reading.read(line)
-        last = found[-1] if found else None
-        said = re.search(r"\w", reading.rest) is None or role_of(reading.rest, block=True) == "printed"
-        if not last or last.role != "command" or not said or says("stop", without("own_line", line)):
+        if not reading.awaits_output(found):
             return None
-        return _Head([*found[:-1], replace(last, inline=False)], "printed", reading.rest)
+        return _Head([*found[:-1], replace(found[-1], inline=False)], "printed", reading.rest)
 
     def _below(self, lines: Sequence[str], head_of: Callable[[str], _Head | None]) -> list[Passage]:
         """The passages of heads and the lines below each of them; none where other lines stand before the first."""

@@ -19,12 +19,14 @@ from chatdev.tools.software.cases.wording import (
     places_of,
     rows_of,
     says,
+    without,
     without_asides,
 )
 
 _SPAN = re.compile(r"`([^`]+)`|\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」")
 _MARK = "\ue000"  # stands for a span in the text around it
 _PIECE = re.compile(rf"[(（][^()（）]*[)）]|{_MARK}|[^{_MARK}(（]+|[(（]")
+_FEW = 3  # words
 _FURTHEST = 300  # characters before an output that say what it is
 
 
@@ -39,7 +41,8 @@ def start_passage(start: TypedCommand, group: int, *, certain: bool = True, cue:
                   inline: bool = False) -> Passage:
     """The passage of a command; one with names for what has to be typed is not known."""
     sure = certain and is_concrete(start.arguments)
-    return Passage("command" if sure else "unknown", (), group, start, cue=cue, inline=inline)
+    return Passage("command" if sure else "unknown", (), group, start, cue=cue, inline=inline,
+                   form=not is_concrete(start.arguments))
 
 
 class Sentences:
@@ -67,6 +70,15 @@ class Sentences:
                 found += self._running(piece, last=place == len(pieces) - 1)
         return list(_add_what_follows(found, self.rest))
 
+    def awaits_output(self, found: Sequence[Passage]) -> bool:
+        """Whether what was read ends with a command, and what stands below can only be its output: `COMMAND:`"""
+        if not found or found[-1].role != "command" or not self.rest.rstrip().endswith((":", "：")):
+            return False
+        if re.search(r"\w", self.rest):
+            return role_of(self.rest, block=True) == "printed"
+        before = without("wish", last_sentence(found[-1].cue))
+        return not says("stop", before) and (says("printed", before) or _is_plain(before))
+
     def _take_cue(self) -> str:
         cue, self.rest = self.rest, ""
         return cue
@@ -77,7 +89,7 @@ class Sentences:
         if start is None:
             return make_passage(cue, (text,), self._group, block=False)
         before = last_sentence(without_asides(cue))
-        certain = not says("stop", before) or rows_of(FILE_NAME.sub("", before)) is not None
+        certain = not says("stop", without("wish", before)) or rows_of(FILE_NAME.sub("", before)) is not None
         return start_passage(start, self._group, certain=certain, cue=cue, inline=True)
 
     def _running(self, text: str, *, last: bool) -> Iterator[Passage]:
@@ -109,6 +121,14 @@ class Sentences:
             yield make_passage(self._take_cue(), tuple(listed[1]), self._group, block=False)
             place = len(text)
         self.rest += text[place:]
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text says nothing of what is typed or of a file."""
+    rows = rows_of(text)
+    if rows is None:
+        return len(text.split()) <= _FEW and not FILE_NAME.search(text)
+    return not rows & {"typed", "holds"}
 
 
 def command_in_prose(command: str) -> re.Pattern[str]:

@@ -131,6 +131,13 @@ def number_of_lines(text: str) -> int | None:
     return int(number) if number.isdigit() else int(wording()["numbers"][number])
 
 
+def counts_of_arguments(text: str) -> set[int]:
+    """How many arguments a request says that there are."""
+    said = (sentence for sentence in re.split(r"(?<=[.!?])\s|。", text) if says("arguments", sentence))
+    words = {word for sentence in said for word in re.findall(r"\w+", sentence.casefold())}
+    return {int(number) for name, number in wording()["numbers"].items() if name in words}
+
+
 def status_in(text: str) -> int | None:
     """The exit status that a text names, where it names one."""
     names = "|".join(map(re.escape, wording()["status_words"]))
