@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from chatdev.tools.software.cases.assembly import Assembly, Chain, Facts
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, texts_by_path
@@ -129,16 +130,22 @@ def _starts_of_case(chain: Chain, facts: Facts) -> list[Start]:
 def _only_file(request: str, passages: Sequence[Passage], files: Mapping[str, str]) -> dict[str, str]:
     """The only file that a request lacks, as the only block without a role above the first command, which asks for
     things that stand in it."""
-    place = next((n for n, passage in enumerate(passages) if passage.role == "command"), 0)
-    blocks = [passage for passage in passages[:place] if not passage.inline]
+    above = takewhile(lambda passage: passage.role != "command", passages)
+    blocks = [passage for passage in above if not passage.inline]
     lacking = set(_lacking_files(request, passages, files))
-    if len(lacking) != 1 or len(blocks) != 1 or not blocks[0].lines or blocks[0].role != "unknown" or files:
+    if files or [block.role for block in blocks] != ["unknown"] or len(lacking) != 1:
         return {}
     words = {word.casefold() for line in blocks[0].lines for word in re.findall(r"\w+", line)}
-    asked = {word.casefold() for passage in passages if passage.role == "command" and passage.command
-             for word in passage.command.arguments}
+    asked = {word.casefold() for words_of in _commands_in(passages) for word in words_of}
     text = "".join(f"{line}\n" for line in blocks[0].lines)
     return {lacking.pop(): text} if asked and asked <= words else {}
+
+
+def _commands_in(passages: Iterable[Passage]) -> Iterator[tuple[str, ...]]:
+    """The arguments of all commands that can be run as they stand there."""
+    for passage in passages:
+        if passage.role == "command" and passage.command:
+            yield passage.command.arguments
 
 
 def _lacking_files(request: str, passages: Sequence[Passage], shown: Iterable[str]) -> Iterator[str]:

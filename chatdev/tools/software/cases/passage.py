@@ -47,7 +47,8 @@ class Passage:
 
 def make_passage(cue: str, lines: tuple[str, ...], group: int, *, block: bool) -> Passage:
     """The passage of lines behind a cue; `block`: they stand below it."""
-    role = role_of(cue, block=block) or "unknown"
+    labelled = _role_of_label(last_sentence(cue).rstrip(":：")) if block else None
+    role = labelled or role_of(cue, block=block) or "unknown"
     names = FILE_NAME.findall(last_sentence(cue))
     if role in ("file", "writes") and len(set(names)) != 1:
         role = "unknown"
@@ -57,11 +58,15 @@ def make_passage(cue: str, lines: tuple[str, ...], group: int, *, block: bool) -
 def label_role(label: str) -> Role | None:
     """What a label at the beginning of a line says of what stands behind or below it."""
     plain = label if FILE_NAME.search(label) else _NUMBERING.sub(" ", label)
-    for row, role in _LABELS.items():
-        if is_all_of(row, plain):
-            return role
-    said = role_of(plain, block=True)
-    return said if said in ("printed", "typed", "file", "writes") else None
+    said = _role_of_label(plain) or role_of(plain, block=True)
+    return said if said in ("printed", "typed", "file", "writes", "given", "result") else None
+
+
+def _role_of_label(label: str) -> Role | None:
+    """The role of a label that says so only because it is one: `me`, `before`, or `FILE after`."""
+    if FILE_NAME.search(label):
+        return "writes" if is_all_of("label_after", FILE_NAME.sub(" ", label)) else None
+    return next((role for row, role in _LABELS.items() if is_all_of(row, label.strip(" #*"))), None)
 
 
 def role_of(cue: str, *, block: bool) -> Role | None:

@@ -22,6 +22,7 @@ from chatdev.tools.software.cases.wording import (
     without_asides,
 )
 
+_OUTPUTS = ("printed", "result", "left")
 _CODE = {"python", "py", "javascript", "js", "java", "c", "cpp", "html", "json"}
 
 
@@ -134,7 +135,7 @@ class _Reading:
         if not found and (found := script.read(lines[above + 1:])):
             found[:0] = self._sentences(" ".join(map(str.strip, lines[:above + 1])))
         self._cue = script.rest if found else ""
-        if found and found[-1].role in ("printed", "result", "left") and not self._ends(found[-1].lines, following):
+        if found and not script.ends and found[-1].role in _OUTPUTS and not self._ends(found[-1].lines, following):
             found[-1] = replace(found[-1], role="unknown")
         return found
 

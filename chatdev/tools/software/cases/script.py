@@ -17,7 +17,7 @@ _HALVES = (re.compile(r"\s(?:[-=]{1,2}>|→|⇒|⟶|↦)\s"), re.compile(r"(?<=\
 _LABEL = re.compile(r"([^:：]{1,40})(?::\**\s+|：\**\s*)(\S.*)$")
 _ALONE = re.compile(r"([^:：]{1,60})[:：]\**$")
 _ASIDE = re.compile(r"\s*[(（][^()（）]*\w[^()（）]*[)）]$")
-_COMMENT = re.compile(r"#\s+[^\W\d]")
+_COMMENT = re.compile(r"#\s+[^\W\d]|.*(?:\s(?:#|//)\s+[^\W\d]|\s(?:<-+|<=+|←)\s)")
 _ANY = 1000  # lines
 _NUMBERING = re.compile(r"[\d#*]")
 _ELISIONS = ("...", "…", "[...]")
@@ -37,8 +37,8 @@ class _Head:
 
 class Script:
     """One reading of the lines of a paragraph, of a list or, with `marked`, of a block that is meant letter by letter.
-    `rest` is what the last line says of what follows, `arguments` how many of them the request says
-    that there are."""
+    `rest` is what the last line says of what follows, `ends` whether each text ends with its line;
+    `arguments` are the numbers of arguments that the request speaks of."""
 
     def __init__(self, command: str, group: int, *, marked: bool, arguments: Collection[int] = ()) -> None:
         self._command = command
@@ -47,6 +47,7 @@ class Script:
         self._marked = marked
         self._arguments = arguments
         self.rest = ""
+        self.ends = False
 
     def read(self, lines: Sequence[str]) -> list[Passage]:
         """The passages of lines that are a script from the first to the last; none of others."""
@@ -88,6 +89,7 @@ class Script:
         full = [line.strip() for line in lines if line.strip()]
         inline = [self._inline_label(line) for line in full]
         if len(full) > 1 and all(inline):
+            self.ends = True
             return _all_or_none([passage for passage in inline if passage])
         if not full or not self._label_head(full[0]) or any(inline):
             return []
@@ -116,6 +118,8 @@ class Script:
 
     def session(self, lines: Sequence[str]) -> list[Passage]:
         """Commands, each with what it prints below it. Where one stands after a prompt, all do."""
+        if lines and all(line.lstrip().startswith("> ") for line in lines):
+            lines = [line.lstrip()[2:] for line in lines]
         first = lines[0].strip() if lines else ""
         prompted = bool(PROMPT.match(first))
         if not self._session_head(first, prompted=prompted):
