@@ -150,8 +150,9 @@ class Assembly:
     def _take_pointed(self, passage: Passage) -> None:
         """The block above a command that is said to be typed: `If I pipe these lines into COMMAND`."""
         block, said = self._last, last_sentence(passage.cue)
-        above = block and block.role == "unknown" and not block.inline and passage.group - block.group == 1
-        if block and above and says("pointing", said) and says("typed", said) and not says("holds", said):
+        if not block or (block.role, block.inline, block.group) != ("unknown", False, passage.group - 1):
+            return
+        if says("pointing", said) and says("typed", said) and not says("holds", said):
             self._typed = "".join(f"{line}\n" for line in block.lines) or None
 
     def _take_unknown(self, passage: Passage) -> None:
@@ -163,7 +164,7 @@ class Assembly:
                 self._chain(passage).broken = True
         elif _goes_on(passage, self._last):
             self._break()
-        else:
+        elif not _is_aside(passage, self._command):
             self._leave_command()
         self._typed = None
 
@@ -258,6 +259,13 @@ def _join(chains: Sequence[Chain]) -> list[Chain]:
             chain.broken |= bool(joined)
             joined.append(chain)
     return joined
+
+
+def _is_aside(passage: Passage, command: Passage | None) -> bool:
+    """Whether a text is only spoken of in a sentence that goes on to say what the command prints."""
+    if not command or not (command.inline and passage.inline) or command.group != passage.group:
+        return False
+    return not ends_sentence(passage.cue) and not says("condition", passage.cue)
 
 
 def _goes_on(passage: Passage, last: Passage | None) -> bool:

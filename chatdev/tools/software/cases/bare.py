@@ -29,7 +29,7 @@ def arguments_at(text: str, place: int) -> tuple[int, list[str]]:
     words, ends = list[str](), [place]
     while len(words) < _MOST_WORDS and (found := _NEXT_WORD.match(text, ends[-1])):
         plain = found[1].rstrip("?:,;.")
-        if not plain or (plain.isalpha() and (plain.isupper() or is_word_of_speech(plain))):
+        if not _is_argument(plain):
             break
         words.append(plain)
         ends.append(found.start(1) + len(plain))
@@ -39,6 +39,11 @@ def arguments_at(text: str, place: int) -> tuple[int, list[str]]:
     if not ends_command(text, ends[-1]):
         sure = next((number for number, word in enumerate(words) if word.isalpha()), sure)
     return ends[sure], words[:sure]
+
+
+def _is_argument(word: str) -> bool:
+    """Whether a word behind a command can be an argument, and no name of one."""
+    return bool(word) and not (word.isalpha() and (word.isupper() or is_word_of_speech(word)))
 
 
 def ends_command(text: str, place: int) -> bool:

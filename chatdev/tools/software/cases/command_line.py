@@ -10,6 +10,7 @@ _LONGEST = 2000  # characters of a command that somebody shows
 PROMPT = re.compile(r"(?:\$|>|%|[A-Za-z]:\\[^>\n]{0,40}>|[\w.-]{1,20}@[\w.-]{1,20}:[^\s$]{0,40}\$)[ \t]*")
 """What a terminal writes before a command."""
 _BETWEEN = ("blank", "operator", "bad")
+_SHOW = ("cat", "type", "more")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "'": "'"}
 
 
@@ -91,15 +92,17 @@ def _piped_text(words: Sequence[str]) -> tuple[str | None, str | None] | None:
 def read_shell(line: str) -> tuple[list[str], str, str | None]:
     """The words behind a prompt, and the file that they show, or make with a text."""
     shown = PROMPT.match(line)
-    words = split_words(line[shown.end():] if shown else line) if len(line) <= _LONGEST else None
+    words = split_words(line[shown.end() if shown else 0:][:_LONGEST])
     if words is None:
         return ["?"], "", None
     plain = [word.text for word in words]
-    if len(words) > 2 and words[-2] == _Word(">", operator=True) and not any(word.operator for word in words[:-2]):
-        text, _ = _piped_text(plain[:-2]) or (None, None)
-        return plain, plain[-1] if text else "", text
-    single = len(words) == 2 and plain[0] in ("cat", "type", "more") and not words[1].operator
-    return plain, plain[1] if single else "", None
+    match [word.text if word.operator else "" for word in words]:
+        case ["", ""] if plain[0] in _SHOW:
+            return plain, plain[1], None
+        case [*before, ">", ""] if not any(before):
+            text, _ = _piped_text(plain[:-2]) or (None, None)
+            return plain, plain[-1] if text else "", text
+    return plain, "", None
 
 
 def _unescape(text: str) -> str:

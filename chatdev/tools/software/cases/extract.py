@@ -133,33 +133,31 @@ def _only_file(request: str, passages: Sequence[Passage], files: Mapping[str, st
     above = takewhile(lambda passage: passage.role != "command", passages)
     blocks = [passage for passage in above if not passage.inline]
     lacking = set(_lacking_files(request, passages, files))
-    if files or [block.role for block in blocks] != ["unknown"] or len(lacking) != 1:
+    if [(block.role, len(lacking), len(files)) for block in blocks] != [("unknown", 1, 0)]:
         return {}
-    words = {word.casefold() for line in blocks[0].lines for word in re.findall(r"\w+", line)}
-    asked = {word.casefold() for words_of in _commands_in(passages) for word in words_of}
-    text = "".join(f"{line}\n" for line in blocks[0].lines)
-    return {lacking.pop(): text} if asked and asked <= words else {}
+    text = "\n".join((*blocks[0].lines, ""))
+    asked = _words_behind_commands(passages)
+    return {lacking.pop(): text} if asked and asked <= set(re.findall(r"\w+", text)) else {}
 
 
-def _commands_in(passages: Iterable[Passage]) -> Iterator[tuple[str, ...]]:
-    """The arguments of all commands that can be run as they stand there."""
-    for passage in passages:
-        if passage.role == "command" and passage.command:
-            yield passage.command.arguments
+def _words_behind_commands(passages: Iterable[Passage]) -> set[str]:
+    return {word for passage in passages if passage.command for word in passage.command.arguments}
 
 
 def _lacking_files(request: str, passages: Sequence[Passage], shown: Iterable[str]) -> Iterator[str]:
-    """The files that a request names, neither shows, nor has the program make: whose first mention says so. A name in
-    what is shown names no file."""
+    """The files that a request names, neither shows, nor has the program make: whose first mention says so."""
     parts = _PARTS.split(request)
-    given = {word for passage in passages if passage.command for word in passage.command.arguments}
-    lines = Counter(name for passage in passages if passage.role != "unknown" for line in passage.lines
-                    for name in FILE_NAME.findall(line))
-    named = Counter(FILE_NAME.findall(request))
-    for name in {name for name, times in named.items() if times > lines[name]} - set(shown):
+    given = _words_behind_commands(passages)
+    for name in _named_files(request, passages) - set(shown):
         first = next((part for part in parts if name in part), "")
         if name in given or not says("makes", first):
             yield name
+
+
+def _named_files(request: str, passages: Sequence[Passage]) -> set[str]:
+    """The files that a request names; a name in what it shows letter by letter is none."""
+    lines = "\n".join(line for passage in passages if passage.role != "unknown" for line in passage.lines)
+    return set(Counter(FILE_NAME.findall(request)) - Counter(FILE_NAME.findall(lines)))
 
 
 def lacks_file(case: Case, lacking: Iterable[str], commands: Iterable[Sequence[str]]) -> bool:

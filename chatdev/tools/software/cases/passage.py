@@ -74,17 +74,32 @@ def role_of(cue: str, *, block: bool) -> Role | None:
     sentence = last_sentence(cue if block else without_asides(cue))
     clause = last_clause(sentence)
     rows = rows_of(FILE_NAME.sub(" ", clause))
+    if not block and _ends_with_print(clause):
+        return "printed"
     if FILE_NAME.search(clause) or (block and rows is None and FILE_NAME.search(sentence)):
         return _role_with_name(FILE_NAME.sub(" ", sentence), rows, block=block)
-    if rows == {"filler"} and (said := _role_of_clause_before(sentence, clause)):
-        return said
-    if rows is not None and (role := _role_of_rows(rows, clause)):
-        return role
-    if block and _is_given(clause):
-        return "given"
-    if rows is not None:
-        return None
-    return _role_of_block(sentence) if block else _role_of_sentence(sentence, clause)
+    if rows is None:
+        return _role_of_sentence(sentence, clause, block=block)
+    return _role_of_known(sentence, clause, rows) or ("given" if block and _is_given(clause) else None)
+
+
+def _role_of_sentence(sentence: str, clause: str, *, block: bool) -> Role | None:
+    """The role by a sentence with words of its own."""
+    if not block:
+        return _role_of_counted(sentence)
+    return "given" if _is_given(clause) else _role_of_block(sentence)
+
+
+def _role_of_known(sentence: str, clause: str, rows: set[str]) -> Role | None:
+    """The role by a clause whose words are all known; one that says nothing goes on with the clause before it."""
+    return _role_of_clause_before(sentence, clause) if rows == {"filler"} else _role_of_rows(rows, clause)
+
+
+def _ends_with_print(clause: str) -> bool:
+    """Whether a clause goes on to say what is printed: `… and prints`."""
+    _, joined, ending = clause.rpartition(" and ")
+    rows = rows_of(ending) if joined else None
+    return rows is not None and _role_of_rows(rows, ending) == "printed"
 
 
 def _role_of_clause_before(sentence: str, clause: str) -> Role | None:
@@ -112,12 +127,8 @@ def _role_of_block(sentence: str) -> Role | None:
     return "printed" if says("printed", sentence) else None
 
 
-def _role_of_sentence(sentence: str, clause: str) -> Role | None:
-    """The role of what stands in a sentence with words of its own: `… and prints`, or so many lines of output."""
-    ending = clause.rpartition(" and ")[2] or clause
-    rows = rows_of(ending) if ending != clause else None
-    if rows is not None and _role_of_rows(rows, ending) == "printed":
-        return "printed"
+def _role_of_counted(sentence: str) -> Role | None:
+    """The role of what stands in a sentence with words of its own that speaks of so many lines of output."""
     counted = (number_of_lines(sentence) or 0) > 1 and says("printed", sentence)
     return "printed" if counted and not any(says(row, sentence) for row in ("stop", "typed", "holds")) else None
 

@@ -128,16 +128,17 @@ class _Reading:
     def _script(self, lines: Sequence[str], following: Sequence[Block]) -> list[Passage]:
         """The passages of lines that are a script, also below a line that ends in a colon."""
         script = Script(self._command, self._group, marked=False, arguments=self._arguments)
-        if found := script.pairs(lines):
-            return found
-        above = next((place for place, line in enumerate(lines) if line.endswith((":", "："))), len(lines))
-        found = script.read(lines)
-        if not found and (found := script.read(lines[above + 1:])):
-            found[:0] = self._sentences(" ".join(map(str.strip, lines[:above + 1])))
+        found = script.read(lines) or self._script_below(script, lines)
         self._cue = script.rest if found else ""
         if found and not script.ends and found[-1].role in _OUTPUTS and not self._ends(found[-1].lines, following):
             found[-1] = replace(found[-1], role="unknown")
         return found
+
+    def _script_below(self, script: Script, lines: Sequence[str]) -> list[Passage]:
+        """The passages of a script below the first line that ends in a colon."""
+        above = next((place for place, line in enumerate(lines) if line.endswith((":", "："))), len(lines)) + 1
+        found = script.read(lines[above:])
+        return [*self._sentences(" ".join(map(str.strip, lines[:above]))), *found] if found else []
 
     def _ends(self, lines: Sequence[str], following: Sequence[Block]) -> bool:
         """Whether lines have an end before these blocks."""

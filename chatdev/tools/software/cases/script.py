@@ -34,6 +34,11 @@ class _Head:
     free: int = 0
     lines: list[str] = field(default_factory=list)
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it only says something of what stands further below."""
+        return bool(self.cue) and not any(map(str.strip, self.lines))
+
 
 class Script:
     """One reading of the lines of a paragraph, of a list or, with `marked`, of a block that is meant letter by letter.
@@ -61,6 +66,7 @@ class Script:
             if not pair:
                 return []
             found += pair
+        self.ends = bool(found)
         return _all_or_none(found)
 
     def _pair(self, line: str) -> list[Passage]:
@@ -86,14 +92,12 @@ class Script:
 
     def labels(self, lines: Sequence[str]) -> list[Passage]:
         """Lines such as `You type: COMMAND` and `It says: OUTPUT`, or labels with lines below them."""
-        full = [line.strip() for line in lines if line.strip()]
-        inline = [self._inline_label(line) for line in full]
-        if len(full) > 1 and all(inline):
+        full = list(filter(None, map(str.strip, lines)))
+        inline = list(filter(None, map(self._inline_label, full)))
+        if len(full) > 1 and len(inline) == len(full):
             self.ends = True
-            return _all_or_none([passage for passage in inline if passage])
-        if not full or not self._label_head(full[0]) or any(inline):
-            return []
-        return self._below(lines, self._label_head)
+            return _all_or_none(inline)
+        return [] if inline or not full or not self._label_head(full[0]) else self._below(lines, self._label_head)
 
     def _inline_label(self, line: str) -> Passage | None:
         label = _LABEL.match(line)
@@ -118,15 +122,13 @@ class Script:
 
     def session(self, lines: Sequence[str]) -> list[Passage]:
         """Commands, each with what it prints below it. Where one stands after a prompt, all do."""
-        if lines and all(line.lstrip().startswith("> ") for line in lines):
-            lines = [line.lstrip()[2:] for line in lines]
+        lines = _without_quotes(lines)
         first = lines[0].strip() if lines else ""
         prompted = bool(PROMPT.match(first))
         if not self._session_head(first, prompted=prompted):
             return self._below(lines, self._cue_head) if self._cue_head(first) else []
-        if not self._marked and not prompted and any(self._is_hidden(line) for line in lines):
-            return []
-        return self._below(lines, lambda line: self._session_head(line, prompted=prompted))
+        sure = self._marked or prompted or not any(map(self._is_hidden, lines))
+        return self._below(lines, lambda line: self._session_head(line, prompted=prompted)) if sure else []
 
     def _is_hidden(self, line: str) -> bool:
         """Whether a line has a command in it, and is none."""
@@ -152,37 +154,29 @@ class Script:
 
     def _below(self, lines: Sequence[str], head_of: Callable[[str], _Head | None]) -> list[Passage]:
         """The passages of heads and the lines below each of them; none where other lines stand before the first."""
-        heads: list[_Head] = []
-        for line in lines:
-            if head := head_of(line.strip()):
-                heads.append(head)
-            elif heads:
-                heads[-1].lines.append(line)
-        if len(heads) == 1 and heads[0].cue and not any(head.lines for head in heads):
-            return []
-        if any(not head.passages and not any(head.lines) for head in heads[:-1]):
+        heads = _heads_of(lines, head_of)
+        *others, last = heads
+        if not all(head.passages or any(head.lines) for head in others) or (last.is_bare and not others):
             return []
         _add_what_surrounds(heads)
-        found = [passage for head in heads for passage in (*head.passages, *self._lines_of(head))]
-        self.rest = heads[-1].cue if heads and not any(map(str.strip, heads[-1].lines)) else ""
-        return found
+        self.rest = last.cue if last.is_bare else ""
+        return [passage for head in heads for passage in (*head.passages, *self._lines_of(head))]
 
     def _lines_of(self, head: _Head) -> Iterator[Passage]:
         """The lines below a head, as one passage."""
-        text = "\n".join(head.lines).rstrip()
-        if not text:
-            return
-        below = text.split("\n")
+        below = "\n".join(head.lines).rstrip().split("\n")
         lines = without_margin(below) if head.cue or not self._marked else below
-        elided = any(line.strip() in _ELISIONS or _COMMENT.match(line) for line in lines)
-        moved = not self._marked and lines != below and any(line[:1] == " " for line in lines)
-        spoken = moved or (not self._marked and not self._is_shown(lines, free=head.free))
-        names = FILE_NAME.findall(head.cue)
-        yield Passage("unknown" if elided or spoken else head.role, tuple(lines), self._group,
-                      name=names[-1] if names else "", cue=head.cue)
+        literal = self._marked or self._is_shown(lines, free=head.free, moved=lines != below)
+        if lines != [""]:
+            names = FILE_NAME.findall(head.cue)
+            yield Passage(head.role if literal and not any(map(_is_remark, lines)) else "unknown", tuple(lines),
+                          self._group, name=names[-1] if names else "", cue=head.cue)
 
-    def _is_shown(self, lines: Sequence[str], *, free: int) -> bool:
-        """Whether lines without marks are meant letter by letter."""
+    def _is_shown(self, lines: Sequence[str], *, free: int, moved: bool) -> bool:
+        """Whether lines without marks are meant letter by letter. Where they were `moved` to the left, nobody knows
+        what a blank before one of them is."""
+        if moved and any(line[:1] == " " for line in lines):
+            return False
         if len(lines) <= free:
             return True
         return is_literal(lines) and not any(is_sentence(line) or self._in_prose.search(line) for line in lines)
@@ -190,13 +184,34 @@ class Script:
     def _shown_text(self, text: str, role: Role) -> Passage:
         """A text at the end of a line; one without marks may only speak of what is meant."""
         aside = _ASIDE.search(text)
-        rows = says("own_line", aside[0]) if aside else False
-        text = text[:aside.start()] if aside and rows else text
+        if aside and says("own_line", aside[0]):
+            lines = [part.strip() for part in text[:aside.start()].split(",")]
+            return Passage(role if is_literal(lines) else "unknown", tuple(lines), self._group)
         output = strip_marks(text)
-        marked = output != text.strip()
-        literal = marked or (is_literal([output]) and (rows or not aside) and not is_sentence(output))
-        lines = tuple(part.strip() for part in output.split(",")) if rows else (output,)
-        return Passage(role if literal and "\\n" not in output else "unknown", lines, self._group)
+        literal = output != text.strip() or (is_literal([output]) and not aside and not is_sentence(output))
+        return Passage(role if literal and "\\n" not in output else "unknown", (output,), self._group)
+
+
+def _heads_of(lines: Sequence[str], head_of: Callable[[str], _Head | None]) -> list[_Head]:
+    """The heads among lines of which the first is one, with the lines below each."""
+    heads: list[_Head] = []
+    for line in lines:
+        if head := head_of(line.strip()):
+            heads.append(head)
+        elif heads:
+            heads[-1].lines.append(line)
+    return heads
+
+
+def _is_remark(line: str) -> bool:
+    """Whether a line leaves something out, or says something of what is printed."""
+    return line.strip() in _ELISIONS or bool(_COMMENT.match(line))
+
+
+def _without_quotes(lines: Sequence[str]) -> Sequence[str]:
+    """Lines without the mark of a quotation that all of them have."""
+    quoted = all(line.lstrip().startswith("> ") for line in lines)
+    return [line.lstrip()[2:] for line in lines] if quoted else lines
 
 
 def _add_what_surrounds(heads: Sequence[_Head]) -> None:
