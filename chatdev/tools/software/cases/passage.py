@@ -76,11 +76,11 @@ def role_of(cue: str, *, block: bool) -> Role | None:
     rows = rows_of(FILE_NAME.sub(" ", clause))
     if not block and _ends_with_print(clause):
         return "printed"
-    if FILE_NAME.search(clause) or (block and rows is None and FILE_NAME.search(sentence)):
+    if FILE_NAME.search(sentence if block and rows is None else clause):
         return _role_with_name(FILE_NAME.sub(" ", sentence), rows, block=block)
     if rows is None:
         return _role_of_sentence(sentence, clause, block=block)
-    return _role_of_known(sentence, clause, rows) or ("given" if block and _is_given(clause) else None)
+    return _role_of_known(sentence, clause, rows, block=block)
 
 
 def _role_of_sentence(sentence: str, clause: str, *, block: bool) -> Role | None:
@@ -90,9 +90,10 @@ def _role_of_sentence(sentence: str, clause: str, *, block: bool) -> Role | None
     return "given" if _is_given(clause) else _role_of_block(sentence)
 
 
-def _role_of_known(sentence: str, clause: str, rows: set[str]) -> Role | None:
+def _role_of_known(sentence: str, clause: str, rows: set[str], *, block: bool) -> Role | None:
     """The role by a clause whose words are all known; one that says nothing goes on with the clause before it."""
-    return _role_of_clause_before(sentence, clause) if rows == {"filler"} else _role_of_rows(rows, clause)
+    said = _role_of_clause_before(sentence, clause) if rows == {"filler"} else _role_of_rows(rows, clause)
+    return said or ("given" if block and _is_given(clause) else None)
 
 
 def _ends_with_print(clause: str) -> bool:
