@@ -37,21 +37,22 @@ class Plan:
         return self.cases + ((self.own,) if self.own else ())
 
 
-@tool(reads=("task?",))
+@tool(reads=("task?", "examples?"))
 def examples(context: ToolContext) -> list[dict[str, Any]]:
-    """The examples that the request itself gives and that can be read for certain, as cases to try.
+    """The examples that the request gives, as cases to try: those that can be read for certain by rule, and those
+    among the Tester's `examples` that stand there letter by letter.
 
     Each is `{from, files, starts: [{arguments, stdin, prints, writes, status}]}`; what is left open is left out.
     Examples that contradict each other are none.
     """
-    return [case.to_dict() for case in read_request(_request_of(context), any_command()).cases]
+    return [case.to_dict() for case in _sound_cases(read_request(_request_of(context), any_command()), context)]
 
 
 def plan_of(context: ToolContext, command: str) -> Plan:
     """The plan for software that is started by `command`, a pattern."""
     request = _request_of(context)
     reading = read_request(request, any_command())
-    cases = _sound_cases(reading, copied_cases(context.values.get("examples"), request, any_command()))
+    cases = _sound_cases(reading, context)
     done = {act for case in cases for act in case.acts}
     starts = [start for start in _own_starts(context.values.get("commands"), command)
               if start.act not in done and not _is_sample(start, request)]
@@ -77,8 +78,9 @@ def _request_of(context: ToolContext) -> str:
     return str(context.values.get("task") or context.inputs.get("task") or "")
 
 
-def _sound_cases(reading: RequestReading, copied: Iterable[Case]) -> list[Case]:
+def _sound_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
     """The cases of the request, and those of the Tester that try something else and lack nothing."""
+    copied = copied_cases(context.values.get("examples"), _request_of(context), any_command())
     known = [case.acts for case in (*reading.cases, *reading.contradictory)]
     more = [replace(case, files={**(reading.files or {}), **case.files}) for case in copied if case.acts not in known]
     able = [case for case in more if _is_able(case, reading)]
@@ -88,7 +90,7 @@ def _sound_cases(reading: RequestReading, copied: Iterable[Case]) -> list[Case]:
 
 def _is_able(case: Case, reading: RequestReading) -> bool:
     """Whether a case has the files and the input that its program reads."""
-    if reading.facts.reads_typed and any(start.stdin is None for start in case.starts):
+    if reading.facts.reads_typed and not all(start.stdin for start in case.starts):
         return False
     return not lacks_file(case, reading.lacking - case.files.keys(), reading.commands)
 

@@ -1,0 +1,76 @@
+"""What a Tester copied out of a request counts only where it stands there whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatdev.tools.software.cases.tester import copied_cases
+from chatdev.tools.software.plan import any_command
+
+WHOLE = [
+    ("`python main.py 3` prints `9`", "python main.py 3", None, "9"),
+    ("`python main.py 3` prints `9`, then `10`.", "python main.py 3", None, "9\n10"),
+    ("I type python main.py 4 12 and it should print 96 jars, nothing else.", "python main.py 4 12", None, "96 jars"),
+    ("- python main.py lantern prints NRETNAL\n- python main.py key prints YEK", "python main.py key", None, "YEK"),
+    ("me: python main.py king\nprogram: 4", "python main.py king", None, "4"),
+    ("python main.py king -> 4 points", "python main.py king", None, "4 points"),
+    ("| call | prints |\n|---|---|\n| `python main.py 3` | 9 |", "python main.py 3", None, "9"),
+    ("Start it with python main.py. For the lines\n\n800\n1500\n\nit prints 1, since one is above 1000.",
+     "python main.py", "800\n1500\n", "1"),
+    ("For python main.py\n\nTyped:\n31\n54\nAnswer:\nlongest: 54 cm", "python main.py", "31\n54", "longest: 54 cm"),
+    ("python main.py gets the lines red, green and blue and prints `3`.", "python main.py", "red\ngreen\nblue", "3"),
+    ("python main.py 501 20\n481 left\n\nThat is the idea.", "python main.py 501 20", None, "481 left"),
+    ("`python main.py 3` gibt `9` aus.", "python main.py 3", None, "9"),
+    ("运行 `python main.py 3` 输出 `9`。", "python main.py 3", None, "9"),
+]
+
+
+@pytest.mark.parametrize(("request_text", "command", "stdin", "prints"), WHOLE)
+def test_what_is_whole_counts(request_text: str, command: str, stdin: str | None, prints: str) -> None:
+    (start,) = _copied(request_text, command, stdin, prints)
+    assert start.prints == prints
+
+
+PARTS = [
+    ("`python main.py 3` prints `9`, then `10`.", "python main.py 3", None, "9"),
+    ("python main.py 4 12 should print 96 jars and nothing else.", "python main.py 4 12", None, "96"),
+    ("python main.py 2\n\nprints\n\n2\n4\n6", "python main.py 2", None, "2\n4"),
+    ("python main.py 2\n\nprints\n\n2\n4\n6", "python main.py 2", None, "4\n6"),
+    ("Typed:\n31\n54\n27\nAnswer:\nlongest: 54 cm", "python main.py", "31\n54\n27", "54 cm"),
+    ("Typed:\n31\n54\n27\nAnswer:\nlongest: 54 cm", "python main.py", "31\n54", "longest: 54 cm"),
+    ("python main.py gets the lines red, green and blue and prints `3`.", "python main.py", "red\ngreen", "3"),
+    ("python main.py 3 prints red, green and blue.", "python main.py 3", None, "red"),
+    ("python main.py 3 prints something like `9`.", "python main.py 3", None, "9"),
+    ("python main.py 3 might print 9.", "python main.py 3", None, "9"),
+    ("`python main.py 3` druckt jetzt falsch `9`.", "python main.py 3", None, "9"),
+    ("`python main.py 3` prints `...`.", "python main.py 3", None, "..."),
+    ("`python main.py 3` prints `9`.\n`python main.py 4` prints `16`.", "python main.py 3", None, "16"),
+    ("`python main.py 3` prints `9`.", "python main.py 4", None, "9"),
+    ("`python main.py 3` prints `9`.", "python main.py 3", None, "``"),
+]
+
+
+@pytest.mark.parametrize(("request_text", "command", "stdin", "prints"), PARTS)
+def test_half_of_an_example_is_none(request_text: str, command: str, stdin: str | None, prints: str) -> None:
+    assert _copied(request_text, command, stdin, prints) == []
+
+
+def test_the_program_is_no_file_of_the_customer() -> None:
+    request = "The list words.txt has:\n\napple\npear\n\n`python main.py words.txt` prints `2`."
+    start = {"command": "python main.py words.txt", "stdin": "", "prints": "2"}
+    files = {"main.py": "print(2)", "words.txt": "apple\npear\n"}
+    (case,) = copied_cases([{"files": files, "starts": [start]}], request, any_command())
+    assert case.files == {"words.txt": "apple\npear\n"}
+    for text in ("apple\n", "apple\nplum\n", "pear\n"):
+        assert copied_cases([{"files": {"words.txt": text}, "starts": [start]}], request, any_command()) == []
+
+
+def test_long_requests_are_looked_through_quickly() -> None:
+    request = "`python main.py 3` prints `9`, 9, 9\n" * 500
+    start = {"command": "python main.py 3", "prints": "9 " * 2000}
+    assert copied_cases([{"starts": [start] * 20}] * 200, request, any_command()) == []
+
+
+def _copied(request: str, command: str, stdin: str | None, prints: str) -> list[object]:
+    start = {"command": command, "prints": prints, **({"stdin": stdin} if stdin else {})}
+    return [start for case in copied_cases([{"starts": [start]}], request, any_command()) for start in case.starts]
