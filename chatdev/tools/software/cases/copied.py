@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from chatdev.tools.software.cases.sentences import command_in_prose
 from chatdev.tools.software.cases.wording import begins_with, last_clause, last_sentence, rows_of, says
 
 Meaning = Literal["printed", "typed", "holds"]
@@ -38,7 +37,7 @@ class CopiedRequest:
 
     def __init__(self, request: str, command: str) -> None:
         self.text = request
-        self._command = command_in_prose(command)
+        self._command = re.compile(rf"(?<![\w./-])(?:{command})(?=[\s{_MARK}|?:,.;]|$)")
         raw = request.splitlines()[:_MOST_LINES]
         self._fences = [bool(_FENCE.match(line.strip())) for line in raw]
         self._lines = [_plain(line) for line in raw]
