@@ -19,7 +19,8 @@ def first_draft(records: Iterable[Mapping[str, Any]]) -> dict[str, bytes] | None
     """The software of the assistant's first reply in the phase that delivered first; empty where that reply could not
     be read, None where nothing was delivered."""
     records = list(records)
-    delivered = next((entry["place"] for entry in records if entry["kind"] == "DeliveryApplied"), None)
+    delivered = next((entry["place"] for entry in records
+                      if entry["kind"] == "DeliveryApplied" and any(map(_is_file, entry["written"]))), None)
     if delivered is None:
         return None
     phase = Place(delivered).nearest_step
@@ -31,6 +32,11 @@ def first_draft(records: Iterable[Mapping[str, Any]]) -> dict[str, bytes] | None
         return parse_files(marked.body, {}).software
     except Unreadable:
         return {}
+
+
+def _is_file(written: str) -> bool:
+    """Whether what a delivery wrote is a file, and no name of long-term memory: an example, a list of commands."""
+    return not written.isidentifier()
 
 
 def count_passed_checks(run: FinishedRun, accept: Accept, bench: Bench) -> int | None:

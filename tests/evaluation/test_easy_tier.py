@@ -91,3 +91,13 @@ def test_the_study_says_how_far_a_verdict_can_be_trusted() -> None:
     assert "| chatdev | 0 | 0 | 2 | 0 | 2 | 0 |" in text
     assert "| chatdev | 800 | 800 | 8.0 |" in text
     assert "Study easy-tuning: 4 runs measured" in text
+
+
+def test_what_the_tester_wrote_down_is_no_draft() -> None:
+    examples, coding = "examples#1/round-1/assistant", "coding#1/round-1/assistant"
+    records = [
+        {"kind": "Activity", "place": examples, "result": {"text": "[]"}},
+        {"kind": "DeliveryApplied", "place": examples, "written": ["examples"], "deleted": []},
+        {"kind": "Activity", "place": coding, "result": {"text": program(RIGHT)}},
+        {"kind": "DeliveryApplied", "place": coding, "written": ["main.py"], "deleted": []}]
+    assert first_draft(records) == {"main.py": f"{RIGHT}\n".encode()}
