@@ -17,8 +17,8 @@ from tests.support.shop import Shop
 COMPANY = Company.load("chatdev").config
 CLI = "Command-line application"
 GIVEN: dict[str, Any] = {"task": "Count.", "modality": CLI, "language": "Python", "design": None, "trial": None,
-                         "software": {"main.py": "print(1)\n"}, "packages": {"names": [], "file": ""},
-                         "feedback": {"report": "It crashed."}}
+                         "promised": [], "software": {"main.py": "print(1)\n"},
+                         "packages": {"names": [], "file": ""}, "feedback": {"report": "It crashed."}}
 
 
 def opening(phase: str, **given: Any) -> str:
