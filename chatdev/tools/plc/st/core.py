@@ -3,8 +3,8 @@
 The checker (`elaborate.py`) makes it out of the syntax tree: names are resolved, every expression has a type, every
 conversion is said, `CASE` is a choice of tests and every loop one form. What a construct means is written here once.
 
-Values are Python's: bool, int (INT, WORD, TIME in milliseconds, an enumeration's number), float, list (an array, from its
-lower bound on), dict (a structure or the data of a function block, by lower-case names).
+Values are Python's: bool, int (INT, WORD, TIME in milliseconds, an enumeration's number), float, list (an array, from
+its lower bound on), dict (a structure or the data of a function block, by lower-case names).
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A structure, or the data of a function block, of which `block` names the routine (else empty). Names are lower case in
-    all of the core."""
+    """A structure, or the data of a function block, of which `block` names the routine (else empty). Names are lower
+    case in all of the core."""
 
     name: str
     fields: tuple[Field, ...]
@@ -110,7 +110,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Bit:
-    """Bit number `index` (0 is the lowest) of an integer or bit string: `word.%X3`, `word.3`. It can be written, too."""
+    """Bit number `index` (0 is the lowest) of an integer or bit string: `word.%X3`, `word.3`. It can be written."""
 
     place: Place
     index: int
@@ -121,7 +121,8 @@ class Bit:
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An operator on operands that have one type by now: `neg`, `not` (one operand), `+ - * / mod **`, `and or xor`
-    (also of bit strings), `= <> < <= > >=`, `and_then`, `or_else`. All operands are evaluated but those of the last two.
+    (also of bit strings), `= <> < <= > >=`, `and_then`, `or_else`. All operands are evaluated but those of the last
+    two.
 
     Integers wrap; `/` truncates towards zero and `mod` has the sign of the dividend; a divisor of 0 is a run-time error
     for integers, and gives infinity or NaN for REAL. `+ - * /` of TIME with numbers are said by conversions."""
@@ -135,8 +136,8 @@ class Operation:
 @dataclass(frozen=True, slots=True)
 class Convert:
     """A value in another scalar type: integers and bit strings keep their low bits (and extend by sign if the operand's
-    type is signed), REAL to integer rounds half to even and then keeps the low bits (NaN and infinity give 0), BOOL is 0
-    or 1, a number is TRUE unless it is 0, TIME counts in milliseconds."""
+    type is signed), REAL to integer rounds half to even and then keeps the low bits (NaN and infinity give 0), BOOL is
+    0 or 1, a number is TRUE unless it is 0, TIME counts in milliseconds."""
 
     operand: Expression
     type: Scalar
@@ -145,8 +146,8 @@ class Convert:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A standard function (`st/functions.py` says what each means; names are upper case). CYCLE_TIME() is the time since
-    the scan before, in TIME; interpreter and verifier know it."""
+    """A standard function (`st/functions.py` says what each means; names are upper case). CYCLE_TIME() is the time
+    since the scan before, in TIME; interpreter and verifier know it."""
 
     function: str
     operands: tuple[Expression, ...]
@@ -156,7 +157,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A function of the source: `operands` are its inputs in the order of its declaration (all of them, defaults said)."""
+    """A function of the source: `operands` are its inputs in the order of its declaration (all of them, defaults
+    said)."""
 
     routine: str
     operands: tuple[Expression, ...]
