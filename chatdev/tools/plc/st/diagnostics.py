@@ -1,0 +1,107 @@
+"""What the checker says of a source: where, what was found, what is allowed, and what to do about it.
+
+The sentences are data beside this module (`messages.yaml`), one for each code.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from chatdev.tools.base import template
+from chatdev.tools.plc.st.core import Span
+
+Severity = Literal["error", "warning"]
+MOST_ERRORS = 25
+"""After so many errors the reading ends: what follows is most often one mistake seen again and again."""
+_SHOWN_WIDTH = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding. `code` names its sentence in `messages.yaml`; `hint` is the remedy, or empty."""
+
+    severity: Severity
+    code: str
+    message: str
+    span: Span
+    hint: str = ""
+
+
+class TooManyErrors(Exception):
+    """The source has more errors than are worth a look."""
+
+
+class Findings:
+    """The diagnostics of one reading."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int, str], Diagnostic] = {}
+        self._errors = 0
+
+    def report(self, code: str, span: Span, /, **facts: Any) -> None:
+        """Add the finding `code`; the facts go into its sentence. The same one at the same place counts once."""
+        row = messages()[code]
+        severity: Severity = "warning" if row.get("warning") else "error"
+        place = (span.line, span.column, code)
+        if place in self._found:
+            return
+        if severity == "error":
+            if self._errors == MOST_ERRORS:
+                raise TooManyErrors
+            self._errors += 1
+        self._found[place] = Diagnostic(severity, code, _render(row["says"], facts), span,
+                                        _render(row.get("hint", ""), facts))
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error among them."""
+        return self._errors > 0
+
+    def in_order(self) -> tuple[Diagnostic, ...]:
+        """All of them as the source goes."""
+        return tuple(sorted(self._found.values(), key=lambda found: (found.span.line, found.span.column)))
+
+
+def format_diagnostics(source: str, diagnostics: Sequence[Diagnostic]) -> str:
+    """A text that shows each diagnostic with its line of the source and a caret below the place."""
+    lines = source.splitlines()
+    return "\n".join(_format(lines, diagnostic) for diagnostic in diagnostics)
+
+
+def find_nearest(name: str, known: Sequence[str]) -> str:
+    """The known name that `name` was probably meant to be, or nothing."""
+    written = {one.lower(): one for one in known}
+    found = get_close_matches(name.lower(), list(written), n=1, cutoff=0.6)
+    return written[found[0]] if found else ""
+
+
+@functools.cache
+def messages() -> dict[str, dict[str, Any]]:
+    """All that can be said: code -> `says`, `hint`, `warning` (whether it is one)."""
+    rows: dict[str, dict[str, Any]] = yaml.safe_load(
+        Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8"))
+    return rows
+
+
+def _render(source: str, facts: dict[str, Any]) -> str:
+    return str(template(source).render(facts)).strip() if source else ""
+
+
+def _format(lines: Sequence[str], diagnostic: Diagnostic) -> str:
+    span = diagnostic.span
+    head = f"{span}: {diagnostic.severity}: {diagnostic.message}"
+    hint = f"\n  hint: {diagnostic.hint}" if diagnostic.hint else ""
+    if not 0 < span.line <= len(lines):
+        return head + hint
+    start = max(0, span.column - _SHOWN_WIDTH // 2)
+    shown = "".join(c if c.isprintable() else " " for c in lines[span.line - 1][start:start + _SHOWN_WIDTH])
+    last = span.end_column if span.end_line == span.line else len(lines[span.line - 1])
+    width = max(1, min(last, start + len(shown)) - span.column + 1)
+    return f"{head}\n  {shown}\n  {' ' * (span.column - 1 - start)}{'^' * width}{hint}"

@@ -1,0 +1,76 @@
+"""Give calls of function blocks their meaning: what is written first, what is bound, and what is copied out."""
+
+from __future__ import annotations
+
+from chatdev.tools.plc.st.core import Invoke, Place, Record, Statement, Variable
+from chatdev.tools.plc.st.elaborate_call import match_arguments
+from chatdev.tools.plc.st.elaborate_expression import elaborate, elaborate_as
+from chatdev.tools.plc.st.elaborate_place import elaborate_place, elaborate_target
+from chatdev.tools.plc.st.scalars import describe_type
+from chatdev.tools.plc.st.scope import Scope, Signature
+from chatdev.tools.plc.st.syntax import Argument, Invocation, Member, Name
+
+
+def elaborate_block_call(node: Invocation, scope: Scope) -> Statement:
+    """A call as a statement. Raises Reject, with the error reported, if it has no meaning."""
+    _refuse_functions(node, scope)
+    instance = elaborate_place(node.callee, scope, elaborate)
+    type_ = instance.type
+    if not isinstance(instance, Place) or not isinstance(type_, Record) or not type_.block:
+        raise scope.reject("no-block", node.callee.span, found=describe_type(type_))
+    signature = scope.world.signatures[type_.block]
+    name = node.callee.text if isinstance(node.callee, Name | Member) else signature.written
+    scope.calls.setdefault(type_.block, node.span)
+    parameters = [one.name for one in signature.of_section("input", "in_out")]
+    results = [one.name for one in signature.of_section("output")]
+    given = match_arguments([one for one in node.arguments if not one.is_output], parameters,
+                            f"{name} ({signature.written})", scope)
+    taken = match_arguments([one for one in node.arguments if one.is_output], results,
+                            f"{name} ({signature.written})", scope)
+    inputs = tuple((one.name, elaborate_as(given[one.name].value, one.type, scope,
+                                           f"the input '{one.written}' of {signature.written}"))
+                   for one in signature.of_section("input") if one.name in given)
+    outputs = tuple((_bind(one, taken[one.name], node, signature, scope), one.name)
+                    for one in signature.of_section("output") if one.name in taken)
+    in_outs = tuple((one.name, _bind(one, given.get(one.name), node, signature, scope))
+                    for one in signature.of_section("in_out"))
+    in_outs += tuple(_bind_globals(type_.block, node, scope))
+    return Invoke(instance, type_.block, inputs, outputs, in_outs, node.span)
+
+
+def _refuse_functions(node: Invocation, scope: Scope) -> None:
+    """A function, or the name of a block instead of an instance's, is no statement."""
+    if not isinstance(node.callee, Name) or scope.find(node.callee.key) is not None:
+        return
+    key, text = node.callee.key, node.callee.text
+    signature = scope.world.signatures.get(key)
+    if signature is not None and signature.kind != "function":
+        raise scope.reject("block-as-instance", node.callee.span, name=text)
+    elaborate(node, scope)
+    raise scope.reject("unused-result", node.span, name=text)
+
+
+def _bind(variable: Variable, argument: Argument | None, node: Invocation, signature: Signature,
+          scope: Scope) -> Place:
+    """The place that an output is copied to, or that an in-out stands for."""
+    if argument is None:
+        raise scope.reject("unbound", node.span, name=variable.written, callee=signature.written,
+                           type=describe_type(variable.type))
+    target = elaborate_target(argument.value, scope, elaborate)
+    if not isinstance(target, Place):
+        raise scope.reject("bit-bound", argument.span, name=variable.written)
+    if variable.type != target.type:
+        raise scope.reject("output-type", argument.span, name=variable.written, callee=signature.written,
+                           found=describe_type(variable.type), wanted=describe_type(target.type))
+    return target
+
+
+def _bind_globals(block: str, node: Invocation, scope: Scope) -> list[tuple[str, Place]]:
+    """The global variables that the block uses, by their names."""
+    bound = []
+    for name in scope.world.globals_of.get(block, ()):
+        if name in scope.variables:
+            raise scope.reject("global-hidden", node.span, name=scope.world.globals[name].written)
+        scope.used_globals.add(name)
+        bound.append((name, Place(name, (), scope.world.globals[name].type, node.span)))
+    return bound

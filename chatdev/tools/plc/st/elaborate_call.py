@@ -1,0 +1,171 @@
+"""Give calls of functions their meaning: standard ones, conversions, operators by name, and those of the source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from chatdev.tools.plc.st.coerce import coerce, convert, meet
+from chatdev.tools.plc.st.core import Apply, Call, Constant, Expression, Scalar, Variable
+from chatdev.tools.plc.st.diagnostics import find_nearest
+from chatdev.tools.plc.st.functions import FUNCTIONS, OPERATORS, StandardFunction
+from chatdev.tools.plc.st.scalars import LREAL, REAL, SCALARS, TIME, describe_type, is_loose, settle
+from chatdev.tools.plc.st.scope import Scope, Signature
+from chatdev.tools.plc.st.syntax import Argument, Binary, Invocation, Name, Node, Unary
+
+Elaborate = Callable[[Node, Scope], Expression]
+_CONVERSION = re.compile(r"(?:([A-Z]+)_)?TO_([A-Z]+)")
+_CHAINS = ("ADD", "MUL", "AND", "OR", "XOR")
+
+
+def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
+    """A call within an expression. `elaborate` reads the arguments."""
+    if not isinstance(node.callee, Name):
+        raise scope.reject("no-function", node.callee.span, name="this")
+    name = node.callee
+    if scope.find(name.key) is not None:
+        raise scope.reject("block-in-expression", node.span, name=name.text)
+    signature = scope.world.signatures.get(name.key)
+    if signature is not None and signature.kind == "function":
+        return _apply(signature, node, scope, elaborate)
+    upper = name.key.upper()
+    if signature is None and upper in FUNCTIONS:
+        return _call_standard(upper, FUNCTIONS[upper], node, scope, elaborate)
+    if signature is None and upper in OPERATORS:
+        return elaborate(_as_operator(upper, node, scope), scope)
+    conversion = _CONVERSION.fullmatch(upper)
+    if signature is None and conversion and conversion[2].lower() in SCALARS:
+        return _convert(conversion[1], conversion[2], node, scope, elaborate)
+    if upper == "CYCLE_TIME" and scope.is_standard:
+        return Call(upper, (), TIME, node.span)
+    raise _reject_callee(name, signature, scope)
+
+
+def match_arguments(arguments: Sequence[Argument], parameters: Sequence[str], callee: str,
+                    scope: Scope) -> dict[str, Argument]:
+    """The arguments by the (lower-case) parameters that they are for, which stand in their order."""
+    found: dict[str, Argument] = {}
+    for index, argument in enumerate(arguments):
+        name = argument.name
+        if not name:
+            if index >= len(parameters):
+                raise scope.reject("too-many-arguments", argument.span, callee=callee, most=len(parameters),
+                                   known=", ".join(parameters))
+            name = parameters[index]
+        if name not in parameters:
+            raise scope.reject("unknown-parameter", argument.span, callee=callee, name=name,
+                               near=find_nearest(name, list(parameters)), known=", ".join(parameters))
+        if name in found:
+            raise scope.reject("twice-given", argument.span, callee=callee, name=name)
+        found[name] = argument
+    return found
+
+
+def _apply(signature: Signature, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
+    """A function of the source; inputs that are left out have the value of their declaration."""
+    inputs = signature.of_section("input")
+    given = match_arguments(node.arguments, [one.name for one in inputs], signature.written, scope)
+    scope.calls.setdefault(signature.name, node.span)
+    if signature.result is None:
+        raise scope.reject_unknown(signature.name, signature.written, node.span)
+    if not given and inputs and not node.arguments:
+        raise scope.reject("missing-arguments", node.span, callee=signature.written,
+                           known=", ".join(one.written for one in inputs))
+    operands = tuple(_operand(one, given.get(one.name), signature, scope, elaborate) for one in inputs)
+    return Apply(signature.name, operands, signature.result, node.span)
+
+
+def _operand(variable: Variable, argument: Argument | None, signature: Signature, scope: Scope,
+             elaborate: Elaborate) -> Expression:
+    if argument is None:
+        return Constant(variable.initial, variable.type)
+    return coerce(elaborate(argument.value, scope), variable.type, scope,
+                  f"the input '{variable.written}' of {signature.written}")
+
+
+def _call_standard(name: str, function: StandardFunction, node: Invocation, scope: Scope,
+                   elaborate: Elaborate) -> Expression:
+    parameters = _parameters(function, len(node.arguments))
+    given = match_arguments(node.arguments, [one.lower() for one, _ in parameters], name, scope)
+    missing = [one for one, _ in parameters if one.lower() not in given]
+    if missing:
+        raise scope.reject("missing-arguments", node.span, callee=name, known=", ".join(missing))
+    operands = [elaborate(given[one.lower()].value, scope) for one, _ in parameters]
+    same = [operand for operand, (_, type_) in zip(operands, parameters, strict=True) if not type_]
+    common = _common_type(name, function, same, node, scope)
+    types = [SCALARS[type_.lower()] if type_ else common for _, type_ in parameters]
+    typed = tuple(coerce(operand, type_, scope, f"the input '{one}' of {name}")
+                  for operand, type_, (one, _) in zip(operands, types, parameters, strict=True))
+    return Call(name, typed, SCALARS[function.result.lower()] if function.result else common, node.span)
+
+
+def _parameters(function: StandardFunction, count: int) -> list[tuple[str, str]]:
+    wanted = max(count, len(function.parameters)) if function.repeats else len(function.parameters)
+    return [found for index in range(wanted) if (found := function.parameter(index))]
+
+
+def _common_type(name: str, function: StandardFunction, operands: list[Expression], node: Invocation,
+                 scope: Scope) -> Scalar:
+    """The type in which the operands meet. Integers are taken as REAL where a function knows reals only."""
+    first = operands[0]
+    for operand in operands[1:]:
+        met = meet(first, operand)
+        if met is None:
+            raise scope.reject("wrong-operands", node.span, operator=name, left=describe_type(first.type),
+                               right=describe_type(operand.type), wanted="values of one type", negated=False)
+        first = met[0] if not is_loose(met[0].type) or met[0].type == met[2] else met[1]
+    type_ = settle(first).type
+    if isinstance(type_, Scalar) and type_.kind == "int" and function.kinds == ("real",):
+        type_ = LREAL if type_.bits > 24 else REAL
+    if not isinstance(type_, Scalar) or type_.kind not in function.kinds:
+        raise scope.reject("wrong-operand", node.span, operator=name, found=describe_type(type_),
+                           wanted=_describe_kinds(function))
+    return type_
+
+
+def _describe_kinds(function: StandardFunction) -> str:
+    words = {"bool": "BOOL", "int": "an integer", "bits": "a bit string (BYTE, WORD, DWORD, LWORD)", "real": "a REAL",
+             "time": "a TIME", "enum": "an enumeration", "string": "a STRING"}
+    return " or ".join(words[kind] for kind in function.kinds)
+
+
+def _as_operator(name: str, node: Invocation, scope: Scope) -> Node:
+    """`ADD(a, b, c)` as `a + b + c`."""
+    values = [argument.value for argument in node.arguments]
+    count = 1 if name == "NOT" else 2
+    if len(values) < count or (len(values) > count and name not in _CHAINS):
+        raise scope.reject("argument-count", node.span, callee=name, wanted=count, found=len(values))
+    if name == "NOT":
+        return Unary("not", values[0], node.span)
+    chain = values[0]
+    for value in values[1:]:
+        chain = Binary(OPERATORS[name], chain, value, node.span)
+    return chain
+
+
+def _convert(source: str | None, target: str, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
+    """`INT_TO_REAL(x)` and `TO_REAL(x)`; the operand goes into the type that is named first."""
+    if len(node.arguments) != 1:
+        raise scope.reject("argument-count", node.span, callee=f"{source or ''}_TO_{target}".lstrip("_"), wanted=1,
+                           found=len(node.arguments))
+    operand = elaborate(node.arguments[0].value, scope)
+    if source and source.lower() in SCALARS and not _is_enum(operand):
+        operand = coerce(operand, SCALARS[source.lower()], scope, f"the input of {source}_TO_{target}")
+    operand = settle(operand)
+    type_ = operand.type
+    if not isinstance(type_, Scalar) or "string" in (type_.kind, SCALARS[target.lower()].kind):
+        raise scope.reject("no-conversion", node.span, found=describe_type(type_), wanted=target)
+    return convert(operand, SCALARS[target.lower()])
+
+
+def _is_enum(operand: Expression) -> bool:
+    return isinstance(operand.type, Scalar) and operand.type.kind == "enum"
+
+
+def _reject_callee(name: Name, signature: Signature | None, scope: Scope) -> Exception:
+    if signature is not None:
+        return scope.reject("block-as-function", name.span, name=signature.written)
+    if scope.world.broken or name.key in scope.world.lost:
+        return scope.reject_unknown(name.key, name.text, name.span)
+    known = [*FUNCTIONS, *OPERATORS, *(one.written for one in scope.world.signatures.values())]
+    return scope.reject("unknown-function", name.span, name=name.text, near=find_nearest(name.text, known))

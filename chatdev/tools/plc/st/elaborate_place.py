@@ -1,0 +1,147 @@
+"""Find what a name, a member or an element means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chatdev.tools.plc.st.coerce import coerce
+from chatdev.tools.plc.st.core import Array, Bit, Constant, Expression, Field, Place, Record, Scalar
+from chatdev.tools.plc.st.diagnostics import find_nearest
+from chatdev.tools.plc.st.scalars import BOOL, DINT, describe_type, is_loose, settle
+from chatdev.tools.plc.st.scope import Scope, constant_of
+from chatdev.tools.plc.st.syntax import Invocation, Member, Name, Node, Subscript
+
+Elaborate = Callable[[Node, Scope], Expression]
+
+
+def elaborate_place(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Bit | Constant:
+    """A variable or what is in it, or the constant of that name. `elaborate` reads the indices."""
+    if isinstance(node, Name):
+        return _find_name(node, scope)
+    if isinstance(node, Member):
+        value = _find_value(node, scope)
+        return value or _enter_member(_base(node.base, scope, elaborate), node, scope)
+    if isinstance(node, Subscript):
+        return _enter_elements(_base(node.base, scope, elaborate), node, scope, elaborate)
+    if isinstance(node, Invocation):
+        raise scope.reject("result-parts", node.span)
+    raise scope.reject("no-place", node.span)
+
+
+def elaborate_target(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Bit:
+    """A place that may be written. Raises Reject, with the error reported, if it is none."""
+    place = elaborate_place(node, scope, elaborate)
+    if isinstance(place, Constant):
+        written = node.text if isinstance(node, Name | Member) else ""
+        raise scope.reject("assign-constant", node.span, name=written)
+    root = (place.place if isinstance(place, Bit) else place).root
+    variable = scope.find(root)
+    if variable is None:
+        return place
+    name = variable.written or root
+    if variable.section == "constant":
+        raise scope.reject("assign-constant", node.span, name=name)
+    steps = (place.place if isinstance(place, Bit) else place).steps
+    if variable.section == "input" and not scope.is_standard:
+        scope.report("assign-input", node.span, name=name)
+    if root in scope.counters and not steps:
+        scope.report("assign-counter", node.span, name=name)
+    if isinstance(variable.type, Record) and variable.type.block and len(steps) == 1:
+        section = next(part.section for part in variable.type.fields if part.name == steps[0])
+        if section != "input":
+            raise scope.reject("assign-member", node.span, name=f"{name}.{steps[0]}", section=section)
+    return place
+
+
+def _base(node: Node, scope: Scope, elaborate: Elaborate) -> Place:
+    base = elaborate_place(node, scope, elaborate)
+    if not isinstance(base, Place):
+        raise scope.reject("no-parts", node.span, type=describe_type(base.type))
+    return base
+
+
+def _find_name(node: Name, scope: Scope) -> Place | Constant:
+    variable = scope.find(node.key)
+    if variable is not None:
+        return constant_of(variable, node.span) or Place(node.key, (), variable.type, node.span)
+    values = scope.world.values.get(node.key, [])
+    if len(values) > 1:
+        raise scope.reject("ambiguous-value", node.span, name=node.text,
+                           types=", ".join(f"{type_.name}#{node.text}" for type_, _ in values))
+    if values:
+        return Constant(values[0][1], values[0][0], node.span)
+    raise scope.reject_unknown(node.key, node.text, node.span)
+
+
+def _find_value(node: Member, scope: Scope) -> Constant | None:
+    """`Type.Value` of an enumeration, if the base is the name of one and no variable's."""
+    if not isinstance(node.base, Name) or scope.find(node.base.key) is not None:
+        return None
+    type_ = scope.world.types.get(node.base.key, (None, None))[0]
+    if not isinstance(type_, Scalar) or type_.kind != "enum":
+        return None
+    names = [name.lower() for name in type_.names]
+    if node.key not in names:
+        raise scope.reject("unknown-member", node.span, name=node.text, base=type_.name,
+                           near=find_nearest(node.text, type_.names), known=", ".join(type_.names[:12]))
+    return Constant(names.index(node.key) + (type_.low or 0), type_, node.span)
+
+
+def _enter_member(base: Place, node: Member, scope: Scope) -> Place | Bit:
+    type_ = base.type
+    if node.key.isdigit():
+        return _enter_bit(base, int(node.key), node, scope)
+    if not isinstance(type_, Record):
+        raise scope.reject("no-parts", node.span, type=describe_type(type_))
+    part = next((part for part in type_.fields if part.name == node.key), None)
+    if part is None or not _is_visible(part, type_, scope):
+        known = [part.name for part in type_.fields if _is_visible(part, type_, scope)]
+        if part is not None:
+            raise scope.reject("private-member", node.span, name=node.text, block=describe_type(type_),
+                               known=", ".join(known[:12]))
+        raise scope.reject("unknown-member", node.span, name=node.text, base=_describe_base(node.base, type_),
+                           near=find_nearest(node.text, known), known=", ".join(known[:12]))
+    return Place(base.root, (*base.steps, node.key), part.type, node.span)
+
+
+def _is_visible(part: Field, record: Record, scope: Scope) -> bool:
+    """Outside of a function block its inputs and outputs are seen; a property sees all."""
+    return not record.block or part.section in ("input", "output") or scope.sees_all
+
+
+def _describe_base(node: Node, type_: Record) -> str:
+    written = node.text if isinstance(node, Name | Member) else "the element"
+    return f"{written} ({describe_type(type_)})"
+
+
+def _enter_bit(base: Place, index: int, node: Member, scope: Scope) -> Bit:
+    type_ = base.type
+    if not isinstance(type_, Scalar) or type_.kind not in ("int", "bits"):
+        raise scope.reject("no-parts", node.span, type=describe_type(type_))
+    if index >= type_.bits:
+        raise scope.reject("no-bit", node.span, index=index, type=type_.name, last=type_.bits - 1)
+    return Bit(base, index, BOOL, node.span)
+
+
+def _enter_elements(base: Place, node: Subscript, scope: Scope, elaborate: Elaborate) -> Place:
+    place = base
+    for index in node.indices:
+        if not isinstance(place.type, Array):
+            raise scope.reject("no-elements", node.span, type=describe_type(base.type), count=len(node.indices))
+        step = _elaborate_index(index, place.type, scope, elaborate)
+        place = Place(place.root, (*place.steps, step), place.type.element, node.span)
+    return place
+
+
+def _elaborate_index(node: Node, array: Array, scope: Scope, elaborate: Elaborate) -> Expression:
+    index = elaborate(node, scope)
+    type_ = index.type
+    if isinstance(type_, Scalar) and type_.kind == "bits" and not isinstance(index, Constant):
+        index = coerce(index, DINT, scope, "an index")
+    elif not isinstance(type_, Scalar) or type_.kind not in ("int", "enum"):
+        raise scope.reject("wrong-index", node.span, found=describe_type(type_))
+    if isinstance(index, Constant) and not array.low <= index.value <= array.high:
+        raise scope.reject("index-range", node.span, index=index.value, low=array.low, high=array.high)
+    return settle(index) if is_loose(index.type) else index
+
+

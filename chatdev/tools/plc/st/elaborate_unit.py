@@ -1,0 +1,169 @@
+"""Declare functions, function blocks and programs: their variables, and the data of blocks, before any body is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chatdev.tools.plc.st.core import Field, Record, Span, Type, Value, Variable
+from chatdev.tools.plc.st.elaborate_initial import elaborate_initial
+from chatdev.tools.plc.st.elaborate_type import Types
+from chatdev.tools.plc.st.scalars import SCALARS
+from chatdev.tools.plc.st.scope import Reject, Scope, Signature, World
+from chatdev.tools.plc.st.syntax import Declaration, Name, Unit
+
+_NOT_STORED = ("temp", "in_out")
+
+
+class Units:
+    """The routines of a source, declared as they are asked for."""
+
+    types: Types
+
+    def __init__(self, world: World, units: Sequence[Unit]) -> None:
+        self._world = world
+        self._units: dict[str, Unit] = {}
+        self._open: list[str] = []
+        self._order: list[Unit] = []
+        self._lost: dict[str, set[str]] = {}
+        for unit in units:
+            if unit.name.key in self._units or unit.name.key in SCALARS:
+                world.findings.report("declared-twice", unit.name.span, name=unit.name.text, what="routine",
+                                      line=self._units[unit.name.key].span.line if unit.name.key in self._units else 0)
+            else:
+                self._units[unit.name.key] = unit
+        for name, routine in world.standard.items():
+            if name not in self._units:
+                world.signatures[name] = Signature(name, routine.written, "block", routine.variables,
+                                                   record=make_record(routine.written, name, routine.variables))
+
+    def block_names(self) -> list[str]:
+        """The function blocks that there are, as they are written."""
+        return [*(unit.name.text for unit in self._units.values() if unit.kind == "block"),
+                *(one.written for one in self._world.signatures.values())]
+
+    def find_block(self, key: str, span: Span) -> Record | None:
+        """The data of a function block; None if there is none of this name. Raises Reject for one within itself."""
+        if key in self._open:
+            circle = [self._units[one].name.text for one in (*self._open[self._open.index(key):], key)]
+            raise Scope(self._world, {}).reject("recursion", span, circle=" contains ".join(circle))
+        unit = self._units.get(key)
+        if unit is not None:
+            return self._declare(unit).record if unit.kind == "block" else None
+        standard = self._world.signatures.get(key)
+        if standard is None or key not in self._world.standard:
+            return None
+        self._world.standard_used.add(key)
+        return standard.record
+
+    def declare_globals(self, declarations: Sequence[Declaration]) -> None:
+        """Global variables and constants."""
+        scope = Scope(self._world, {}, broken=self._world.broken)
+        for variable in self._declare_variables(declarations, scope, self._world.lost, self._world.globals, ""):
+            self._world.globals[variable.name] = variable
+
+    def declare_all(self) -> None:
+        """Every routine of the source."""
+        for unit in self._units.values():
+            self._declare(unit)
+
+    def in_order_of_use(self) -> list[Unit]:
+        """All routines, function blocks behind those that they contain."""
+        return self._order
+
+    def lost_names(self, unit: Unit) -> frozenset[str]:
+        """Variables whose declaration had an error."""
+        return frozenset(self._lost[unit.name.key])
+
+    def check_externals(self, unit: Unit, scope: Scope) -> None:
+        """Whether there is a global variable for each VAR_EXTERNAL."""
+        for declaration in unit.externals:
+            for name in declaration.names:
+                if name.key not in self._world.globals and name.key not in self._world.lost:
+                    scope.report("no-global", name.span, name=name.text)
+                    scope.unknown.add(name.key)
+
+    def _declare(self, unit: Unit) -> Signature:
+        key = unit.name.key
+        known = self._world.signatures.get(key)
+        if known is not None and key in self._lost:
+            return known
+        self._open.append(key)
+        lost = self._lost.setdefault(key, set())
+        variables: dict[str, Variable] = {}
+        try:
+            scope = Scope(self._world, variables, broken=unit.broken)
+            result = self._declare_result(unit, scope, variables, lost)
+            for variable in self._declare_variables(unit.declarations, scope, lost, variables, unit.kind):
+                variables[variable.name] = variable
+        finally:
+            self._open.pop()
+        own = tuple(variables.values())
+        record = make_record(unit.name.text, key, own) if unit.kind == "block" else None
+        signature = Signature(key, unit.name.text, unit.kind, own, result, record, unit.span)
+        self._world.signatures[key] = signature
+        self._order.append(unit)
+        return signature
+
+    def _declare_result(self, unit: Unit, scope: Scope, variables: dict[str, Variable], lost: set[str]) -> Type | None:
+        """The variable named as its function, first of all variables."""
+        if unit.kind != "function":
+            return None
+        if unit.result is None:
+            lost.add(unit.name.key)
+            return None
+        try:
+            result, initial = self.types.resolve(unit.result, scope, unit.name.text)
+        except Reject:
+            lost.add(unit.name.key)
+            return None
+        variables[unit.name.key] = Variable(unit.name.key, result, initial, "result", unit.name.text, unit.name.span)
+        return result
+
+    def _declare_variables(self, declarations: Sequence[Declaration], scope: Scope, lost: set[str],
+                           known: dict[str, Variable], kind: str) -> Iterable[Variable]:
+        for declaration in declarations:
+            names = [name for name in declaration.names if self._is_new(name, known, lost, scope)]
+            try:
+                found, initial = self._find_type(declaration, scope, kind)
+            except Reject:
+                lost.update(name.key for name in names)
+                continue
+            for name in names:
+                yield Variable(name.key, found, initial, declaration.section, name.text, name.span)
+
+    def _find_type(self, declaration: Declaration, scope: Scope, kind: str) -> tuple[Type, Value]:
+        if declaration.type is None:
+            raise Reject
+        first = declaration.names[0]
+        if kind == "function" and declaration.section in ("output", "in_out"):
+            raise scope.reject("function-outputs", first.span, name=first.text)
+        found, initial = self.types.resolve(declaration.type, scope, first.text)
+        if kind == "function" and isinstance(found, Record) and found.block:
+            raise scope.reject("block-in-function", first.span, name=first.text, block=found.name)
+        if declaration.initial is None:
+            if declaration.section == "constant":
+                scope.report("constant-value", first.span, name=first.text)
+            return found, initial
+        try:
+            return found, elaborate_initial(declaration.initial, found, initial, scope)
+        except Reject:
+            return found, initial
+
+    def _is_new(self, name: Name, known: dict[str, Variable], lost: set[str], scope: Scope) -> bool:
+        if name.key in SCALARS:
+            scope.report("reserved-name", name.span, name=name.text)
+            lost.add(name.key)
+            return False
+        if name.key in known:
+            scope.report("declared-twice", name.span, name=name.text, what="variable",
+                         line=known[name.key].span.line)
+            return False
+        return name.key not in lost
+
+
+def make_record(written: str, name: str, variables: Sequence[Variable]) -> Record:
+    """The data of a function block: all that it keeps from one call to the next."""
+    return Record(written, tuple(Field(one.name, one.type, one.initial, one.section) for one in variables
+                                 if one.section not in _NOT_STORED), name)
+
+

@@ -1,0 +1,298 @@
+"""Read statements, and go on after an error in one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from chatdev.tools.plc.st.core import Span
+from chatdev.tools.plc.st.cursor import BOUNDARIES, CLOSING_WORDS, Cursor, SyntaxStop
+from chatdev.tools.plc.st.parse_expression import parse_expression, parse_place
+from chatdev.tools.plc.st.syntax import (
+    Assertion,
+    Assignment,
+    CallStatement,
+    Case,
+    For,
+    If,
+    Invocation,
+    Label,
+    Leave,
+    Name,
+    Node,
+    Step,
+    While,
+)
+from chatdev.tools.plc.st.tokens import Token, split_tokens
+
+
+def parse_statements(cursor: Cursor) -> tuple[Step, ...]:
+    """The statements up to the word that ends or divides the block they stand in."""
+    steps: list[Step] = []
+    while not _at_end(cursor):
+        try:
+            step = _parse_statement(cursor)
+        except SyntaxStop:
+            cursor.skip_statement()
+        else:
+            steps.extend([step] if step else [])
+    return tuple(steps)
+
+
+def _at_end(cursor: Cursor) -> bool:
+    """Whether the block goes on or ends here. A closing word that no block waits for is one block's wrong end, or
+    reported and passed over."""
+    token = cursor.token
+    if token.kind == "end" or cursor.awaits(token.key):
+        return True
+    if token.key not in CLOSING_WORDS:
+        return (token.key in BOUNDARIES and token.key not in _STATEMENTS) or (
+            cursor.awaits("END_CASE") and _at_label(cursor))
+    if token.key.startswith("END_") and cursor.in_block:
+        return True
+    cursor.findings.report("stray", token.span, found=token.key)
+    cursor.take()
+    cursor.skip_to("THEN")
+    if not cursor.accept("THEN"):
+        cursor.accept(";")
+    return _at_end(cursor)
+
+
+def _parse_statement(cursor: Cursor) -> Step | None:
+    """One statement; nothing for a `;` that stands alone."""
+    token = cursor.token
+    if token.key == ";":
+        cursor.take()
+        return None
+    if token.kind == "assert":
+        return _parse_assertion(cursor)
+    if token.key in _STATEMENTS:
+        return _STATEMENTS[token.key](cursor)
+    if token.kind != "name":
+        raise cursor.stop("no-statement")
+    return _parse_simple(cursor)
+
+
+def _parse_simple(cursor: Cursor) -> Step:
+    """An assignment, or a call."""
+    first = cursor.token.span
+    target = parse_place(cursor)
+    sign = cursor.token
+    if sign.key == ":=" or sign.key == "=":
+        if sign.key == "=":
+            cursor.findings.report("equals-assigns", sign.span)
+        cursor.take()
+        value = parse_expression(cursor)
+        cursor.finish_statement("an expression")
+        return Assignment(target, value, cursor.span_from(first))
+    if isinstance(target, Invocation):
+        cursor.finish_statement("a call")
+        return CallStatement(target, target.span)
+    if sign.key == ":":
+        raise cursor.stop("colon-assigns")
+    cursor.findings.report("half-statement", target.span, found=cursor.describe(), name=cursor.previous.text,
+                           end=sign.key == ";" or sign.line > cursor.previous.line)
+    raise SyntaxStop
+
+
+def _parse_header(cursor: Cursor, opener: Token, *ends: str) -> Node | None:
+    """The expression of a statement's head and the word behind it; None where it cannot be read."""
+    condition = None
+    try:
+        condition = parse_expression(cursor)
+    except SyntaxStop:
+        if not cursor.skip_to(*ends):
+            return None
+    if cursor.token.key == ":=":
+        cursor.findings.report("assigns-in-condition", cursor.token.span)
+        condition = None
+        if not cursor.skip_to(*ends):
+            return None
+    if cursor.token.key in ends:
+        cursor.take()
+    else:
+        cursor.findings.report("expected", cursor.token.span, expected=f"{ends[0]} or an operator",
+                               after=f"the {'selector' if ends[0] == 'OF' else 'condition'} of {opener.key}",
+                               found=cursor.describe())
+        if cursor.token.line == opener.line and cursor.token.kind != "name":
+            cursor.skip_to(*ends)
+            cursor.accept(ends[0])
+    return condition
+
+
+def _parse_if(cursor: Cursor) -> Step | None:
+    opener = cursor.take()
+    arms: list[tuple[Node | None, tuple[Step, ...]]] = []
+    otherwise: tuple[Step, ...] = ()
+    with cursor.open(opener, "ELSIF", "ELSE", "END_IF"):
+        arms.append((_parse_header(cursor, opener, "THEN"), parse_statements(cursor)))
+        while cursor.token.key == "ELSIF":
+            arm = cursor.take()
+            arms.append((_parse_header(cursor, arm, "THEN"), parse_statements(cursor)))
+        if cursor.token.key == "ELSE":
+            _warn_of_else_if(cursor)
+            cursor.take()
+            otherwise = parse_statements(cursor)
+            while cursor.token.key in ("ELSE", "ELSIF"):
+                cursor.findings.report("after-else", cursor.token.span, found=cursor.token.key)
+                if cursor.take().key == "ELSIF":
+                    _parse_header(cursor, opener, "THEN")
+                parse_statements(cursor)
+    cursor.close(opener, "END_IF")
+    return _end_block(cursor, If(tuple(arms), otherwise, opener.span))
+
+
+def _warn_of_else_if(cursor: Cursor) -> None:
+    """`ELSE IF` opens a statement of its own, which wants an END_IF of its own."""
+    behind = cursor.ahead()
+    if behind.key == "IF" and behind.line == cursor.token.line:
+        cursor.findings.report("else-if", cursor.token.span)
+
+
+def _parse_case(cursor: Cursor) -> Step | None:
+    opener = cursor.take()
+    arms: list[tuple[tuple[Label, ...], tuple[Step, ...]]] = []
+    otherwise: tuple[Step, ...] = ()
+    with cursor.open(opener, "ELSE", "END_CASE"):
+        selector = _parse_header(cursor, opener, "OF")
+        while cursor.token.key not in ("ELSE", "END_CASE") and not _ends_case(cursor):
+            try:
+                labels = _parse_labels(cursor)
+            except SyntaxStop:
+                cursor.skip_statement()
+                parse_statements(cursor)
+            else:
+                arms.append((labels, parse_statements(cursor)))
+        if cursor.accept("ELSE"):
+            cursor.accept(":")
+            otherwise = parse_statements(cursor)
+    cursor.close(opener, "END_CASE")
+    return _end_block(cursor, Case(selector, tuple(arms), otherwise, opener.span))
+
+
+def _ends_case(cursor: Cursor) -> bool:
+    token = cursor.token
+    return token.kind == "end" or (token.key in BOUNDARIES and token.key not in _STATEMENTS)
+
+
+def _parse_labels(cursor: Cursor) -> tuple[Label, ...]:
+    labels = []
+    while True:
+        first = cursor.token.span
+        low = parse_expression(cursor)
+        high = parse_expression(cursor) if cursor.accept("..") else None
+        labels.append(Label(low, high, cursor.span_from(first)))
+        if not cursor.accept(","):
+            break
+    if not cursor.accept(":"):
+        raise cursor.stop("expected", expected="':' or ',' or '..'", after="the label of a CASE")
+    return tuple(labels)
+
+
+def _at_label(cursor: Cursor) -> bool:
+    """Whether a label of a CASE begins here: a number, or names with dots between them before `:`, `,` or `..`."""
+    token = cursor.token
+    if token.kind in ("integer", "based", "typed") or token.key == "-":
+        return True
+    if token.kind != "name":
+        return False
+    distance = 1
+    while cursor.ahead(distance).key == "." and cursor.ahead(distance + 1).kind == "name":
+        distance += 2
+    return cursor.ahead(distance).key in (":", ",", "..")
+
+
+def _parse_for(cursor: Cursor) -> Step | None:
+    opener = cursor.take()
+    head = None
+    with cursor.open(opener, "END_FOR"):
+        try:
+            head = _parse_range(cursor)
+        except SyntaxStop:
+            cursor.skip_to("DO")
+            cursor.accept("DO")
+        body = parse_statements(cursor)
+    cursor.close(opener, "END_FOR")
+    return _end_block(cursor, For(*head, body, opener.span) if head else None)
+
+
+def _parse_range(cursor: Cursor) -> tuple[Name, Node, Node, Node | None]:
+    if cursor.token.kind != "name":
+        raise cursor.stop("expected", expected="the name of a variable", after="FOR")
+    variable = cursor.take()
+    if cursor.token.key == "=":
+        cursor.findings.report("equals-assigns", cursor.take().span)
+    else:
+        cursor.expect(":=", "the variable of FOR")
+    start = parse_expression(cursor)
+    cursor.expect("TO", "the first value of FOR")
+    limit = parse_expression(cursor)
+    step = parse_expression(cursor) if cursor.accept("BY") else None
+    if not cursor.accept("DO"):
+        cursor.findings.report("expected", cursor.token.span, expected="DO" if step else "BY or DO",
+                               after="the range of FOR", found=cursor.describe())
+    return Name(variable.key, variable.text, variable.span), start, limit, step
+
+
+def _parse_while(cursor: Cursor) -> Step | None:
+    opener = cursor.take()
+    with cursor.open(opener, "END_WHILE"):
+        condition = _parse_header(cursor, opener, "DO")
+        body = parse_statements(cursor)
+    cursor.close(opener, "END_WHILE")
+    return _end_block(cursor, While(condition, body, True, opener.span))
+
+
+def _parse_repeat(cursor: Cursor) -> Step | None:
+    opener = cursor.take()
+    with cursor.open(opener, "UNTIL", "END_REPEAT"):
+        body = parse_statements(cursor)
+        condition = None
+        if cursor.token.key == "UNTIL":
+            until = cursor.take()
+            try:
+                condition = parse_expression(cursor)
+            except SyntaxStop:
+                cursor.skip_to("END_REPEAT", ";")
+            cursor.accept(";")
+        else:
+            until = opener
+            cursor.findings.report("expected", cursor.token.span, expected="UNTIL", found=cursor.describe(),
+                                   after=f"the statements of REPEAT (opened at line {opener.line})")
+    cursor.close(opener, "END_REPEAT")
+    return _end_block(cursor, While(condition, body, False, until.span))
+
+
+def _parse_jump(cursor: Cursor) -> Step:
+    token = cursor.take()
+    cursor.finish_statement(token.key)
+    to = {"EXIT": "exit", "CONTINUE": "continue", "RETURN": "return"}[token.key]
+    return Leave(to, token.span)  # type: ignore[arg-type]
+
+
+def _parse_assertion(cursor: Cursor) -> Step | None:
+    """`//#ASSERT condition : name`; the last colon begins the name."""
+    token = cursor.take()
+    head = token.text.upper().index("#ASSERT") + len("#ASSERT")
+    condition, colon, name = token.text[head:].rpartition(":")
+    if not colon or not name.strip():
+        cursor.findings.report("assertion-form", token.span)
+        return None
+    inner = Cursor(split_tokens(condition, cursor.findings, token.line, token.column + head), cursor.findings)
+    try:
+        node = parse_expression(inner)
+        if inner.token.kind != "end":
+            raise inner.stop("expected", expected="an operator or ' : name'", after="the condition of #ASSERT")
+    except SyntaxStop:
+        return None
+    return Assertion(node, name.strip(), Span(token.line, token.column, token.line, token.column + len(token.text) - 1))
+
+
+def _end_block(cursor: Cursor, step: Step | None) -> Step | None:
+    cursor.finish_statement("a statement")
+    return step
+
+
+_STATEMENTS: dict[str, Callable[[Cursor], Step | None]] = {
+    "IF": _parse_if, "CASE": _parse_case, "FOR": _parse_for, "WHILE": _parse_while, "REPEAT": _parse_repeat,
+    "EXIT": _parse_jump, "CONTINUE": _parse_jump, "RETURN": _parse_jump,
+}

@@ -1,0 +1,128 @@
+"""Read Structured Text: a program, or one condition about a program."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Container
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from chatdev.tools.plc.st.core import Array, Expression, Program, Record, Routine, Scalar, Span, Type
+from chatdev.tools.plc.st.cursor import Cursor, SyntaxStop
+from chatdev.tools.plc.st.diagnostics import Diagnostic, Findings, TooManyErrors
+from chatdev.tools.plc.st.elaborate import elaborate_source, make_program
+from chatdev.tools.plc.st.elaborate_expression import elaborate_as
+from chatdev.tools.plc.st.parse_expression import parse_expression
+from chatdev.tools.plc.st.parse_unit import parse_source
+from chatdev.tools.plc.st.scalars import BOOL
+from chatdev.tools.plc.st.scope import Reject, Scope, World
+from chatdev.tools.plc.st.tokens import Token, split_tokens
+
+MOST_CHARACTERS = 1_000_000
+_START = Span(1, 1, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of a source. The program is None if there is an error among the diagnostics, which stand as the source
+    goes, warnings among them."""
+
+    program: Program | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What came of a condition's text: an expression of type BOOL, or None with the errors that tell why."""
+
+    expression: Expression | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_program(source: str, entry: str | None = None) -> Reading:
+    """Check a source and give its meaning. `entry` names the routine that is run in every scan; without one it is the
+    PROGRAM, else the last function block that no other one uses."""
+    findings = Findings()
+    program = None
+    with suppress(TooManyErrors):
+        program = _read(source, entry, findings)
+    diagnostics = findings.in_order()
+    return Reading(None if findings.failed else program, diagnostics)
+
+
+def read_condition(text: str, program: Program) -> Condition:
+    """What a property says of a program, as an expression over the variables of its entry.
+
+    All data of function blocks is seen. `==`, `!=`, `-->` (implication) and a `;` at the end are let be, and names may
+    have the entry's name or `instance` before them, with a dot.
+    """
+    findings = Findings()
+    expression = None
+    with suppress(Reject, SyntaxStop, TooManyErrors):
+        expression = _read_condition(text, program, findings)
+    return Condition(None if findings.failed else expression, findings.in_order())
+
+
+@functools.cache
+def standard_blocks() -> dict[str, Routine]:
+    """The standard function blocks, as `standard.st` says them, by lower-case names."""
+    findings = Findings()
+    source = Path(__file__).with_name("standard.st").read_text(encoding="utf-8")
+    return elaborate_source(parse_source(source, findings), findings, {}, is_standard=True).routines
+
+
+def _read(source: str, entry: str | None, findings: Findings) -> Program | None:
+    if len(source) > MOST_CHARACTERS:
+        findings.report("too-long", _START, found=len(source), most=MOST_CHARACTERS)
+        return None
+    if not source.strip():
+        findings.report("empty", _START)
+        return None
+    if "\0" in source:
+        findings.report("binary", _START)
+        return None
+    syntax = parse_source(source, findings)
+    world = elaborate_source(syntax, findings, standard_blocks())
+    if findings.failed:
+        return None
+    return make_program(world, entry, source)
+
+
+def _read_condition(text: str, program: Program, findings: Findings) -> Expression:
+    tokens = split_tokens(text.rstrip().removesuffix(";"), findings)
+    cursor = Cursor(_drop_prefix(tokens, ("instance", program.entry.name)), findings, allows_foreign=True)
+    node = parse_expression(cursor)
+    if cursor.token.kind != "end":
+        raise cursor.stop("unexpected", what="a condition", key=cursor.token.key)
+    variables = {variable.name: variable for variable in program.entry.variables}
+    world = World(findings)
+    for variable in variables.values():
+        _note_values(variable.type, world)
+    scope = Scope(world, variables, sees_all=True)
+    return elaborate_as(node, BOOL, scope, "a condition")
+
+
+def _drop_prefix(tokens: list[Token], prefixes: Container[str]) -> list[Token]:
+    """The tokens without an owner's name and its dot before a name."""
+    kept: list[Token] = []
+    for token in tokens:
+        owned = token.kind == "name" and len(kept) > 1 and kept[-1].key == "." and kept[-2].key in prefixes
+        if owned and (len(kept) == 2 or kept[-3].key != "."):
+            del kept[-2:]
+        kept.append(token)
+    return kept
+
+
+def _note_values(type_: Type, world: World) -> None:
+    """Make the values of enumerations known that a variable may have."""
+    if isinstance(type_, Array):
+        _note_values(type_.element, world)
+    elif isinstance(type_, Record):
+        for part in type_.fields:
+            _note_values(part.type, world)
+    elif isinstance(type_, Scalar) and type_.kind == "enum" and type_.name.lower() not in world.types:
+        world.types[type_.name.lower()] = type_, type_.low or 0
+        for index, name in enumerate(type_.names):
+            if name:
+                world.values.setdefault(name.lower(), []).append((type_, index + (type_.low or 0)))

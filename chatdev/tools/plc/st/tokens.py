@@ -1,0 +1,103 @@
+"""Split Structured Text into tokens, with comments left out and every dialect's way of writing names undone."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from chatdev.tools.plc.st.core import Span
+from chatdev.tools.plc.st.diagnostics import Findings
+
+TokenKind = Literal["name", "keyword", "integer", "based", "real", "time", "typed", "string", "address", "operator",
+                    "assert", "end"]
+_WORDS = """
+    AND AND_THEN ARRAY AT BEGIN BY CASE CONSTANT CONTINUE DO ELSE ELSIF END_CASE END_FOR END_FUNCTION
+    END_FUNCTION_BLOCK END_IF END_PROGRAM END_REPEAT END_STRUCT END_TYPE END_VAR END_WHILE EXIT FALSE FOR FUNCTION
+    FUNCTION_BLOCK IF MOD NOT OF OR OR_ELSE PROGRAM REPEAT RETAIN RETURN STRUCT THEN TO TRUE TYPE UNTIL VAR VAR_EXTERNAL
+    VAR_GLOBAL VAR_INPUT VAR_IN_OUT VAR_OUTPUT VAR_STAT VAR_TEMP WHILE XOR
+"""
+KEYWORDS = frozenset(_WORDS.split())
+_PATTERN = re.compile(r"""
+    (?P<space>\s++)
+  | (?P<name>[^\W\d]\w*+(?!\#) | \#[^\W\d]\w*+ | "[^"\n]+" | \#"[^"\n]+")
+  | (?P<assert>//\#ASSERT\b[^\n]*)
+  | (?P<comment>//[^\n]* | \(\*.*?\*\) | /\*.*?\*/ | \{[^{}]*\})
+  | (?P<open>\(\* | /\* | \{)
+  | (?P<operator>:= | => | <> | <= | >= | \*\* | \.\. | == | != | --> | [-+*/=<>()\[\],;:.&^])
+  | (?P<based>\d++\#\w+)
+  | (?P<real>\d[\d_]*\.\d[\d_]*(?:E[-+]?\d+)? | \d[\d_]*E[-+]?\d+)
+  | (?P<integer>\d[\d_]*)
+  | (?P<time>(?:T|TIME|LT|LTIME|S5T|S5TIME)\#[-+]?[\w.]+)
+  | (?P<typed>[^\W\d]\w*\#(?:[-+]?\d[\d_]*(?:\#\w+ | (?:\.\d[\d_]*)?(?:E[-+]?\d+)?) | [^\W\d]\w*))
+  | (?P<string>'(?:\$.|[^'$\n])*+')
+  | (?P<address>%[A-Z]*\*?\d*(?:\.\d+)*)
+  | (?P<wrong>.)
+""", re.VERBOSE | re.IGNORECASE | re.DOTALL)
+_INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
+_BRACKETS = {"(*": "*)", "/*": "*/", "{": "}"}
+
+
+class Token(NamedTuple):
+    """One word or sign. `key` is what it is compared by: keywords and signs in upper case, names in lower case and
+    without the quotes or `#` of a dialect; `text` is as written."""
+
+    kind: TokenKind
+    key: str
+    text: str
+    line: int
+    column: int
+
+    @property
+    def span(self) -> Span:
+        """Where it stands; tokens do not go over a line's end."""
+        return Span(self.line, self.column, self.line, self.column + max(len(self.text), 1) - 1)
+
+
+def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1) -> list[Token]:
+    """The tokens of a source that begins at `line` and `column`, a token of the kind `end` last.
+
+    What is no token is reported and left out; after a comment that is never closed there is nothing more.
+    """
+    tokens: list[Token] = []
+    line_start = 1 - column
+    for match in _PATTERN.finditer(source):
+        kind, start = match.lastgroup, match.start()
+        text = match.group()
+        if kind == "name":
+            tokens.append(_name(text, line, start - line_start + 1))
+        elif kind == "space" or kind == "comment":
+            _warn_of_comment(text, Span(line, start - line_start + 1), findings)
+            if "\n" in text:
+                line += text.count("\n")
+                line_start = start + text.rindex("\n") + 1
+        elif kind == "wrong" or kind == "open":
+            _report_wrong(text, Span(line, start - line_start + 1), findings)
+            if kind == "open":
+                break
+        else:
+            tokens.append(Token(kind, text, text, line, start - line_start + 1))  # type: ignore[arg-type]
+    last = tokens[-1] if tokens else Token("end", "", "", line, column)
+    tokens.append(Token("end", "", "", last.line, last.column + len(last.text)))
+    return tokens
+
+
+def _name(text: str, line: int, column: int) -> Token:
+    upper = text.upper()
+    if upper in KEYWORDS:
+        return Token("keyword", upper, text, line, column)
+    return Token("name", text.strip('#"').lower(), text, line, column)
+
+
+def _warn_of_comment(text: str, span: Span, findings: Findings) -> None:
+    """A comment that holds the beginning of another one has probably swallowed code."""
+    if text.startswith("(*") and "(*" in text[2:]:
+        findings.report("comment-in-comment", span)
+
+
+def _report_wrong(text: str, span: Span, findings: Findings) -> None:
+    if text in _BRACKETS:
+        findings.report("open-comment", span, opener=text, closer=_BRACKETS[text])
+    elif text == "'":
+        findings.report("open-string", span)
+    elif text not in _INVISIBLE:
+        findings.report("wrong-character", span, character=text if text.isprintable() else f"U+{ord(text):04X}")
