@@ -1,0 +1,204 @@
+"""One check of one property, as it runs in the child: build the transition, search, replay, look for vacuity."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import z3
+
+from chatdev.isolation.isolate import isolate
+from chatdev.tools.plc.proof.cone import Symbols, System, cut
+from chatdev.tools.plc.proof.explain import Replay
+from chatdev.tools.plc.proof.flatten import TooLarge
+from chatdev.tools.plc.proof.invariants import find_invariants
+from chatdev.tools.plc.proof.outcome import RUN_TIME, Limits, Outcome, Property
+from chatdev.tools.plc.proof.properties import (
+    ASSERTION,
+    MONITORS,
+    PATTERNS,
+    PropertyError,
+    Step,
+    read_conditions,
+)
+from chatdev.tools.plc.proof.search import Budget, Found, search
+from chatdev.tools.plc.proof.terms import BOOL, Inexpressible, Term, either, is_known, lift, negate, symbol
+from chatdev.tools.plc.proof.transition import Transition, build_transition
+from chatdev.tools.plc.st.core import Expression
+from chatdev.tools.plc.st.reading import read_program
+
+_DEPTH = 20_000  # of calls in Python, for long chains of operators
+_NO_ASSERT = "the source has no //#ASSERT, so there is nothing to hold"
+_NEVER_ASKED = "what it is about never comes up in any run"
+_ALWAYS_TRUE = "it holds whatever the program does"
+_IMPOSSIBLE = "no program can satisfy it: the condition contradicts itself"
+_REPEAT = "that something can come about again and again is not decided; ask for its reachability"
+
+
+class ProofStopped(Exception):
+    """The process that reasons was ended; the text says why."""
+
+
+@dataclass
+class Model:
+    """A program's transition, and what was found out about it on the way."""
+
+    transition: Transition
+    cycle_ms: int | None
+    symbols: Symbols = field(default_factory=Symbols)
+    invariants: dict[frozenset[str], list[Any]] = field(default_factory=dict)
+
+
+@isolate(ProofStopped)
+def list_obligations(source: str, entry: str, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
+    """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
+    try:
+        model = _model(source, entry, cycle_ms, limits.watch_overflow)
+    except (TooLarge, Inexpressible) as error:
+        raise ProofStopped(str(error)) from None
+    return tuple(Property(RUN_TIME, (one.kind, str(one.span), one.text)) for one in model.transition.obligations)
+
+
+@isolate(ProofStopped)
+def check_property(source: str, entry: str, cycle_ms: int | None, asked: Property, limits: Limits) -> Outcome:
+    """The verdict on one property."""
+    began = time.monotonic()
+    try:
+        check = _Check(_model(source, entry, cycle_ms, limits.watch_overflow), asked, limits)
+        outcome = check.decide()
+    except (PropertyError, Inexpressible) as error:
+        outcome = Outcome(asked, "UNKNOWN", reason=str(error))
+    return replace(outcome, seconds=round(time.monotonic() - began, 3))
+
+
+@lru_cache(maxsize=2)
+def _model(source: str, entry: str, cycle_ms: int | None, watch_overflow: bool) -> Model:
+    sys.setrecursionlimit(_DEPTH)
+    program = read_program(source, entry).program
+    if program is None:
+        raise ProofStopped("the program has errors; check it first")
+    return Model(build_transition(program, cycle_ms, watch_overflow), cycle_ms)
+
+
+class _Check:
+    """One property of one program."""
+
+    def __init__(self, model: Model, asked: Property, limits: Limits) -> None:
+        self._model = model
+        self._transition = model.transition
+        self._asked = asked
+        self._limits = limits
+        self._budget = Budget(limits.seconds)
+        self._assumed = [negate(model.transition.obligations[number].violated) for number in limits.assumed]
+        is_pattern = asked.pattern in PATTERNS
+        self._conditions: list[Expression] = read_conditions(asked, model.transition.program) if is_pattern else []
+
+    def decide(self) -> Outcome:
+        """The verdict, with its counterexample or what makes it vacuous."""
+        if self._asked.pattern not in PATTERNS:
+            return self._decide_obligation()
+        if self._asked.pattern == "pattern-repeatability":
+            return Outcome(self._asked, "UNKNOWN", reason=_REPEAT)
+        step = self._step()
+        found = self._search(step.harm, step.monitors)
+        if PATTERNS[self._asked.pattern].is_goal:
+            return self._tell_reached(found)
+        if found.answer == "happens":
+            reason = _IMPOSSIBLE if self._holds_freely(negate(self._free_step().harm)) else ""
+            return self._confirm(found, "VIOLATED", reason)
+        if found.answer == "bounded":
+            return self._tell_bounded(found)
+        return Outcome(self._asked, "PROVED", found.k, vacuous=self._why_vacuous(step))
+
+    def _step(self) -> Step:
+        monitors = {name: symbol(name, BOOL) for name in MONITORS}
+        return self._observe(self._transition.begin, self._transition.end, monitors)
+
+    def _observe(self, begin: Mapping[str, Term], end: Mapping[str, Term], monitors: Mapping[str, Term]) -> Step:
+        value = self._transition.value
+        return PATTERNS[self._asked.pattern].observe(lambda number: value(self._conditions[number], begin),
+                                                     lambda number: value(self._conditions[number], end), monitors)
+
+    def _decide_obligation(self) -> Outcome:
+        kind, place = (ASSERTION, "") if self._asked.pattern == ASSERTION else self._asked.parameters[:2]
+        owed = [one for one in self._transition.obligations
+                if one.kind == kind and (not place or (str(one.span), one.text) == self._asked.parameters[1:])]
+        if not owed:
+            return Outcome(self._asked, "PROVED", vacuous=_NO_ASSERT)
+        found = self._search(either(*(one.violated for one in owed)), {})
+        if found.answer == "never":
+            return Outcome(self._asked, "PROVED", found.k)
+        if found.answer == "bounded":
+            return self._tell_bounded(found)
+        replay = Replay(self._transition, self._model.cycle_ms)
+        if kind == "overflow" or not replay.shows_fault(found.inputs, kind, place):
+            return self._tell_unconfirmed(found, replay)
+        return Outcome(self._asked, "VIOLATED", found.k, cycles=tuple(replay.cycles))
+
+    def _search(self, harm: Term, monitors: Mapping[str, Term]) -> Found:
+        system = cut(self._transition, self._model.symbols, [harm], monitors, self._assumed)
+        return search(system, lift(harm, BOOL), self._budget, self._limits.most_k, lambda: self._invariants(system))
+
+    def _invariants(self, system: System) -> Sequence[Any]:
+        """Those of the states alone serve every property with the same cone."""
+        key = frozenset(system.states)
+        if key not in self._model.invariants:
+            self._model.invariants[key] = find_invariants(system, Budget(self._budget.left / 3))
+        return self._model.invariants[key]
+
+    # what is told ------------------------------------------------------------------------------------------------
+
+    def _confirm(self, found: Found, verdict: Any, reason: str = "") -> Outcome:
+        """The verdict, if the interpreter sees the same."""
+        replay = Replay(self._transition, self._model.cycle_ms)
+        if not replay.shows_harm(found.inputs, self._observe):
+            return self._tell_unconfirmed(found, replay)
+        return Outcome(self._asked, verdict, found.k, reason=reason, cycles=tuple(replay.cycles))
+
+    def _tell_unconfirmed(self, found: Found, replay: Replay) -> Outcome:
+        why = "the counterexample did not replay"
+        unknown = [name for inputs in found.inputs[:1] for name in inputs if name.startswith("$") and "#" in name]
+        if replay.fault is not None:
+            why = f"the run ends before with a run-time fault at {replay.fault.span}: {replay.fault.message}"
+        elif unknown:
+            why = f"it depends on {unknown[0][1:].partition('#')[0]}, which the solver takes for any value"
+        return Outcome(self._asked, "UNKNOWN", found.k, reason=why)
+
+    def _tell_bounded(self, found: Found) -> Outcome:
+        if found.k == 0:
+            return Outcome(self._asked, "UNKNOWN", reason=found.reason)
+        return Outcome(self._asked, "BOUNDED", found.k, reason=found.reason)
+
+    def _tell_reached(self, found: Found) -> Outcome:
+        if found.answer == "happens":
+            return self._confirm(found, "PROVED")
+        if found.answer == "never":
+            return Outcome(self._asked, "VIOLATED", found.k, reason="no run comes to it")
+        return self._tell_bounded(found)
+
+    def _why_vacuous(self, step: Step) -> str:
+        if self._holds_freely(self._free_step().harm):
+            return _ALWAYS_TRUE
+        if is_known(step.trigger):
+            return "" if step.trigger else _NEVER_ASKED
+        self._budget = Budget(max(0.5, self._budget.left / 2))
+        found = self._search(step.trigger, step.monitors)
+        return _NEVER_ASKED if found.answer == "never" else ""
+
+    def _free_step(self) -> Step:
+        """The property over values that no program binds."""
+        sides = [{path: symbol(f"{side} {path}", scalar) for path, scalar in self._transition.types.items()
+                  if path in self._transition.end and scalar.kind != "string"} for side in ("begin", "end")]
+        return self._observe(*sides, {name: symbol(name, BOOL) for name in MONITORS})
+
+    def _holds_freely(self, harm: Term) -> bool:
+        """Whether harm cannot be, whatever the values are."""
+        if is_known(harm):
+            return not harm
+        solver = z3.Solver()
+        solver.add(harm)
+        return Budget(min(1.0, self._budget.left)).check(solver) == "unsat"

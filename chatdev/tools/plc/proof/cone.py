@@ -1,0 +1,102 @@
+"""The cone of influence: only what a question depends on is given to the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from chatdev.tools.plc.proof.terms import BOOL, Term, is_known, lift, symbol
+from chatdev.tools.plc.proof.transition import Transition
+from chatdev.tools.plc.st.core import Scalar, Value
+
+
+@dataclass(frozen=True)
+class System:
+    """What a question depends on: states with what they begin with and become, inputs, and what holds in every scan."""
+
+    states: Mapping[str, Scalar]
+    start: Mapping[str, Value]
+    next: Mapping[str, Any]
+    inputs: Mapping[str, Scalar]
+    always: tuple[Any, ...]
+
+    @property
+    def has_reals(self) -> bool:
+        """Whether floating point is among it."""
+        return any(scalar.kind == "real" for scalar in (*self.states.values(), *self.inputs.values()))
+
+
+class Symbols:
+    """Which symbols are in an expression; every node is looked at once."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, int] = {}
+        self._bits: dict[str, int] = {}
+        self._names: list[str] = []
+        self._alive: list[Any] = []
+
+    def of(self, term: Term) -> set[str]:
+        """The names of the symbols in a term."""
+        if is_known(term):
+            return set()
+        mask = self._mask(term)
+        return {name for bit, name in enumerate(self._names) if mask >> bit & 1}
+
+    def _mask(self, root: Any) -> int:
+        self._alive.append(root)  # numbers of nodes are used again when nodes are gone
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            key = node.get_id()
+            if key in self._found:
+                stack.pop()
+                continue
+            children = node.children()
+            waiting = [child for child in children if child.get_id() not in self._found]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            mask = self._own(node) if not children else 0
+            for child in children:
+                mask |= self._found[child.get_id()]
+            self._found[key] = mask
+            stack.pop()
+        return self._found[root.get_id()]
+
+    def _own(self, node: Any) -> int:
+        if not z3.is_const(node) or node.decl().kind() != z3.Z3_OP_UNINTERPRETED:
+            return 0
+        name = node.decl().name()
+        if name not in self._bits:
+            self._bits[name] = 1 << len(self._names)
+            self._names.append(name)
+        return self._bits[name]
+
+
+def cut(transition: Transition, symbols: Symbols, roots: Iterable[Term], monitors: Mapping[str, Term],
+        assumed: Sequence[Term]) -> System:
+    """The part of a transition that `roots` depend on. Monitors are truth values that begin as FALSE and become the
+    given terms; what is assumed holds in every scan."""
+    scalars = dict(transition.states) | dict.fromkeys(monitors, BOOL)
+    following = {**transition.next, **{name: lift(term, BOOL) for name, term in monitors.items()}}
+    needed: set[str] = set()
+    waiting = set().union(*(symbols.of(term) for term in (*roots, *assumed)), *(symbols.of(m) for m in monitors.values()))
+    while waiting:
+        name = waiting.pop()
+        needed.add(name)
+        if name in following:
+            waiting |= symbols.of(following[name]) - needed
+    states = {name: scalar for name, scalar in scalars.items() if name in needed or name in monitors}
+    inputs = {name: scalar for name, scalar in transition.inputs.items() if name in needed}
+    limits = [limit for limit in transition.limits if symbols.of(limit) <= needed]
+    start = {name: False if name in monitors else transition.start[name] for name in states}
+    return System(states, start, {name: following[name] for name in states}, inputs,
+                  (*limits, *(lift(term, BOOL) for term in assumed)))
+
+
+def start_of(system: System) -> list[Any]:
+    """That the states have the values that they begin with."""
+    return [symbol(name, scalar) == lift(system.start[name], scalar) for name, scalar in system.states.items()]

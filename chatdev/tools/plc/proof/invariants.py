@@ -1,0 +1,108 @@
+"""Facts that hold after every scan, found by Houdini: many are guessed, those that a scan can break are dropped, and so
+on until the rest holds together. They make inductive what alone is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import z3
+
+from chatdev.tools.plc.proof.cone import System, start_of
+from chatdev.tools.plc.proof.search import Budget, solver_for
+from chatdev.tools.plc.proof.terms import lift, symbol
+from chatdev.tools.plc.st.core import Scalar
+
+_MOST_CONSTANTS = 16  # that a state variable may be one of
+_MOST_PAIRED = 24  # variables, of each kind that is compared
+_MOST_GUESSES = 4000
+
+
+def find_invariants(system: System, budget: Budget) -> list[Any]:
+    """Facts over the states that hold at first and after every scan; none if time does not suffice."""
+    guesses = _true_at_first(system, list(_guess(system))[:_MOST_GUESSES])
+    if not guesses:
+        return []
+    solver = solver_for(system)
+    solver.add(*system.always)
+    renaming = [(symbol(name, scalar), system.next[name]) for name, scalar in system.states.items()]
+    before = [z3.Bool(f"$before{number}") for number in range(len(guesses))]
+    after = [z3.Bool(f"$after{number}") for number in range(len(guesses))]
+    for number, guess in enumerate(guesses):
+        solver.add(z3.Implies(before[number], guess), after[number] == z3.substitute(guess, *renaming))
+    left = list(range(len(guesses)))
+    while left:
+        solver.push()
+        solver.add(z3.Or([z3.Not(after[number]) for number in left]))
+        answer = budget.check(solver, *(before[number] for number in left))
+        if answer == "unsat":
+            return [guesses[number] for number in left]
+        if answer == "unknown":
+            return []
+        model = solver.model()
+        left = [number for number in left if z3.is_true(model.eval(after[number], model_completion=True))]
+        solver.pop()
+    return []
+
+
+def _true_at_first(system: System, guesses: list[Any]) -> list[Any]:
+    start = [(symbol(name, scalar), lift(system.start[name], scalar)) for name, scalar in system.states.items()]
+    return [guess for guess in guesses if z3.is_true(z3.simplify(z3.substitute(guess, *start)))]
+
+
+def _guess(system: System) -> Iterator[Any]:
+    numbers = {name: scalar for name, scalar in system.states.items() if scalar.kind in ("int", "time", "enum", "bits")}
+    truths = [symbol(name, scalar) for name, scalar in system.states.items() if scalar.kind == "bool"]
+    limits: dict[str, list[int]] = {name: _constants(system, name, scalar) for name, scalar in numbers.items()}
+    for name, scalar in numbers.items():
+        yield from _guess_bounds(symbol(name, scalar), scalar, limits[name])
+    for truth in truths:
+        yield from (truth, z3.Not(truth))
+    for one, other in combinations(truths[:_MOST_PAIRED], 2):
+        yield from (z3.Or(sign, another) for sign in (one, z3.Not(one)) for another in (other, z3.Not(other)))
+    for name, scalar in list(numbers.items())[:_MOST_PAIRED]:
+        for constant in limits[name][:_MOST_CONSTANTS]:
+            differs = symbol(name, scalar) != lift(constant, scalar)
+            for truth in truths[:_MOST_PAIRED]:
+                yield from (z3.Or(differs, truth), z3.Or(differs, z3.Not(truth)))
+    yield from _guess_sums(system, numbers)
+
+
+def _guess_bounds(one: Any, scalar: Scalar, constants: list[int]) -> Iterator[Any]:
+    if 0 < len(constants) <= _MOST_CONSTANTS:
+        yield z3.Or([one == lift(constant, scalar) for constant in constants])
+    at_most, at_least = (lambda a, b: a <= b, lambda a, b: a >= b) if scalar.signed and scalar.kind != "bits" \
+        else (z3.ULE, z3.UGE)
+    for constant in sorted({0, *constants}):
+        yield at_most(one, lift(constant, scalar))
+        yield at_least(one, lift(constant, scalar))
+
+
+def _guess_sums(system: System, numbers: dict[str, Scalar]) -> Iterator[Any]:
+    """Of two variables of one type: their sum, their difference, and which is the greater."""
+    for (name, scalar), (other, second) in combinations(list(numbers.items())[:_MOST_PAIRED], 2):
+        if scalar.bits != second.bits or scalar.signed != second.signed:
+            continue
+        one, two = symbol(name, scalar), symbol(other, second)
+        start = lift(system.start[name], scalar), lift(system.start[other], second)
+        yield one + two == z3.simplify(start[0] + start[1])
+        yield one - two == z3.simplify(start[0] - start[1])
+        if scalar.signed:
+            yield from (one <= two, two <= one)
+
+
+def _constants(system: System, name: str, scalar: Scalar) -> list[int]:
+    """The numbers in what a variable becomes, with those around them: where it is assigned them or compared with."""
+    found = {system.start[name]}
+    waiting, seen = [system.next[name]], set()
+    while waiting and len(seen) < 3000:
+        node = waiting.pop()
+        if node.get_id() in seen:
+            continue
+        seen.add(node.get_id())
+        if z3.is_bv_value(node) and node.size() == scalar.bits:
+            number = node.as_signed_long() if scalar.signed and scalar.kind != "bits" else node.as_long()
+            found |= {number}
+        waiting.extend(node.children())
+    return sorted(found, key=lambda number: (abs(number), number))[:4 * _MOST_CONSTANTS]

@@ -1,0 +1,59 @@
+"""What is asked of a program, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["PROVED", "VIOLATED", "BOUNDED", "UNKNOWN"]
+"""PROVED: in every run, however long. VIOLATED: there is a run that shows it, and it was replayed. BOUNDED: not in the
+first k scans, nothing is known of later ones; that is no proof. UNKNOWN: nothing is known, and the reason is said."""
+RUN_TIME = "run-time"
+"""The pattern of what every program owes without being asked; its parameters are the kind of fault, its place
+(`line:column`) and more about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A requirement: a pattern by its PLCverif name with its expressions, or `RUN_TIME`."""
+
+    pattern: str
+    parameters: tuple[str, ...]
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """One scan of a counterexample: the variables that changed in it (inputs among them) with their values after it, in
+    the order of their declaration; the source lines that ran; the run-time fault that ended it, if one did."""
+
+    number: int
+    milliseconds: int
+    changed: tuple[tuple[str, str], ...]
+    lines: tuple[int, ...]
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The verdict on a property. `k` is how many scans were looked at; `cycles` are the run that shows it (for
+    reachability the one that gets there); `vacuous` says why a proof says nothing of the program, if it does not."""
+
+    asked: Property
+    verdict: Verdict
+    k: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+    vacuous: str = ""
+    cycles: tuple[Cycle, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a check may take: seconds, scans that are looked at, and whether integers may not overflow, either."""
+
+    seconds: float = 10.0
+    most_k: int = 30
+    watch_overflow: bool = False
+    assumed: tuple[int, ...] = ()
+    """Numbers of the run-time obligations that are taken for granted, as a run that breaks one ends there."""

@@ -1,0 +1,117 @@
+"""Bounded model checking and k-induction in lock step.
+
+At each depth k it is first asked whether k scans without harm make the next one harmless from any state (then it is
+proved, as the first k scans have been looked at), then whether harm is possible in scan k+1 from the start.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import z3
+
+from chatdev.tools.plc.proof.cone import System, start_of
+from chatdev.tools.plc.proof.terms import read_value, symbol
+from chatdev.tools.plc.st.core import Value
+
+_EFFORT_PER_SECOND = 2_000_000
+"""What z3 calls rlimit: it counts its steps. Unlike its clock it needs no thread, and gives the same answer each time."""
+
+
+@dataclass
+class Budget:
+    """The seconds that are left."""
+
+    seconds: float
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def left(self) -> float:
+        """Seconds from now on, never negative."""
+        return max(0.0, self.began + self.seconds - time.monotonic())
+
+    def check(self, solver: Any, *assumptions: Any, share: float = 1.0) -> Literal["sat", "unsat", "unknown"]:
+        """Ask the solver, for not much longer than a share of what is left."""
+        if self.left <= 0:
+            return "unknown"
+        solver.set("rlimit", max(1000, int(self.left * share * _EFFORT_PER_SECOND)))
+        answer = str(solver.check(*assumptions))
+        return answer if answer in ("sat", "unsat") else "unknown"  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the search came to: harm that can or cannot happen, or that does not in the first k scans. `inputs` are
+    those of each scan of a run that does harm, for what the question depends on."""
+
+    answer: Literal["never", "happens", "bounded"]
+    k: int
+    inputs: tuple[dict[str, Value], ...] = ()
+    reason: str = ""
+
+
+class Unrolling:
+    """A system scan by scan: expressions over its symbols become expressions over those of one scan."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._now = {name: symbol(name, scalar) for name, scalar in (*system.states.items(), *system.inputs.items())}
+        self._relation = z3.And(*(symbol(f"{name}'", scalar) == system.next[name]
+                                  for name, scalar in system.states.items()), *system.always)
+
+    def at(self, expression: Any, scan: int) -> Any:
+        """The expression in a scan, counted from 0."""
+        return z3.substitute(expression, *self._renaming(scan))
+
+    def relation(self, scan: int) -> Any:
+        """That scan number `scan` is one."""
+        primed = [(symbol(f"{name}'", scalar), symbol(f"{name}@{scan + 1}", scalar))
+                  for name, scalar in self.system.states.items()]
+        return z3.substitute(self._relation, *self._renaming(scan), *primed)
+
+    def inputs(self, model: Any, scans: int) -> tuple[dict[str, Value], ...]:
+        """The inputs of so many scans in a model."""
+        return tuple({name: read_value(model.eval(symbol(f"{name}@{scan}", scalar), model_completion=True), scalar)
+                      for name, scalar in self.system.inputs.items()} for scan in range(scans))
+
+    def _renaming(self, scan: int) -> list[tuple[Any, Any]]:
+        return [(one, z3.Const(f"{name}@{scan}", one.sort())) for name, one in self._now.items()]
+
+
+def solver_for(system: System) -> Any:
+    """A solver that takes more and more facts."""
+    return z3.SolverFor("QF_FPBV" if system.has_reals else "QF_BV")
+
+
+def search(system: System, harm: Any, budget: Budget, most_k: int,
+           find_invariants: Callable[[], Sequence[Any]] = tuple) -> Found:
+    """Whether `harm` can hold at the end of a scan. Invariants are looked for when the first step proves nothing."""
+    unrolling = Unrolling(system)
+    forward, backward = solver_for(system), solver_for(system)
+    forward.add(*(unrolling.at(fact, 0) for fact in start_of(system)))
+    invariants: Sequence[Any] = ()
+    inductive = True
+    for k in range(most_k):
+        here = unrolling.at(harm, k)
+        if inductive:
+            backward.add(unrolling.relation(k), *(unrolling.at(fact, k) for fact in invariants))
+            proof = budget.check(backward, here, share=0.4)
+            if proof == "unsat":
+                return Found("never", k)
+            inductive = proof == "sat"
+        forward.add(unrolling.relation(k), *(unrolling.at(fact, k) for fact in invariants))
+        answer = budget.check(forward, here)
+        if answer == "sat":
+            return Found("happens", k + 1, unrolling.inputs(forward.model(), k + 1))
+        if answer == "unknown":
+            return Found("bounded", k, reason="the time was up")
+        forward.add(z3.Not(here))
+        if k == 0 and inductive and (invariants := find_invariants()):
+            backward.add(*(unrolling.at(fact, 0) for fact in invariants))
+            if budget.check(backward, here, share=0.4) == "unsat":
+                return Found("never", k)
+        backward.add(z3.Not(here))
+    return Found("bounded", most_k, reason=f"no more than {most_k} scans are looked at")

@@ -1,0 +1,241 @@
+"""Execution of one scan over terms: both branches are run and merged, loops are unrolled, calls are inlined.
+
+What EXIT, CONTINUE, RETURN and a sure run-time fault leave out is said by four flags in the state, each of which holds
+where the next one does: `!turn` (skip the rest of this turn of a loop), `!loop` (leave the loop), `!call` (leave the
+routine), `!scan` (end the scan). A statement is executed where `!turn` does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TypeAlias
+
+import z3
+
+from chatdev.tools.plc.proof.flatten import kept_variables, values_of
+from chatdev.tools.plc.proof.symbolic_values import Parts, Values
+from chatdev.tools.plc.proof.terms import BOOL, Term, both, choose, either, is_known, negate
+from chatdev.tools.plc.st import core
+from chatdev.tools.plc.st.core import MOST_TURNS, Place, Routine, Span, Statement, Variable
+
+MOST_OPEN_TURNS = 200
+"""Of a loop whose condition is not known; whether it takes more is an obligation of its own."""
+_EASY_TURNS = 3  # after so many it is asked whether there can be one more
+_OFTEN = 16  # turns, up to which it is asked after each
+_EFFORT = 200_000  # of the solver, for that question
+_FLAGS = ("!turn", "!loop", "!call", "!scan")
+_JUMPS = {"continue": 1, "exit": 2, "return": 3}
+
+
+_Outside: TypeAlias = "tuple[Term, dict[str, Term | None] | None]"
+
+
+class SymbolicScan(Values):
+    """A state, and the statements that change it."""
+
+    _depth = 0
+
+    def begin(self) -> None:
+        """Make ready for a scan: nothing is left out yet."""
+        for flag in _FLAGS:
+            self.types[flag] = BOOL
+            self.state[flag] = False
+
+    def halt(self) -> None:
+        self._set(_FLAGS, True)
+
+    def run(self, body: Sequence[Statement]) -> None:
+        """Execute statements; those behind a jump that only may be taken, where it is not."""
+        for position, statement in enumerate(body):
+            self._step(statement)
+            left = self.state["!turn"]
+            if is_known(left) and not left:
+                continue
+            rest = body[position + 1:]
+            if rest:
+                self.branch(negate(left), lambda: self._resume(rest))
+            return
+
+    def _resume(self, rest: Sequence[Statement]) -> None:
+        self._set(_FLAGS, False)
+        self.run(rest)
+
+    def branch(self, condition: Term, then: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
+        """Execute both ways and merge what they wrote."""
+        if is_known(condition):
+            way = then if condition else otherwise
+            if way:
+                way()
+            return
+        before = self._enter(condition)
+        then()
+        wrote = self._leave(before)
+        other: dict[str, Term] = {}
+        if otherwise:
+            before = self._enter(negate(condition))
+            otherwise()
+            other = self._leave(before)
+        self._merge(condition, wrote, other)
+
+    def _enter(self, condition: Term) -> _Outside:
+        """Go on where the condition holds; gives what `_leave` needs."""
+        outside = self.guard, self.overlay
+        self.guard, self.overlay = both(self.guard, condition), {}
+        return outside
+
+    def _leave(self, outside: _Outside) -> dict[str, Term]:
+        """What was written since; the state is as before again."""
+        undone = self.overlay or {}
+        wrote = {path: self.state[path] for path in undone if path in self.state}
+        for path, before in undone.items():
+            if before is None:
+                self.state.pop(path, None)
+            else:
+                self.state[path] = before
+        self.guard, self.overlay = outside
+        return wrote
+
+    def _merge(self, condition: Term, one: dict[str, Term], other: dict[str, Term]) -> None:
+        for path in one | other:
+            before = self.state.get(path)
+            first, second = one.get(path, before), other.get(path, before)
+            if first is not None and second is not None:
+                self.write(path, choose(condition, first, second, self.types[path]))
+
+    def _set(self, flags: Sequence[str], term: Term) -> None:
+        for flag in flags:
+            self.write(flag, term)
+
+    # statements --------------------------------------------------------------------------------------------------
+
+    def _step(self, statement: Statement) -> None:
+        if isinstance(statement, core.Assign):
+            self._assign(statement)
+        elif isinstance(statement, core.Branch):
+            condition = self.value(statement.condition)
+            self.branch(condition, lambda: self.run(statement.then), lambda: self.run(statement.otherwise))
+        elif isinstance(statement, core.Loop):
+            self._loop(statement)
+        elif isinstance(statement, core.Jump):
+            self._set(_FLAGS[:_JUMPS[statement.to]], True)
+        elif isinstance(statement, core.Invoke):
+            self._invoke(statement)
+        else:
+            self.fault("assertion", statement.span, negate(self.value(statement.condition)), statement.name)
+
+    def _assign(self, statement: core.Assign) -> None:
+        if isinstance(statement.target, core.Bit):
+            self.assign_bit(statement.target, self.value(statement.value), statement.span)
+        else:
+            self.assign(statement.target, self.parts(statement.value), statement.span)
+
+    def _loop(self, loop: core.Loop) -> None:
+        """Each turn that only may be made is a branch within the one before, so that what counts the turns stays known;
+        they are merged from the last one on."""
+        entered: list[tuple[Term, _Outside]] = []
+        if loop.tests_first:
+            self._end_turn(loop)
+        for turn in range(MOST_TURNS + 1):
+            goes_on = negate(self.state["!turn"])
+            if (is_known(goes_on) and not goes_on) or self._is_last(loop, goes_on, turn):
+                break
+            if not is_known(goes_on):
+                entered.append((goes_on, self._enter(goes_on)))
+                self._set(_FLAGS, False)
+            self._turn(loop)
+        for condition, outside in reversed(entered):
+            self._merge(condition, self._leave(outside), {})
+        self._set(("!turn", "!loop"), self.state["!call"])
+
+    def _is_last(self, loop: core.Loop, goes_on: Term, turn: int) -> bool:
+        """Whether no more turns are looked at: there cannot be one, or there were too many, which is a fault."""
+        is_bound = turn == (MOST_TURNS if is_known(goes_on) else MOST_OPEN_TURNS)
+        is_asked = is_bound or (turn > _EASY_TURNS and (turn < _OFTEN or not turn % 8))
+        if not is_asked or is_known(goes_on) and not is_bound:
+            return False
+        if not self._may(goes_on):
+            return True
+        if is_bound:
+            self.fault("loop", loop.span, goes_on, str(turn))
+            for flag in _FLAGS:
+                self.write(flag, either(self.state[flag], goes_on))
+        return is_bound
+
+    def _turn(self, loop: core.Loop) -> None:
+        self.run(loop.body)
+        self._set(("!turn",), self.state["!loop"])
+        self.branch(negate(self.state["!turn"]), lambda: self._step_on(loop))
+
+    def _step_on(self, loop: core.Loop) -> None:
+        self._set(_FLAGS, False)
+        self.run(loop.after)
+        self._end_turn(loop)
+
+    def _end_turn(self, loop: core.Loop) -> None:
+        ended = negate(self.value(loop.condition))
+        self._set(("!turn", "!loop"), either(self.state["!turn"], ended))
+
+    def _may(self, condition: Term) -> bool:
+        """Whether it can hold here without a fault before; True when that is too hard to say."""
+        if is_known(condition):
+            return bool(condition)
+        solver = z3.Solver()
+        solver.set("rlimit", _EFFORT)
+        solver.add(*(term for term in (condition, self.guard) if not is_known(term)))
+        stops = [fault.term for fault in self.faults if fault.kind not in ("overflow", "assertion")]
+        solver.add(*(z3.Not(term) for term in stops if not is_known(term)))
+        return bool(solver.check() != z3.unsat)
+
+    # calls -------------------------------------------------------------------------------------------------------
+
+    def _invoke(self, call: core.Invoke) -> None:
+        """A block at an index that is not known is called once for each that it may be."""
+        routine = self.program.routines[call.block]
+        inputs = [(name, self.parts(value)) for name, value in call.inputs]
+        ways = product(self.cells(call.instance), *(self.cells(place) for _, place in call.in_outs))
+        for (condition, instance), *bound in list(ways):
+            frame = {one.name: (f"{instance}.{one.name}", one.type) for one in kept_variables(routine)}
+            frame |= {name: (path, place.type) for (name, place), (_, path) in zip(call.in_outs, bound, strict=True)}
+            condition = both(condition, *(other for other, _ in bound))
+            self.branch(condition, lambda frame=frame: self._call_block(routine, call, frame, inputs))  # type: ignore[misc]
+
+    def _call_block(self, routine: Routine, call: core.Invoke, frame: dict[str, tuple[str, core.Type]],
+                    inputs: list[tuple[str, Parts]]) -> None:
+        for name, parts in inputs:
+            self._store(frame[name][0], parts)
+        self._inside(routine, frame, {})
+        for place, name in call.outputs:
+            path, _ = frame[name]
+            suffixes = [suffix for suffix, _ in values_of(self.program, place.type, self._sample(routine, name))]
+            self.assign(place, {suffix: self.state[path + suffix] for suffix in suffixes}, call.span)
+
+    def _sample(self, routine: Routine, name: str) -> core.Value:
+        return next(one.initial for one in routine.variables if one.name == name)
+
+    def _store(self, path: str, parts: Parts) -> None:
+        for suffix, term in parts.items():
+            self.write(path + suffix, term)
+
+    def apply(self, expression: core.Apply) -> Parts:
+        routine = self.program.routines[expression.routine]
+        values = [self.parts(operand) for operand in expression.operands]
+        given = dict(zip((one.name for one in routine.of_section("input")), values, strict=True))
+        result = next(one for one in routine.variables if one.section == "result")
+        return self._inside(routine, {}, given, result)
+
+    def _inside(self, routine: Routine, frame: dict[str, tuple[str, core.Type]], given: dict[str, Parts],
+                result: Variable | None = None) -> Parts:
+        """Run a routine on the variables of `frame`; its other ones begin anew, those in `given` with that."""
+        outer, self._depth = self.frame, self._depth + 1
+        fresh = [one for one in routine.variables if one.name not in frame]
+        prefix = f"{routine.name}#{self._depth}."
+        for one in fresh:
+            self.declare(prefix + one.name, one.type,
+                         given.get(one.name) or dict(values_of(self.program, one.type, one.initial)))
+        self.frame = frame | {one.name: (prefix + one.name, one.type) for one in fresh}
+        self.run(routine.body)
+        self._set(_FLAGS[:3], self.state["!scan"])
+        parts = self.read(Place(result.name, (), result.type, Span(0, 0))) if result else {}
+        self.frame, self._depth = outer, self._depth - 1
+        return parts

@@ -1,0 +1,150 @@
+"""A program as a transition relation: what every scalar is after a scan, as terms over state and inputs before it.
+
+In every scan VAR_INPUT and VAR_IN_OUT of the entry are fresh (REAL inputs are finite, enumerations one of their values),
+everything else keeps its value; the time since the scan before is 1 to 1000 ms unless it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import z3
+
+from chatdev.tools.plc.proof import terms
+from chatdev.tools.plc.proof.flatten import entry_variables, refuse_too_large, scalars_of, values_of
+from chatdev.tools.plc.proof.symbolic_scan import SymbolicScan
+from chatdev.tools.plc.proof.symbolic_values import Fault
+from chatdev.tools.plc.proof.terms import Term, either, is_known, lift, symbol
+from chatdev.tools.plc.st.core import Expression, Program, Scalar, Type, Value
+
+CYCLE = "$cycle"
+"""The path of the time since the scan before."""
+_TIME = Scalar("TIME", "time", 32)
+_ROUNDS = 8  # of constant propagation, after which all that is written is taken for changing
+_FRESH = ("input", "in_out")
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """What must not happen at run time, at one place of the source; `violated` says when it does."""
+
+    kind: str
+    span: Any
+    text: str
+    violated: Term
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One scan. `begin` and `end` are the values of all scalars before and after it, by their paths; states are those
+    that keep their value and are not constant."""
+
+    program: Program
+    inputs: Mapping[str, Scalar]
+    states: Mapping[str, Scalar]
+    start: Mapping[str, Value]
+    begin: Mapping[str, Term]
+    end: Mapping[str, Term]
+    types: Mapping[str, Scalar]
+    frame: Mapping[str, tuple[str, Type]]
+    limits: tuple[Any, ...]
+    obligations: tuple[Obligation, ...]
+
+    @cached_property
+    def next(self) -> dict[str, Any]:
+        """The states after the scan."""
+        return {path: lift(self.end[path], scalar) for path, scalar in self.states.items()}
+
+    def value(self, expression: Expression, at: Mapping[str, Term]) -> Term:
+        """An expression over the variables of the entry, in `begin` or `end`."""
+        values = SymbolicScan(self.program, True)
+        values.begin()
+        values.state |= at
+        values.types |= self.types
+        values.frame = dict(self.frame)
+        return values.value(expression)
+
+
+def build_transition(program: Program, cycle_ms: int | None = None, watch_overflow: bool = False) -> Transition:
+    """Execute one scan over terms. Raises TooLarge and Inexpressible.
+
+    Constants are found by trying: everything begins as its initial value, what a scan changes is given up, and so on
+    until nothing changes any more. What is left is constant in every run.
+    """
+    refuse_too_large(program)
+    changing: set[str] = set()
+    for round_ in range(10_000):
+        scan, begin = _prepare(program, changing, cycle_ms, watch_overflow)
+        before = dict(scan.state)
+        scan.run(program.entry.body)
+        kept = [path for path in begin if path not in changing]
+        found = {path for path in kept if not terms.is_same(scan.state[path], before[path])}
+        if not found:
+            return _transition(program, scan, before, changing, cycle_ms)
+        changing |= found if round_ < _ROUNDS else {path for path in kept if path in scan.written}
+    raise AssertionError("every round adds to a finite set")
+
+
+def _prepare(program: Program, changing: set[str], cycle_ms: int | None,
+             watch_overflow: bool) -> tuple[SymbolicScan, list[str]]:
+    """A scan that is about to begin, and the paths that keep their values."""
+    cycle = symbol(CYCLE, _TIME) if cycle_ms is None else cycle_ms
+    scan = SymbolicScan(program, cycle, watch_overflow)
+    scan.begin()
+    kept: list[str] = []
+    for variable in entry_variables(program):
+        initial = dict(values_of(program, variable.type, variable.initial, variable.name))
+        for path, scalar in scalars_of(program, variable.type, variable.name):
+            scan.types[path] = scalar
+            is_open = variable.section in _FRESH or path in changing
+            scan.state[path] = symbol(path, scalar) if is_open else initial[path]
+            if variable.section in ("output", "local"):
+                kept.append(path)
+        scan.frame[variable.name] = (variable.name, variable.type)
+    return scan, kept
+
+
+def _transition(program: Program, scan: SymbolicScan, begin: dict[str, Term], changing: set[str],
+                cycle_ms: int | None) -> Transition:
+    inputs: dict[str, Scalar] = {} if cycle_ms is not None else {CYCLE: _TIME}
+    start: dict[str, Value] = {}
+    for variable in entry_variables(program):
+        if variable.section in _FRESH:
+            inputs |= scalars_of(program, variable.type, variable.name)
+        start |= values_of(program, variable.type, variable.initial, variable.name)
+    limits = tuple(limit for path, scalar in inputs.items() for limit in _limits(path, scalar))
+    states = {path: scan.types[path] for path in begin if path in changing}
+    return Transition(program, inputs | scan.unknowns, states, {path: start[path] for path in states}, begin,
+                      dict(scan.state), dict(scan.types), dict(scan.frame), limits, _gather(scan.faults))
+
+
+def _limits(path: str, scalar: Scalar) -> list[Any]:
+    """What is known of an input."""
+    one = symbol(path, scalar)
+    if path == CYCLE:
+        return [one >= 1, one <= 1000]
+    if scalar.kind == "real":
+        return [z3.Not(z3.Or(z3.fpIsNaN(one), z3.fpIsInf(one)))]
+    if scalar.kind == "enum" and scalar.names:
+        return [one >= 0, one < len(scalar.names)]
+    if scalar.low is not None and scalar.high is not None:
+        return [one >= scalar.low, one <= scalar.high] if scalar.signed else \
+            [z3.UGE(one, scalar.low), z3.ULE(one, scalar.high)]
+    return []
+
+
+def _gather(faults: list[Fault]) -> tuple[Obligation, ...]:
+    """Faults of one kind at one place (in the turns of a loop, and in several calls) as one obligation."""
+    found: dict[tuple[Any, ...], list[Fault]] = {}
+    for fault in faults:
+        found.setdefault((fault.kind, fault.span, "" if fault.kind == "loop" else fault.text), []).append(fault)
+    return tuple(Obligation(kind, span, group[0].text, either(*(fault.term for fault in group)))
+                 for (kind, span, _), group in found.items())
+
+
+def is_constant(transition: Transition, path: str) -> bool:
+    """Whether a scalar has the same known value in every run."""
+    return path not in transition.states and path not in transition.inputs and is_known(transition.end[path])

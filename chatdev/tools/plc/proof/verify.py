@@ -1,0 +1,99 @@
+"""Verify a program: each check in a child that is ended when it takes too long or too much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from chatdev.isolation.codec import encode
+from chatdev.isolation.parent import Reader, ReadingLimits
+from chatdev.tools.plc.proof.checks import ProofStopped, check_property, list_obligations
+from chatdev.tools.plc.proof.outcome import Limits, Outcome, Property
+from chatdev.tools.plc.st.core import Program
+
+MEMORY = 2 << 30
+"""Bytes that a check may take."""
+_SPARE = 10  # seconds of a processor beside those of the check: to build the transition, and to replay
+_FAULTS = ("index", "division", "subrange", "loop")
+"""Run-time faults that end a run. Others only have to be reported."""
+
+
+def verify(program: Program, properties: Sequence[Property], *, seconds: float = 10.0, most_k: int = 30,
+           cycle_ms: int | None = None, watch_overflow: bool = False) -> list[Outcome]:
+    """The verdicts on the properties, in their order, and behind them those on what the program owes at run time.
+
+    `seconds` is what each check may take, `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan
+    if it is fixed. Properties are meant for runs without a run-time fault: a run ends with its first one. What cannot be
+    checked is UNKNOWN with its reason; nothing is raised but SandboxError, when no process can be started.
+    """
+    limits = Limits(float(seconds), most_k, watch_overflow)
+    with _prover(program, cycle_ms, limits) as prover:
+        try:
+            owed = prover.list_obligations()
+        except ProofStopped as stopped:
+            return [Outcome(asked, "UNKNOWN", reason=str(stopped)) for asked in properties]
+        duties = _check_duties(prover, owed, limits)
+        broken = tuple(number for number, outcome in enumerate(duties)
+                       if outcome.verdict != "PROVED" and owed[number].parameters[0] in _FAULTS)
+        open_loops = [outcome for outcome in duties if outcome.asked.parameters[0] == "loop"
+                      and outcome.verdict != "PROVED"]
+        found = [prover.check(asked, replace(limits, assumed=broken)) for asked in properties]
+    return [_weaken(outcome, open_loops) for outcome in found] + duties
+
+
+def _check_duties(prover: _Prover, owed: Sequence[Property], limits: Limits) -> list[Outcome]:
+    """Each is asked for in runs without an earlier fault that is not ruled out."""
+    found: list[Outcome] = []
+    earlier: list[int] = []
+    for number, duty in enumerate(owed):
+        outcome = prover.check(duty, replace(limits, assumed=tuple(earlier)))
+        found.append(outcome)
+        if outcome.verdict != "PROVED" and duty.parameters[0] in _FAULTS:
+            earlier.append(number)
+    return found
+
+
+def _weaken(outcome: Outcome, open_loops: Sequence[Outcome]) -> Outcome:
+    """Where a loop may take more turns than were looked at, nothing is proved."""
+    if outcome.verdict not in ("PROVED", "BOUNDED") or not open_loops or outcome.cycles or outcome.vacuous:
+        return outcome
+    _, place, turns = open_loops[0].asked.parameters
+    return Outcome(outcome.asked, "UNKNOWN", seconds=outcome.seconds,
+                   reason=f"the loop at {place} may take more than {turns} turns, and no more are looked at")
+
+
+@contextmanager
+def _prover(program: Program, cycle_ms: int | None, limits: Limits) -> Iterator[_Prover]:
+    reader = Reader(ReadingLimits(MEMORY, int(limits.seconds) + _SPARE))
+    try:
+        yield _Prover(reader, (program.source, program.entry.name, cycle_ms), limits)
+    finally:
+        reader.end()
+
+
+class _Prover:
+    """Asks the child."""
+
+    def __init__(self, reader: Reader, about: tuple[str, str, int | None], limits: Limits) -> None:
+        self._reader = reader
+        self._about = about
+        self._limits = limits
+
+    def list_obligations(self) -> tuple[Property, ...]:
+        """Raises ProofStopped."""
+        found: tuple[Property, ...] = self._ask(list_obligations, self._limits)
+        return found
+
+    def check(self, asked: Property, limits: Limits) -> Outcome:
+        """UNKNOWN when the child is ended."""
+        try:
+            found: Outcome = self._ask(check_property, asked, limits)
+        except ProofStopped as stopped:
+            return Outcome(asked, "UNKNOWN", seconds=limits.seconds, reason=f"the check was ended: {stopped}")
+        return found
+
+    def _ask(self, function: Any, *given: Any) -> Any:
+        request = encode([function.__module__, function.__qualname__, [*self._about, *given], {}])
+        return function.isolated.take(*self._reader.ask(request))
