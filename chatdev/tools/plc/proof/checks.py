@@ -191,9 +191,9 @@ class _Check:
 
     def _free_step(self) -> Step:
         """The property over values that no program binds."""
-        sides = [{path: symbol(f"{side} {path}", scalar) for path, scalar in self._transition.types.items()
-                  if path in self._transition.end and scalar.kind != "string"} for side in ("begin", "end")]
-        return self._observe(*sides, {name: symbol(name, BOOL) for name in MONITORS})
+        begin, end = ({path: symbol(f"{side} {path}", scalar) for path, scalar in self._transition.types.items()
+                       if path in self._transition.end and scalar.kind != "string"} for side in ("begin", "end"))
+        return self._observe(begin, end, {name: symbol(name, BOOL) for name in MONITORS})
 
     def _holds_freely(self, harm: Term) -> bool:
         """Whether harm cannot be, whatever the values are."""

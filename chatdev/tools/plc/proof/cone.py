@@ -83,7 +83,7 @@ def cut(transition: Transition, symbols: Symbols, roots: Iterable[Term], monitor
     scalars = dict(transition.states) | dict.fromkeys(monitors, BOOL)
     following = {**transition.next, **{name: lift(term, BOOL) for name, term in monitors.items()}}
     needed: set[str] = set()
-    waiting = set().union(*(symbols.of(term) for term in (*roots, *assumed)), *(symbols.of(m) for m in monitors.values()))
+    waiting = set().union(*(symbols.of(term) for term in (*roots, *assumed, *monitors.values())))
     while waiting:
         name = waiting.pop()
         needed.add(name)

@@ -43,7 +43,7 @@ class Replay:
         return step.harm is True
 
     def shows_fault(self, inputs: Sequence[Mapping[str, Value]], kind: str, place: str) -> bool:
-        """Whether the last of these scans ends with this run-time fault, or comes to an assertion that does not hold."""
+        """Whether the last of these scans ends with this run-time fault, or with an assertion that does not hold."""
         for given in inputs:
             self._scan(given)
             if self.fault is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import z3
 
-from chatdev.tools.plc.proof.cone import System, start_of
+from chatdev.tools.plc.proof.cone import System
 from chatdev.tools.plc.proof.search import Budget, solver_for
 from chatdev.tools.plc.proof.terms import lift, symbol
 from chatdev.tools.plc.st.core import Scalar
@@ -95,7 +95,8 @@ def _guess_sums(system: System, numbers: dict[str, Scalar]) -> Iterator[Any]:
 def _constants(system: System, name: str, scalar: Scalar) -> list[int]:
     """The numbers in what a variable becomes, with those around them: where it is assigned them or compared with."""
     found = {system.start[name]}
-    waiting, seen = [system.next[name]], set()
+    waiting: list[Any] = [system.next[name]]
+    seen: set[int] = set()
     while waiting and len(seen) < 3000:
         node = waiting.pop()
         if node.get_id() in seen:

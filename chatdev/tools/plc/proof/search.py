@@ -18,7 +18,8 @@ from chatdev.tools.plc.proof.terms import read_value, symbol
 from chatdev.tools.plc.st.core import Value
 
 _EFFORT_PER_SECOND = 2_000_000
-"""What z3 calls rlimit: it counts its steps. Unlike its clock it needs no thread, and gives the same answer each time."""
+"""What z3 calls rlimit: it counts its steps. Unlike its clock it needs no thread, and it gives the same answer
+each time."""
 
 
 @dataclass

@@ -8,6 +8,7 @@ routine), `!scan` (end the scan). A statement is executed where `!turn` does not
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import TypeAlias
 
@@ -47,15 +48,12 @@ class SymbolicScan(Values):
 
     def run(self, body: Sequence[Statement]) -> None:
         """Execute statements; those behind a jump that only may be taken, where it is not."""
-        for position, statement in enumerate(body):
+        for position, statement in enumerate(body, 1):
             self._step(statement)
             left = self.state["!turn"]
-            if is_known(left) and not left:
-                continue
-            rest = body[position + 1:]
-            if rest:
-                self.branch(negate(left), lambda: self._resume(rest))
-            return
+            if not is_known(left) or left:
+                self.branch(negate(left), partial(self._resume, body[position:]))
+                return
 
     def _resume(self, rest: Sequence[Statement]) -> None:
         self._set(_FLAGS, False)
@@ -152,7 +150,7 @@ class SymbolicScan(Values):
         """Whether no more turns are looked at: there cannot be one, or there were too many, which is a fault."""
         is_bound = turn == (MOST_TURNS if is_known(goes_on) else MOST_OPEN_TURNS)
         is_asked = is_bound or (turn > _EASY_TURNS and (turn < _OFTEN or not turn % 8))
-        if not is_asked or is_known(goes_on) and not is_bound:
+        if not is_asked or (is_known(goes_on) and not is_bound):
             return False
         if not self._may(goes_on):
             return True
@@ -198,7 +196,7 @@ class SymbolicScan(Values):
             frame = {one.name: (f"{instance}.{one.name}", one.type) for one in kept_variables(routine)}
             frame |= {name: (path, place.type) for (name, place), (_, path) in zip(call.in_outs, bound, strict=True)}
             condition = both(condition, *(other for other, _ in bound))
-            self.branch(condition, lambda frame=frame: self._call_block(routine, call, frame, inputs))  # type: ignore[misc]
+            self.branch(condition, partial(self._call_block, routine, call, frame, inputs))
 
     def _call_block(self, routine: Routine, call: core.Invoke, frame: dict[str, tuple[str, core.Type]],
                     inputs: list[tuple[str, Parts]]) -> None:

@@ -24,9 +24,10 @@ _RING: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _UNSIGNED = {"<": z3.ULT, "<=": z3.ULE, ">": z3.UGT, ">=": z3.UGE}
-_FLOAT = {"+": lambda a, b: z3.fpAdd(NEAREST, a, b), "-": lambda a, b: z3.fpSub(NEAREST, a, b),
-          "*": lambda a, b: z3.fpMul(NEAREST, a, b), "/": lambda a, b: z3.fpDiv(NEAREST, a, b),
-          "=": z3.fpEQ, "<>": z3.fpNEQ, "<": z3.fpLT, "<=": z3.fpLEQ, ">": z3.fpGT, ">=": z3.fpGEQ}
+_FLOAT: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: z3.fpAdd(NEAREST, a, b), "-": lambda a, b: z3.fpSub(NEAREST, a, b),
+    "*": lambda a, b: z3.fpMul(NEAREST, a, b), "/": lambda a, b: z3.fpDiv(NEAREST, a, b),
+    "=": z3.fpEQ, "<>": z3.fpNEQ, "<": z3.fpLT, "<=": z3.fpLEQ, ">": z3.fpGT, ">=": z3.fpGEQ}
 
 
 class Inexpressible(Exception):
@@ -63,7 +64,8 @@ def lift(term: Term, scalar: Scalar) -> Any:
         return z3.BoolVal(bool(term))
     if scalar.kind == "real":
         wide, whole = _FORMATS[scalar.bits]
-        return z3.simplify(z3.fpBVToFP(z3.BitVecVal(struct.unpack(whole, struct.pack(wide, term))[0], scalar.bits), sort))
+        bits = struct.unpack(whole, struct.pack(wide, term))[0]
+        return z3.simplify(z3.fpBVToFP(z3.BitVecVal(bits, scalar.bits), sort))
     return z3.BitVecVal(term, sort)
 
 
@@ -215,7 +217,8 @@ def _meaning(operator_: str, scalar: Scalar) -> Callable[[Any, Any], Any]:
         return _RING[operator_]
     signed = _is_signed(scalar)
     if operator_ in ("/", "mod"):
-        return ((operator.truediv, z3.SRem) if signed else (z3.UDiv, z3.URem))[operator_ == "mod"]
+        divide, leave = (operator.truediv, z3.SRem) if signed else (z3.UDiv, z3.URem)
+        return divide if operator_ == "/" else leave
     if operator_ in ("and", "or", "xor"):
         return {"and": operator.and_, "or": operator.or_, "xor": operator.xor}[operator_]
     return _COMPARE[operator_] if signed or operator_ in ("=", "<>") else _UNSIGNED[operator_]

@@ -1,7 +1,7 @@
 """A program as a transition relation: what every scalar is after a scan, as terms over state and inputs before it.
 
-In every scan VAR_INPUT and VAR_IN_OUT of the entry are fresh (REAL inputs are finite, enumerations one of their values),
-everything else keeps its value; the time since the scan before is 1 to 1000 ms unless it is given.
+In every scan VAR_INPUT and VAR_IN_OUT of the entry are fresh (REAL inputs are finite, enumerations one of their
+values), everything else keeps its value; the time since the scan before is 1 to 1000 ms unless it is given.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ def verify(program: Program, properties: Sequence[Property], *, seconds: float =
     """The verdicts on the properties, in their order, and behind them those on what the program owes at run time.
 
     `seconds` is what each check may take, `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan
-    if it is fixed. Properties are meant for runs without a run-time fault: a run ends with its first one. What cannot be
-    checked is UNKNOWN with its reason; nothing is raised but SandboxError, when no process can be started.
+    if it is fixed. Properties are meant for runs without a run-time fault: a run ends with its first one. What cannot
+    be checked is UNKNOWN with its reason; nothing is raised but SandboxError, when no process can be started.
     """
     limits = Limits(float(seconds), most_k, watch_overflow)
     with _prover(program, cycle_ms, limits) as prover:
