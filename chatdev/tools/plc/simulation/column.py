@@ -1,0 +1,95 @@
+"""A column of a trace: a scalar of the entry by its path, `Motor`, `Timer.ET`, `Values[3]` or `Grid[1,2].X`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chatdev.tools.plc.simulation.layout import all_variables, field_type
+from chatdev.tools.plc.simulation.values import WrongValue
+from chatdev.tools.plc.st import core
+
+_PATH = re.compile(r"\w{1,200}(?:\.\w{1,200}|\[[-\d, ]{1,100}\]){0,20}")
+_STEP = re.compile(r"\.(\w+)|\[([^\]]*)\]")
+_MOST_NAMES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`steps` are names of parts and positions in lists, counted from 0. `is_input` tells that scans are given it."""
+
+    name: str
+    root: str
+    steps: tuple[str | int, ...]
+    type: core.Scalar
+    is_input: bool
+
+    def read(self, values: Mapping[str, core.Value]) -> core.Value:
+        """Its value among those of all variables."""
+        value = values[self.root]
+        for step in self.steps:
+            value = value[step]
+        return value
+
+    def write(self, values: dict[str, core.Value], value: core.Value) -> None:
+        """Set it among the values of variables."""
+        inner, key = values, self.root
+        for step in self.steps:
+            inner, key = inner[key], step  # type: ignore[assignment]  # a list by now, and its position
+        inner[key] = value
+
+
+def find_column(program: core.Program, name: str) -> Column:
+    """The column by a name, in which case does not count. Raises WrongValue, with what there is."""
+    text = name.strip()
+    variables = {variable.name: variable for variable in all_variables(program, program.entry)}
+    variable = variables.get(re.split(r"[.\[]", text.lower())[0])
+    if variable is None or not _PATH.fullmatch(text):
+        known = [one.written or one.name for one in variables.values()][:_MOST_NAMES]
+        raise WrongValue(f"there is no variable {text!r}; {program.entry.written or program.entry.name} has "
+                         f"{', '.join(known)}")
+    steps: list[str | int] = []
+    type_ = variable.type
+    for part, indices in _STEP.findall(text.lower()):
+        for step in [part] if part else indices.split(","):
+            key, type_ = _follow(program, type_, step.strip(), text)
+            steps.append(key)
+    if not isinstance(type_, core.Scalar):
+        raise WrongValue(f"{text!r} has parts; name one of them, as in {text}{_example(type_)}")
+    return Column(text, variable.name, tuple(steps), type_, variable.section in ("input", "in_out"))
+
+
+def columns_of(program: core.Program) -> list[Column]:
+    """Inputs, in-outs and outputs of the entry, and what else it keeps: all scalars, arrays element by element."""
+    order = {"input": 0, "in_out": 1, "output": 2, "local": 3}
+    variables = sorted((one for one in all_variables(program, program.entry) if one.section in order),
+                       key=lambda one: order[one.section])
+    names = [name for one in variables for name in _leaves(program, one.written or one.name, one.type)]
+    return [find_column(program, name) for name in names]
+
+
+def _leaves(program: core.Program, name: str, type_: core.Type) -> list[str]:
+    if isinstance(type_, core.Array):
+        return [leaf for number in range(type_.low, type_.high + 1)
+                for leaf in _leaves(program, f"{name}[{number}]", type_.element)]
+    if isinstance(type_, core.Record):
+        return [leaf for part in type_.fields for leaf in _leaves(program, f"{name}.{part.name}", part.type)]
+    return [name]
+
+
+def _follow(program: core.Program, type_: core.Type, step: str, text: str) -> tuple[str | int, core.Type]:
+    if isinstance(type_, core.Array) and re.fullmatch(r"-?\d{1,10}", step):
+        if not type_.low <= int(step) <= type_.high:
+            raise WrongValue(f"{text!r}: the array goes from {type_.low} to {type_.high}")
+        return int(step) - type_.low, type_.element
+    if isinstance(type_, core.Record) and step in (names := [part.name for part in type_.fields]):
+        return step, field_type(program, type_, step)
+    known = f"parts {', '.join(names)}" if isinstance(type_, core.Record) else "indices" if isinstance(
+        type_, core.Array) else "no parts"
+    raise WrongValue(f"{text!r}: there is no {step!r}; it has {known}")
+
+
+def _example(type_: core.Type) -> str:
+    return f"[{type_.low}]" if isinstance(type_, core.Array) else f".{type_.fields[0].name}" if isinstance(
+        type_, core.Record) and type_.fields else ""
