@@ -49,7 +49,7 @@ def convert(expression: Expression, target: Scalar) -> Expression:
     source = expression.type
     if not isinstance(source, Scalar) or _plain(source) == _plain(target):
         return expression
-    if isinstance(expression, Constant) and (is_loose(source) or target.kind == "real"):
+    if isinstance(expression, Constant) and (is_loose(source) or _keeps_value(source, target)):
         number = fit_constant(expression, target)
         if number is not None:
             return number
@@ -113,6 +113,12 @@ def _compute(sign: str, left: Any, right: Any) -> Value | None:
     return None
 
 
+def _keeps_value(source: Scalar, target: Scalar) -> bool:
+    """Whether a constant that fits is the same number in the other type."""
+    return source.kind in ("int", "bits", "real", "enum") and target.kind in ("int", "real") and (
+        target.kind == "real" or source.kind != "real")
+
+
 def _plain(type_: Scalar) -> tuple[str, str, int, bool]:
     return type_.name, type_.kind, type_.bits, type_.signed
 
@@ -139,8 +145,7 @@ def _coerce_number(number: Constant, target: Scalar, scope: Scope, what: str) ->
         return constant
     if isinstance(number.value, int) and target.kind in ("int", "bits"):
         low, high = range_of(target)
-        raise scope.reject("out-of-range", number.span, value=number.value, type=describe_type(target), low=low,
-                           high=high)
+        raise scope.reject("out-of-range", number.span, value=number.value, type=target.name, low=low, high=high)
     raise _reject_type(number, number.type, target, scope, what)
 
 

@@ -16,8 +16,9 @@ SECTION_WORDS = frozenset(("VAR", "VAR_INPUT", "VAR_OUTPUT", "VAR_IN_OUT", "VAR_
 UNIT_WORDS = frozenset(("FUNCTION", "FUNCTION_BLOCK", "PROGRAM", "TYPE"))
 STATEMENT_WORDS = frozenset(("IF", "CASE", "FOR", "WHILE", "REPEAT", "EXIT", "CONTINUE", "RETURN"))
 CLOSING_WORDS = frozenset(("END_IF", "END_CASE", "END_FOR", "END_WHILE", "END_REPEAT", "ELSE", "ELSIF", "UNTIL"))
-UNIT_ENDS = frozenset(("END_FUNCTION", "END_FUNCTION_BLOCK", "END_PROGRAM", "END_TYPE", "END_VAR", "END_STRUCT"))
-BOUNDARIES = SECTION_WORDS | UNIT_WORDS | STATEMENT_WORDS | CLOSING_WORDS | UNIT_ENDS
+UNIT_ENDS = frozenset(("END_FUNCTION", "END_FUNCTION_BLOCK", "END_PROGRAM"))
+INNER_ENDS = frozenset(("END_TYPE", "END_VAR", "END_STRUCT"))
+BOUNDARIES = SECTION_WORDS | UNIT_WORDS | STATEMENT_WORDS | CLOSING_WORDS | UNIT_ENDS | INNER_ENDS
 """Words that only begin or end something: after an error the reading goes on there."""
 
 
@@ -124,14 +125,17 @@ class Cursor:
         """Whether a statement is open."""
         return bool(self._openers)
 
-    def close(self, opener: Token, end: str) -> None:
-        """Take the word that ends a block; where it is missing, say what opened the block."""
+    def close(self, opener: Token, end: str) -> bool:
+        """Take the word that ends a block, or another block's end in its place; where it is missing, say what opened
+        the block. Whether one was taken."""
         if self.accept(end):
-            return
+            return True
         self.findings.report("not-closed", self.token.span, expected=end, found=self.describe(), opener=opener.key,
                              line=opener.line)
         if self.token.key.startswith("END_") and self.token.key in CLOSING_WORDS and not self.awaits(self.token.key):
             self.take()
+            return True
+        return False
 
     def finish_statement(self, what: str) -> None:
         """Take the `;`, or say where it is missing; what is left of the line is then passed over."""

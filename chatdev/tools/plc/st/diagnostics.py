@@ -35,18 +35,23 @@ class Diagnostic:
 
 
 class TooManyErrors(Exception):
-    """The source has more errors than are worth a look."""
+    """The source has more errors than are worth a look, or one behind which nothing can be read."""
 
 
 class Findings:
     """The diagnostics of one reading."""
 
     def __init__(self) -> None:
+        self.cut = False
+        """Whether the text was read up to some place only, so that names may be missing."""
         self._found: dict[tuple[int, int, str], Diagnostic] = {}
+        self._unreadable: set[int] = set()
         self._errors = 0
 
     def report(self, code: str, span: Span, /, **facts: Any) -> None:
         """Add the finding `code`; the facts go into its sentence. The same one at the same place counts once."""
+        if span.line in self._unreadable:
+            return
         row = messages()[code]
         severity: Severity = "warning" if row.get("warning") else "error"
         place = (span.line, span.column, code)
@@ -58,6 +63,12 @@ class Findings:
             self._errors += 1
         self._found[place] = Diagnostic(severity, code, _render(row["says"], facts), span,
                                         _render(row.get("hint", ""), facts))
+        if row.get("last"):
+            raise TooManyErrors
+
+    def spoil(self, line: int) -> None:
+        """Report nothing else of this line: it has something that cannot be read."""
+        self._unreadable.add(line)
 
     @property
     def failed(self) -> bool:

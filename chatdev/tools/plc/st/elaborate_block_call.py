@@ -21,8 +21,8 @@ def elaborate_block_call(node: Invocation, scope: Scope) -> Statement:
     signature = scope.world.signatures[type_.block]
     name = node.callee.text if isinstance(node.callee, Name | Member) else signature.written
     scope.calls.setdefault(type_.block, node.span)
-    parameters = [one.name for one in signature.of_section("input", "in_out")]
-    results = [one.name for one in signature.of_section("output")]
+    parameters = [one.written for one in signature.of_section("input", "in_out")]
+    results = [one.written for one in signature.of_section("output")]
     given = match_arguments([one for one in node.arguments if not one.is_output], parameters,
                             f"{name} ({signature.written})", scope)
     taken = match_arguments([one for one in node.arguments if one.is_output], results,

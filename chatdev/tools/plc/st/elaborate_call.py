@@ -43,16 +43,18 @@ def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expr
 
 def match_arguments(arguments: Sequence[Argument], parameters: Sequence[str], callee: str,
                     scope: Scope) -> dict[str, Argument]:
-    """The arguments by the (lower-case) parameters that they are for, which stand in their order."""
+    """The arguments by the lower-case names of the parameters that they are for. The parameters stand as they are
+    written, in their order."""
     found: dict[str, Argument] = {}
+    names = [one.lower() for one in parameters]
     for index, argument in enumerate(arguments):
         name = argument.name
         if not name:
             if index >= len(parameters):
                 raise scope.reject("too-many-arguments", argument.span, callee=callee, most=len(parameters),
                                    known=", ".join(parameters))
-            name = parameters[index]
-        if name not in parameters:
+            name = names[index]
+        if name not in names:
             raise scope.reject("unknown-parameter", argument.span, callee=callee, name=name,
                                near=find_nearest(name, list(parameters)), known=", ".join(parameters))
         if name in found:
@@ -64,7 +66,7 @@ def match_arguments(arguments: Sequence[Argument], parameters: Sequence[str], ca
 def _apply(signature: Signature, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
     """A function of the source; inputs that are left out have the value of their declaration."""
     inputs = signature.of_section("input")
-    given = match_arguments(node.arguments, [one.name for one in inputs], signature.written, scope)
+    given = match_arguments(node.arguments, [one.written for one in inputs], signature.written, scope)
     scope.calls.setdefault(signature.name, node.span)
     if signature.result is None:
         raise scope.reject_unknown(signature.name, signature.written, node.span)
@@ -86,7 +88,7 @@ def _operand(variable: Variable, argument: Argument | None, signature: Signature
 def _call_standard(name: str, function: StandardFunction, node: Invocation, scope: Scope,
                    elaborate: Elaborate) -> Expression:
     parameters = _parameters(function, len(node.arguments))
-    given = match_arguments(node.arguments, [one.lower() for one, _ in parameters], name, scope)
+    given = match_arguments(node.arguments, [one for one, _ in parameters], name, scope)
     missing = [one for one, _ in parameters if one.lower() not in given]
     if missing:
         raise scope.reject("missing-arguments", node.span, callee=name, known=", ".join(missing))

@@ -38,7 +38,7 @@ def _scalar(node: Node, type_: Scalar, scope: Scope) -> Value:
     if type_.low is not None:
         low, high = range_of(type_)
         if not low <= expression.value <= high:
-            raise scope.reject("out-of-range", node.span, value=expression.value, type=describe_type(type_), low=low,
+            raise scope.reject("out-of-range", node.span, value=expression.value, type=type_.name, low=low,
                                high=high)
     return expression.value
 

@@ -83,7 +83,7 @@ def _find_value(node: Member, scope: Scope) -> Constant | None:
     names = [name.lower() for name in type_.names]
     if node.key not in names:
         raise scope.reject("unknown-member", node.span, name=node.text, base=type_.name,
-                           near=find_nearest(node.text, type_.names), known=", ".join(type_.names[:12]))
+                           near=find_nearest(node.text, type_.names), known=", ".join(filter(None, type_.names[:12])))
     return Constant(names.index(node.key) + (type_.low or 0), type_, node.span)
 
 
@@ -95,10 +95,10 @@ def _enter_member(base: Place, node: Member, scope: Scope) -> Place | Bit:
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = next((part for part in type_.fields if part.name == node.key), None)
     if part is None or not _is_visible(part, type_, scope):
-        known = [part.name for part in type_.fields if _is_visible(part, type_, scope)]
+        known = [_written(part, type_, scope) for part in type_.fields if _is_visible(part, type_, scope)]
         if part is not None:
             raise scope.reject("private-member", node.span, name=node.text, block=describe_type(type_),
-                               known=", ".join(known[:12]))
+                               known=", ".join(known[:12]), standard=type_.block in scope.world.standard)
         raise scope.reject("unknown-member", node.span, name=node.text, base=_describe_base(node.base, type_),
                            near=find_nearest(node.text, known), known=", ".join(known[:12]))
     return Place(base.root, (*base.steps, node.key), part.type, node.span)
@@ -107,6 +107,13 @@ def _enter_member(base: Place, node: Member, scope: Scope) -> Place | Bit:
 def _is_visible(part: Field, record: Record, scope: Scope) -> bool:
     """Outside of a function block its inputs and outputs are seen; a property sees all."""
     return not record.block or part.section in ("input", "output") or scope.sees_all
+
+
+def _written(part: Field, record: Record, scope: Scope) -> str:
+    """A part's name as its author wrote it, where that is known."""
+    signature = scope.world.signatures.get(record.block)
+    variables = signature.variables if signature else ()
+    return next((one.written for one in variables if one.name == part.name), part.name)
 
 
 def _describe_base(node: Node, type_: Record) -> str:
@@ -127,7 +134,8 @@ def _enter_elements(base: Place, node: Subscript, scope: Scope, elaborate: Elabo
     place = base
     for index in node.indices:
         if not isinstance(place.type, Array):
-            raise scope.reject("no-elements", node.span, type=describe_type(base.type), count=len(node.indices))
+            raise scope.reject("no-elements", node.span, type=describe_type(base.type), count=len(node.indices),
+                               array=isinstance(base.type, Array))
         step = _elaborate_index(index, place.type, scope, elaborate)
         place = Place(place.root, (*place.steps, step), place.type.element, node.span)
     return place

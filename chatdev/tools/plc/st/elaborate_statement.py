@@ -179,10 +179,10 @@ def _count(step: For, scope: Scope) -> list[Statement]:
     """FOR as a loop that tests before each turn. The sign of the step tells which test; it is looked at in every turn
     if it is not known before."""
     name = step.variable
-    variable = elaborate_place(name, scope, elaborate)
-    counter = elaborate_target(name, scope, elaborate) if isinstance(variable, Place) else variable
+    counter = elaborate_place(name, scope, elaborate)
     if not isinstance(counter, Place) or not isinstance(counter.type, Scalar) or counter.type.kind != "int":
-        raise scope.reject("wrong-counter", name.span, name=name.text, found=describe_type(variable.type))
+        raise scope.reject("wrong-counter", name.span, name=name.text, found=describe_type(counter.type))
+    elaborate_target(name, scope, elaborate)
     start = elaborate_as(step.start, counter.type, scope, f"the first value of '{name.text}'")
     limit = elaborate_as(step.limit, counter.type, scope, f"the last value of '{name.text}'")
     by = (elaborate_as(step.step, counter.type, scope, f"the step of '{name.text}'") if step.step

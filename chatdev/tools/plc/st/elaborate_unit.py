@@ -9,7 +9,7 @@ from chatdev.tools.plc.st.elaborate_initial import elaborate_initial
 from chatdev.tools.plc.st.elaborate_type import Types
 from chatdev.tools.plc.st.scalars import SCALARS
 from chatdev.tools.plc.st.scope import Reject, Scope, Signature, World
-from chatdev.tools.plc.st.syntax import Declaration, Name, Unit
+from chatdev.tools.plc.st.syntax import Declaration, Name, TypeNode, Unit
 
 _NOT_STORED = ("temp", "in_out")
 
@@ -122,22 +122,23 @@ class Units:
     def _declare_variables(self, declarations: Sequence[Declaration], scope: Scope, lost: set[str],
                            known: dict[str, Variable], kind: str) -> Iterable[Variable]:
         for declaration in declarations:
+            if declaration.type is None:
+                lost.update(name.key for name in declaration.names)
+                continue
             names = [name for name in declaration.names if self._is_new(name, known, lost, scope)]
             try:
-                found, initial = self._find_type(declaration, scope, kind)
+                found, initial = self._find_type(declaration, declaration.type, scope, kind)
             except Reject:
                 lost.update(name.key for name in names)
                 continue
             for name in names:
                 yield Variable(name.key, found, initial, declaration.section, name.text, name.span)
 
-    def _find_type(self, declaration: Declaration, scope: Scope, kind: str) -> tuple[Type, Value]:
-        if declaration.type is None:
-            raise Reject
+    def _find_type(self, declaration: Declaration, node: TypeNode, scope: Scope, kind: str) -> tuple[Type, Value]:
         first = declaration.names[0]
         if kind == "function" and declaration.section in ("output", "in_out"):
             raise scope.reject("function-outputs", first.span, name=first.text)
-        found, initial = self.types.resolve(declaration.type, scope, first.text)
+        found, initial = self.types.resolve(node, scope, first.text)
         if kind == "function" and isinstance(found, Record) and found.block:
             raise scope.reject("block-in-function", first.span, name=first.text, block=found.name)
         if declaration.initial is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chatdev.tools.plc.st.core import Span, Value
-from chatdev.tools.plc.st.cursor import MOST_NESTING, Cursor
+from chatdev.tools.plc.st.cursor import MOST_NESTING, Cursor, SyntaxStop
 from chatdev.tools.plc.st.literals import BadLiteral, read_number, read_string, read_time, read_typed
 from chatdev.tools.plc.st.syntax import Argument, Binary, Invocation, Literal, Member, Name, Node, Subscript, Unary
 from chatdev.tools.plc.st.tokens import KEYWORDS, Token
@@ -36,10 +36,15 @@ def parse_expression(cursor: Cursor, rank: int = 0) -> Node:
     return left
 
 
+def take_name(cursor: Cursor) -> Name:
+    """The name at the cursor, without the signs of a dialect."""
+    token = cursor.take()
+    return Name(token.key, token.text.strip('#"'), token.span)
+
+
 def parse_place(cursor: Cursor) -> Node:
     """A name and the way into it: members, indices, arguments."""
-    token = cursor.take()
-    node: Node = Name(token.key, token.text, token.span)
+    node: Node = take_name(cursor)
     while True:
         key = cursor.token.key
         if key == ".":
@@ -77,13 +82,7 @@ def _parse_operand(cursor: Cursor) -> Node:
     if token.kind == "name":
         return parse_place(cursor)
     if token.key == "(":
-        with cursor.nest():
-            cursor.take()
-            inner = parse_expression(cursor)
-            if not cursor.accept(")"):
-                raise cursor.stop("open-bracket", bracket="(", expected=")", line=token.line, column=token.column,
-                                  key=cursor.token.key)
-        return inner
+        return _parse_bracket(cursor)
     if token.key in ("NOT", "-", "+"):
         with cursor.nest():
             cursor.take()
@@ -94,9 +93,27 @@ def _parse_operand(cursor: Cursor) -> Node:
         return parse_literal(cursor)
     if token.key in ("AND", "OR", "XOR", "MOD") and cursor.ahead().key == "(":
         return parse_place(cursor)  # AND(a, b) is a function
+    raise _refuse_operand(cursor)
+
+
+def _parse_bracket(cursor: Cursor) -> Node:
+    opener = cursor.take()
+    with cursor.nest():
+        inner = parse_expression(cursor)
+    if not cursor.accept(")"):
+        raise cursor.stop("open-bracket", bracket="(", expected=")", line=opener.line, column=opener.column,
+                          key=cursor.token.key)
+    return inner
+
+
+def _refuse_operand(cursor: Cursor) -> SyntaxStop:
+    token = cursor.token
     if token.kind == "address":
-        raise cursor.stop("unsupported", what="a direct address")
-    raise cursor.stop("no-expression", reserved=token.key in KEYWORDS)
+        return cursor.stop("unsupported", what="a direct address")
+    stop = cursor.stop("no-expression", reserved=token.key in KEYWORDS)
+    if token.key in KEYWORDS and cursor.ahead().key in (";", ")", *_RANKS):
+        cursor.take()  # a word that was meant as a name; statements do not go on so
+    return stop
 
 
 def _names_value(token: Token) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatdev.tools.plc.st.core import Span
-from chatdev.tools.plc.st.cursor import BOUNDARIES, CLOSING_WORDS, Cursor, SyntaxStop
-from chatdev.tools.plc.st.parse_expression import parse_expression, parse_place
+from chatdev.tools.plc.st.cursor import BOUNDARIES, CLOSING_WORDS, INNER_ENDS, Cursor, SyntaxStop
+from chatdev.tools.plc.st.parse_expression import parse_expression, parse_place, take_name
 from chatdev.tools.plc.st.syntax import (
     Assertion,
     Assignment,
@@ -44,10 +44,10 @@ def _at_end(cursor: Cursor) -> bool:
     token = cursor.token
     if token.kind == "end" or cursor.awaits(token.key):
         return True
-    if token.key not in CLOSING_WORDS:
+    if token.key not in CLOSING_WORDS | INNER_ENDS:
         return (token.key in BOUNDARIES and token.key not in _STATEMENTS) or (
             cursor.awaits("END_CASE") and _at_label(cursor))
-    if token.key.startswith("END_") and cursor.in_block:
+    if token.key in CLOSING_WORDS and token.key.startswith("END_") and cursor.in_block:
         return True
     cursor.findings.report("stray", token.span, found=token.key)
     cursor.take()
@@ -65,6 +65,10 @@ def _parse_statement(cursor: Cursor) -> Step | None:
         return None
     if token.kind == "assert":
         return _parse_assertion(cursor)
+    if token.kind == "keyword" and cursor.ahead().key == ":=":
+        cursor.take()
+        cursor.findings.report("reserved-name", token.span, name=token.text)
+        raise SyntaxStop
     if token.key in _STATEMENTS:
         return _STATEMENTS[token.key](cursor)
     if token.kind != "name":
@@ -90,7 +94,8 @@ def _parse_simple(cursor: Cursor) -> Step:
     if sign.key == ":":
         raise cursor.stop("colon-assigns")
     cursor.findings.report("half-statement", target.span, found=cursor.describe(), name=cursor.previous.text,
-                           end=sign.key == ";" or sign.line > cursor.previous.line)
+                           end=sign.key == ";" or sign.line > cursor.previous.line,
+                           sign=sign.key if cursor.ahead().key in ("=", sign.key) else "")
     raise SyntaxStop
 
 
@@ -137,8 +142,7 @@ def _parse_if(cursor: Cursor) -> Step | None:
                 if cursor.take().key == "ELSIF":
                     _parse_header(cursor, opener, "THEN")
                 parse_statements(cursor)
-    cursor.close(opener, "END_IF")
-    return _end_block(cursor, If(tuple(arms), otherwise, opener.span))
+    return _end_block(cursor, opener, "END_IF", If(tuple(arms), otherwise, opener.span))
 
 
 def _warn_of_else_if(cursor: Cursor) -> None:
@@ -165,8 +169,7 @@ def _parse_case(cursor: Cursor) -> Step | None:
         if cursor.accept("ELSE"):
             cursor.accept(":")
             otherwise = parse_statements(cursor)
-    cursor.close(opener, "END_CASE")
-    return _end_block(cursor, Case(selector, tuple(arms), otherwise, opener.span))
+    return _end_block(cursor, opener, "END_CASE", Case(selector, tuple(arms), otherwise, opener.span))
 
 
 def _ends_case(cursor: Cursor) -> bool:
@@ -211,14 +214,13 @@ def _parse_for(cursor: Cursor) -> Step | None:
             cursor.skip_to("DO")
             cursor.accept("DO")
         body = parse_statements(cursor)
-    cursor.close(opener, "END_FOR")
-    return _end_block(cursor, For(*head, body, opener.span) if head else None)
+    return _end_block(cursor, opener, "END_FOR", For(*head, body, opener.span) if head else None)
 
 
 def _parse_range(cursor: Cursor) -> tuple[Name, Node, Node, Node | None]:
     if cursor.token.kind != "name":
         raise cursor.stop("expected", expected="the name of a variable", after="FOR")
-    variable = cursor.take()
+    variable = take_name(cursor)
     if cursor.token.key == "=":
         cursor.findings.report("equals-assigns", cursor.take().span)
     else:
@@ -230,7 +232,7 @@ def _parse_range(cursor: Cursor) -> tuple[Name, Node, Node, Node | None]:
     if not cursor.accept("DO"):
         cursor.findings.report("expected", cursor.token.span, expected="DO" if step else "BY or DO",
                                after="the range of FOR", found=cursor.describe())
-    return Name(variable.key, variable.text, variable.span), start, limit, step
+    return variable, start, limit, step
 
 
 def _parse_while(cursor: Cursor) -> Step | None:
@@ -238,8 +240,7 @@ def _parse_while(cursor: Cursor) -> Step | None:
     with cursor.open(opener, "END_WHILE"):
         condition = _parse_header(cursor, opener, "DO")
         body = parse_statements(cursor)
-    cursor.close(opener, "END_WHILE")
-    return _end_block(cursor, While(condition, body, True, opener.span))
+    return _end_block(cursor, opener, "END_WHILE", While(condition, body, True, opener.span))
 
 
 def _parse_repeat(cursor: Cursor) -> Step | None:
@@ -258,8 +259,7 @@ def _parse_repeat(cursor: Cursor) -> Step | None:
             until = opener
             cursor.findings.report("expected", cursor.token.span, expected="UNTIL", found=cursor.describe(),
                                    after=f"the statements of REPEAT (opened at line {opener.line})")
-    cursor.close(opener, "END_REPEAT")
-    return _end_block(cursor, While(condition, body, False, until.span))
+    return _end_block(cursor, opener, "END_REPEAT", While(condition, body, False, until.span))
 
 
 def _parse_jump(cursor: Cursor) -> Step:
@@ -287,8 +287,9 @@ def _parse_assertion(cursor: Cursor) -> Step | None:
     return Assertion(node, name.strip(), Span(token.line, token.column, token.line, token.column + len(token.text) - 1))
 
 
-def _end_block(cursor: Cursor, step: Step | None) -> Step | None:
-    cursor.finish_statement("a statement")
+def _end_block(cursor: Cursor, opener: Token, end: str, step: Step | None) -> Step | None:
+    if cursor.close(opener, end):
+        cursor.finish_statement("a statement")
     return step
 
 

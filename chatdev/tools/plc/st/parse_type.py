@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatdev.tools.plc.st.core import Section
 from chatdev.tools.plc.st.cursor import BOUNDARIES, Cursor, SyntaxStop
-from chatdev.tools.plc.st.parse_expression import parse_expression, parse_literal
+from chatdev.tools.plc.st.parse_expression import parse_expression, parse_literal, take_name
 from chatdev.tools.plc.st.syntax import (
     ArrayOf,
     Declaration,
@@ -51,7 +51,7 @@ def parse_type(cursor: Cursor) -> TypeNode:
         return _parse_values(cursor)
     if token.kind != "name":
         raise cursor.stop("expected", expected="a type", after="':'")
-    name = _take_name(cursor)
+    name = take_name(cursor)
     if token.key in ("pointer", "reference", "ref_to"):
         raise cursor.stop("unsupported", what="a pointer")
     if token.key in ("string", "wstring") and cursor.token.key in ("[", "("):
@@ -104,12 +104,7 @@ def _parse_new_name(cursor: Cursor) -> Name:
         raise SyntaxStop
     if token.kind != "name":
         raise cursor.stop("no-declaration")
-    return _take_name(cursor)
-
-
-def _take_name(cursor: Cursor) -> Name:
-    token = cursor.take()
-    return Name(token.key, token.text, token.span)
+    return take_name(cursor)
 
 
 def _leaves_section(cursor: Cursor) -> bool:
@@ -154,7 +149,7 @@ def _parse_values(cursor: Cursor) -> TypeNode:
     while True:
         if cursor.token.kind != "name":
             raise cursor.stop("expected", expected="the name of a value", after=f"'{cursor.previous.text}'")
-        name = _take_name(cursor)
+        name = take_name(cursor)
         number = parse_expression(cursor) if cursor.accept(":=") else None
         values.append((name, number))
         if not cursor.accept(","):
@@ -191,7 +186,7 @@ def _parse_element(cursor: Cursor) -> tuple[Node | None, Initials]:
     """A value, or `4(value)`, which stands for so many of them."""
     if cursor.ahead().key != "(" or cursor.token.kind not in ("integer", "name"):
         return None, parse_initials(cursor)
-    count = parse_literal(cursor) if cursor.token.kind == "integer" else _take_name(cursor)
+    count = parse_literal(cursor) if cursor.token.kind == "integer" else take_name(cursor)
     cursor.take()
     inner = parse_initials(cursor)
     cursor.expect(")", "the value that is repeated")
@@ -205,7 +200,7 @@ def _parse_named(cursor: Cursor) -> Initials:
         while True:
             if cursor.token.kind != "name":
                 raise cursor.stop("expected", expected="the name of a part", after=f"'{cursor.previous.text}'")
-            name = _take_name(cursor)
+            name = take_name(cursor)
             cursor.expect(":=", "the name of a part")
             names.append((name, parse_initials(cursor)))
             if not cursor.accept(","):

@@ -7,6 +7,7 @@ from typing import Literal
 from chatdev.tools.plc.st.core import Section
 from chatdev.tools.plc.st.cursor import SECTION_WORDS, UNIT_WORDS, Cursor, SyntaxStop
 from chatdev.tools.plc.st.diagnostics import Findings
+from chatdev.tools.plc.st.parse_expression import take_name
 from chatdev.tools.plc.st.parse_statement import parse_statements
 from chatdev.tools.plc.st.parse_type import parse_declarations, parse_type
 from chatdev.tools.plc.st.syntax import Declaration, Name, SourceFile, Step, TypeNode, Unit
@@ -43,14 +44,13 @@ def parse_source(source: str, findings: Findings) -> SourceFile:
                 cursor.take()
         except SyntaxStop:
             cursor.skip_statement()
-    return SourceFile(types, variables, units, cursor.broken)
+    return SourceFile(types, variables, units, cursor.broken or findings.cut)
 
 
 def _parse_types(cursor: Cursor) -> list[Declaration]:
     opener = cursor.take()
     if cursor.ahead().key == "STRUCT":  # TYPE "Name" STRUCT … without a colon
-        name = cursor.take()
-        found = [Declaration((Name(name.key, name.text, name.span),), parse_type(cursor), None)]
+        found = [Declaration((take_name(cursor),), parse_type(cursor), None)]
         cursor.accept(";")
         return found + parse_declarations(cursor, opener, "END_TYPE")
     found = parse_declarations(cursor, opener, "END_TYPE")
@@ -73,18 +73,18 @@ def _parse_unit(cursor: Cursor) -> Unit:
     externals: list[Declaration] = []
     body = _parse_parts(cursor, declarations, externals)
     _close_unit(cursor, opener)
-    unit = Unit(_KINDS[opener.key], name, result, tuple(declarations), tuple(externals), body, cursor.broken,
-                opener.span)
+    unit = Unit(_KINDS[opener.key], name, result, tuple(declarations), tuple(externals), body, cursor.broken
+                or cursor.findings.cut, opener.span)
     cursor.broken = broken
     return unit
 
 
 def _parse_unit_name(cursor: Cursor, opener: Token) -> Name:
     if cursor.token.kind != "name":
-        cursor.broken = True
-        raise cursor.stop("expected", expected="a name", after=opener.key)
-    token = cursor.take()
-    return Name(token.key, token.text, token.span)
+        cursor.findings.report("expected", cursor.token.span, expected="a name", after=opener.key,
+                               found=cursor.describe())
+        return Name("", "", opener.span)
+    return take_name(cursor)
 
 
 def _parse_result(cursor: Cursor) -> TypeNode | None:
@@ -149,5 +149,6 @@ def _pass_over(cursor: Cursor) -> None:
         cursor.broken = True
     else:
         cursor.findings.report("outside", token.span, found=cursor.describe())
-    while cursor.token.kind != "end" and cursor.token.key not in UNIT_WORDS and cursor.token.key != "VAR_GLOBAL":
+    while cursor.token.kind != "end" and not (cursor.token.key in UNIT_WORDS | {"VAR_GLOBAL"}
+                                              and cursor.token.line > cursor.previous.line):
         cursor.take()

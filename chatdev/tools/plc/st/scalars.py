@@ -79,7 +79,9 @@ def fit_constant(constant: Constant, target: Scalar) -> Constant | None:
         return Constant(bool(value), target, constant.span) if value in (0, 1) else None
     if target.kind in ("time", "string"):
         return None
-    low, high = _enum_range(target) if target.kind == "enum" else range_of(target)
+    if target.kind == "enum" and not target.names[max(value - (target.low or 0), 0):][:1] > ("",):
+        return None
+    low, high = range_of(target)
     return Constant(value, base_of(target), constant.span) if low <= value <= high else None
 
 
@@ -115,11 +117,6 @@ def describe_type(type_: Type) -> str:
     if type_.kind == "int" and type_.low is not None:
         return f"{type_.name} ({type_.low}..{type_.high})"
     return type_.name
-
-
-def _enum_range(type_: Scalar) -> tuple[int, int]:
-    first = type_.low or 0
-    return first, first + len(type_.names) - 1
 
 
 def _never(_source: Scalar, _target: Scalar) -> Fit:

@@ -34,6 +34,7 @@ _PATTERN = re.compile(r"""
   | (?P<wrong>.)
 """, re.VERBOSE | re.IGNORECASE | re.DOTALL)
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
+_BEFORE_BLOCKS = (")", "THEN", "DO", "ELSE")
 _BRACKETS = {"(*": "*)", "/*": "*/", "{": "}"}
 
 
@@ -65,15 +66,18 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
         text = match.group()
         if kind == "name":
             tokens.append(_name(text, line, start - line_start + 1))
+        elif kind == "comment" and text[0] == "{" and tokens and tokens[-1].key in _BEFORE_BLOCKS:
+            _cut("braces", Span(line, start - line_start + 1, line, start - line_start + 1), findings)
+            return [*tokens, Token("end", "", "", line, start - line_start + 1)]
         elif kind == "space" or kind == "comment":
             _warn_of_comment(text, Span(line, start - line_start + 1), findings)
             if "\n" in text:
                 line += text.count("\n")
                 line_start = start + text.rindex("\n") + 1
         elif kind == "wrong" or kind == "open":
-            _report_wrong(text, Span(line, start - line_start + 1), findings)
+            _report_wrong(text, line, start - line_start + 1, findings)
             if kind == "open":
-                break
+                return [*tokens, Token("end", "", "", line, start - line_start + 1)]
         else:
             tokens.append(Token(kind, text, text, line, start - line_start + 1))  # type: ignore[arg-type]
     last = tokens[-1] if tokens else Token("end", "", "", line, column)
@@ -94,10 +98,20 @@ def _warn_of_comment(text: str, span: Span, findings: Findings) -> None:
         findings.report("comment-in-comment", span)
 
 
-def _report_wrong(text: str, span: Span, findings: Findings) -> None:
+def _report_wrong(text: str, line: int, column: int, findings: Findings) -> None:
+    """Report what is no token. What else seems wrong with its line is left unsaid."""
+    span = Span(line, column, line, column + len(text) - 1)
     if text in _BRACKETS:
-        findings.report("open-comment", span, opener=text, closer=_BRACKETS[text])
+        _cut("open-comment", span, findings, opener=text, closer=_BRACKETS[text])
     elif text == "'":
         findings.report("open-string", span)
+        findings.spoil(line)
     elif text not in _INVISIBLE:
         findings.report("wrong-character", span, character=text if text.isprintable() else f"U+{ord(text):04X}")
+        findings.spoil(line)
+
+
+def _cut(code: str, span: Span, findings: Findings, **facts: str) -> None:
+    findings.report(code, span, **facts)
+    findings.spoil(span.line)
+    findings.cut = True
