@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -86,7 +87,7 @@ def fold(sign: str, left: Expression, right: Expression) -> Constant | None:
     if value is None:
         return None
     if isinstance(value, float):
-        return Constant(value, LOOSE_REAL, left.span)
+        return Constant(value, LOOSE_REAL, left.span) if math.isfinite(value) else None
     if is_loose(type_):
         return Constant(value, LOOSE_INT, left.span) if value.bit_length() <= 64 else None
     low, high = range_of(type_)

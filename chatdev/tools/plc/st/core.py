@@ -40,8 +40,8 @@ NOWHERE = Span(0, 0)
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """An elementary type. Integers wrap around in two's complement at their width (INT 16, DINT 32); REAL is IEEE 754
-    with 32 bits, LREAL with 64, rounded to even. An enumeration is an INT with the `names` of its values; a subrange
-    has bounds that no assignment may leave (`low`, `high`)."""
+    with 32 bits, LREAL with 64, rounded to even. An enumeration is an INT with the `names` of its values from `low`
+    on, empty where a number has none; a subrange has bounds that no assignment may leave (`low`, `high`)."""
 
     name: str
     kind: Kind
@@ -73,8 +73,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A structure, or the data of a function block, of which `block` names the routine (else empty). Names are lower
-    case in all of the core."""
+    """A structure, or the data of a function block, of which `block` names the routine (else empty): all its variables
+    but `temp` and `in_out` ones. Names are lower case in all of the core."""
 
     name: str
     fields: tuple[Field, ...]

@@ -13,6 +13,9 @@ from chatdev.tools.plc.st.elaborate_unit import Units
 from chatdev.tools.plc.st.scope import Scope, Signature, World
 from chatdev.tools.plc.st.syntax import SourceFile, Unit
 
+MOST_CALLS = 50
+"""So many routines may call each other in a row."""
+
 
 def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[str, Routine],
                      is_standard: bool = False) -> World:
@@ -81,6 +84,9 @@ def _report_circles(calls: Mapping[str, Mapping[str, Span]], world: World) -> No
 def _walk_calls(name: str, calls: Mapping[str, Mapping[str, Span]], path: list[str], done: set[str],
                 world: World) -> None:
     if name in done or name not in calls:
+        return
+    if len(path) == MOST_CALLS:
+        world.findings.report("deep-calls", calls[path[-1]][name], most=MOST_CALLS)
         return
     path.append(name)
     for called, span in calls[name].items():

@@ -40,6 +40,8 @@ from chatdev.tools.plc.st.syntax import (
 
 MOST_ARMS = 200
 """Of one IF or CASE: each stands within the one before it."""
+MOST_LABELS = 1000
+"""Of one CASE."""
 
 
 def elaborate_statements(steps: Sequence[Step], scope: Scope) -> tuple[Statement, ...]:
@@ -87,7 +89,7 @@ def _condition(node: Node, scope: Scope, what: str) -> Expression:
 
 def _branch(step: If, scope: Scope) -> list[Statement]:
     if len(step.arms) > MOST_ARMS:
-        raise scope.reject("too-many-arms", step.span, what="IF", most=MOST_ARMS)
+        raise scope.reject("too-many-arms", step.span, what="this IF and its ELSIF", most=MOST_ARMS)
     arms: list[tuple[Expression | None, tuple[Statement, ...], Node | None]] = []
     for node, steps in step.arms:
         try:
@@ -113,7 +115,9 @@ def _inside(steps: Sequence[Step], scope: Scope) -> tuple[Statement, ...]:
 
 def _choose(step: Case, scope: Scope) -> list[Statement]:
     if len(step.arms) > MOST_ARMS:
-        raise scope.reject("too-many-arms", step.span, what="CASE", most=MOST_ARMS)
+        raise scope.reject("too-many-arms", step.span, what="this CASE and its labels", most=MOST_ARMS)
+    if sum(len(labels) for labels, _ in step.arms) > MOST_LABELS:
+        raise scope.reject("too-many-arms", step.span, what="this CASE and its labels", most=MOST_LABELS)
     selector = _selector(step, scope)
     covered: list[tuple[int, int, int]] = []
     arms: list[tuple[Expression | None, tuple[Statement, ...], Label]] = []
@@ -143,14 +147,14 @@ def _selector(step: Case, scope: Scope) -> Expression | None:
 def _test_labels(labels: Sequence[Label], selector: Expression, covered: list[tuple[int, int, int]],
                  scope: Scope) -> Expression | None:
     """Whether the selector is one of the labels; None if one of them has no meaning."""
-    test: Expression | None = None
-    for label in labels:
-        try:
-            one = _test_label(label, selector, covered, scope)
-        except Reject:
-            return None
-        test = one if test is None else Operation("or", (test, one), BOOL, label.span)
-    return test
+    try:
+        tests = [_test_label(label, selector, covered, scope) for label in labels]
+    except Reject:
+        return None
+    while len(tests) > 1:  # in pairs, so that many labels do not nest deeply
+        tests = [Operation("or", (*pair,), BOOL, pair[0].span) if len(pair) > 1 else pair[0]
+                 for pair in (tests[index:index + 2] for index in range(0, len(tests), 2))]
+    return tests[0]
 
 
 def _test_label(label: Label, selector: Expression, covered: list[tuple[int, int, int]], scope: Scope) -> Expression:

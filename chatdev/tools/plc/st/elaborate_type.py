@@ -13,8 +13,8 @@ from chatdev.tools.plc.st.scalars import DINT, INT, SCALARS, UNSUPPORTED, base_o
 from chatdev.tools.plc.st.scope import Reject, Scope, World
 from chatdev.tools.plc.st.syntax import ArrayOf, Declaration, EnumOf, Name, Node, StructOf, TypeName, TypeNode
 
-MOST_ELEMENTS = 100_000
-"""Of an array, those of its elements counted in."""
+MOST_TYPES = 50
+"""So many types may contain each other in a row."""
 
 
 class Types:
@@ -67,12 +67,15 @@ class Types:
             return self._world.types[key]
         if key in self._open:
             raise Scope(self._world, {}).reject("recursive-type", span, name=self._declared[key].names[0].text)
+        if len(self._open) == MOST_TYPES:
+            raise Scope(self._world, {}).reject("deep-calls", span, most=MOST_TYPES)
         self._open.add(key)
         try:
             declaration = self._declared[key]
             assert declaration.type is not None
             scope = Scope(self._world, {}, broken=self._world.broken)
             found, initial = self.resolve(declaration.type, scope, declaration.names[0].text)
+            self._world.measure(found, declaration.names[0].text, declaration.names[0].span)
             if declaration.initial is not None:
                 self._world.types[key] = found, initial
                 initial = elaborate_initial(declaration.initial, found, initial, scope)
@@ -117,9 +120,8 @@ class Types:
             low, high = (_whole(bound, DINT, scope, "the bound of an array") for bound in bounds)
             if low > high:
                 raise scope.reject("empty-range", bounds[0].span, low=low, high=high)
-            if (high - low + 1) * count_leaves(found) > MOST_ELEMENTS:
-                raise scope.reject("large-array", node.span, most=MOST_ELEMENTS)
             found = Array(found, low, high)
+            scope.world.measure(found, name, node.span)
             value = [value] * (high - low + 1)
         return found, value
 
@@ -149,6 +151,7 @@ class Types:
             if declaration.type is None:
                 raise Reject
             found, initial = self.resolve(declaration.type, scope, declaration.names[0].text)
+            self._world.measure(found, declaration.names[0].text, declaration.names[0].span)
             if declaration.initial is not None:
                 initial = elaborate_initial(declaration.initial, found, initial, scope)
             for part in declaration.names:
@@ -156,15 +159,6 @@ class Types:
                     raise scope.reject("declared-twice", part.span, name=part.text, what="part", line=0)
                 fields[part.key] = Field(part.key, found, initial)
         return Record(name or "structure", tuple(fields.values()))
-
-
-def count_leaves(type_: Type) -> int:
-    """How many scalars a value of the type holds."""
-    if isinstance(type_, Array):
-        return (type_.high - type_.low + 1) * count_leaves(type_.element)
-    if isinstance(type_, Record):
-        return sum(count_leaves(part.type) for part in type_.fields) or 1
-    return 1
 
 
 def _whole(node: Node, type_: Scalar, scope: Scope, what: str) -> int:

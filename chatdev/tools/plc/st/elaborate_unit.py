@@ -8,9 +8,11 @@ from chatdev.tools.plc.st.core import Field, Record, Span, Type, Value, Variable
 from chatdev.tools.plc.st.elaborate_initial import elaborate_initial
 from chatdev.tools.plc.st.elaborate_type import Types
 from chatdev.tools.plc.st.scalars import SCALARS
-from chatdev.tools.plc.st.scope import Reject, Scope, Signature, World
+from chatdev.tools.plc.st.scope import MOST_ELEMENTS, Reject, Scope, Signature, World
 from chatdev.tools.plc.st.syntax import Declaration, Name, TypeNode, Unit
 
+MOST_BLOCKS = 50
+"""So many function blocks may contain each other in a row."""
 _NOT_STORED = ("temp", "in_out")
 
 
@@ -43,6 +45,8 @@ class Units:
 
     def find_block(self, key: str, span: Span) -> Record | None:
         """The data of a function block; None if there is none of this name. Raises Reject for one within itself."""
+        if len(self._open) == MOST_BLOCKS:
+            raise Scope(self._world, {}).reject("deep-calls", span, most=MOST_BLOCKS)
         if key in self._open:
             circle = [self._units[one].name.text for one in (*self._open[self._open.index(key):], key)]
             raise Scope(self._world, {}).reject("recursion", span, circle=" contains ".join(circle))
@@ -98,11 +102,20 @@ class Units:
         finally:
             self._open.pop()
         own = tuple(variables.values())
+        if self._is_large(own, unit):
+            own = ()
         record = make_record(unit.name.text, key, own) if unit.kind == "block" else None
         signature = Signature(key, unit.name.text, unit.kind, own, result, record, unit.span)
         self._world.signatures[key] = signature
         self._order.append(unit)
         return signature
+
+    def _is_large(self, variables: Sequence[Variable], unit: Unit) -> bool:
+        """Whether the variables hold too much together, which is then reported."""
+        if sum(self._world.measure(one.type, one.written, one.span) for one in variables) <= MOST_ELEMENTS:
+            return False
+        self._world.findings.report("large-array", unit.name.span, name=unit.name.text, most=MOST_ELEMENTS)
+        return True
 
     def _declare_result(self, unit: Unit, scope: Scope, variables: dict[str, Variable], lost: set[str]) -> Type | None:
         """The variable named as its function, first of all variables."""

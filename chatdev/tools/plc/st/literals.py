@@ -43,6 +43,8 @@ def read_number(text: str) -> int | float:
 
 def read_time(text: str) -> int:
     """The milliseconds of `T#1m30s`, `TIME#-1.5s`, `T#1h_30m`."""
+    if len(text) > 2 * MOST_DIGITS:
+        raise BadLiteral(f"it has more than {2 * MOST_DIGITS} characters")
     digits = text.split("#", 1)[1].replace("_", "").lower()
     sign = -1 if digits.startswith("-") else 1
     digits = digits.lstrip("+-")

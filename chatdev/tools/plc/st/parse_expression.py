@@ -45,7 +45,7 @@ def take_name(cursor: Cursor) -> Name:
 def parse_place(cursor: Cursor) -> Node:
     """A name and the way into it: members, indices, arguments."""
     node: Node = take_name(cursor)
-    while True:
+    for _ in range(MOST_NESTING):
         key = cursor.token.key
         if key == ".":
             cursor.take()
@@ -60,6 +60,7 @@ def parse_place(cursor: Cursor) -> Node:
             raise cursor.stop("unsupported", what="a pointer")
         else:
             return node
+    raise cursor.stop("too-deep", most=MOST_NESTING)
 
 
 def parse_literal(cursor: Cursor) -> Node:

@@ -50,10 +50,9 @@ def _at_end(cursor: Cursor) -> bool:
     if token.key in CLOSING_WORDS and token.key.startswith("END_") and cursor.in_block:
         return True
     cursor.findings.report("stray", token.span, found=token.key)
-    cursor.take()
-    cursor.skip_to("THEN")
-    if not cursor.accept("THEN"):
-        cursor.accept(";")
+    if cursor.take().key == "ELSIF" and cursor.skip_to("THEN"):
+        cursor.take()
+    cursor.accept(";")
     return _at_end(cursor)
 
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chatdev.tools.plc.st.core import NOWHERE, Constant, Record, Routine, Scalar, Span, Type, Value, Variable
+from chatdev.tools.plc.st.core import NOWHERE, Array, Constant, Record, Routine, Scalar, Span, Type, Value, Variable
 from chatdev.tools.plc.st.diagnostics import Findings, find_nearest
 
-MOST_DEPTH = 100
+MOST_DEPTH = 150
 """So many operators and statements may stand in each other."""
+MOST_ELEMENTS = 100_000
+"""Of a variable, and of all data of a routine."""
 
 
 class Reject(Exception):
@@ -52,6 +54,25 @@ class World:
     """The global variables that each routine uses, also by way of the blocks that it calls."""
     lost: set[str] = field(default_factory=set)
     broken: bool = False
+    sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
+
+    def measure(self, type_: Type, name: str, span: Span) -> int:
+        """How many scalars a value of the type holds. Raises Reject, with the error reported, if it is too large. Since
+        every type is measured as it is declared, none takes long."""
+        size = self._count(type_)
+        if size > MOST_ELEMENTS:
+            self.findings.report("large-array", span, name=name, most=MOST_ELEMENTS)
+            raise Reject
+        return size
+
+    def _count(self, type_: Type) -> int:
+        if isinstance(type_, Array):
+            return (type_.high - type_.low + 1) * self._count(type_.element)
+        if isinstance(type_, Scalar):
+            return 1
+        if id(type_) not in self.sizes:
+            self.sizes[id(type_)] = type_, sum(self._count(part.type) for part in type_.fields)
+        return self.sizes[id(type_)][1]
 
 
 @dataclass(slots=True)
