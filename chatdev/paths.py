@@ -39,7 +39,7 @@ def _home() -> Path:
         return Path.home()
     except RuntimeError:
         raise ConfigError("there is no home folder: HOME is not set, and this user is not in /etc/passwd; set HOME, or "
-                          "XDG_CONFIG_HOME and XDG_CACHE_HOME") from None
+                          "XDG_CONFIG_HOME, XDG_CACHE_HOME and XDG_DATA_HOME") from None
 
 
 def cache_dir() -> Path:
@@ -47,6 +47,11 @@ def cache_dir() -> Path:
     if override := os.environ.get("CHATDEV_CACHE"):
         return Path(override)
     return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "chatdev"
+
+
+def data_dir() -> Path:
+    """Where what was learnt is kept from run to run: the user's own, and not made again if it is lost."""
+    return Path(os.environ.get("XDG_DATA_HOME") or _home() / ".local" / "share") / "chatdev"
 
 
 def settings_file() -> Path:

@@ -13,6 +13,7 @@ from chatdev.errors import MissingProgram, ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
+    "retrieval.search": "chatdev.tools.retrieval.search:search",
     "software.compiles": "chatdev.tools.software.static:compiles",
     "software.complete": "chatdev.tools.software.placeholders:complete",
     "software.examples": "chatdev.tools.software.plan:examples",

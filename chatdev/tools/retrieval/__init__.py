@@ -1,0 +1,1 @@
+"""Looking things up: passages of a company's reference sheets, and cases that worked before."""
