@@ -63,12 +63,18 @@ def meet(left: Expression, right: Expression) -> tuple[Expression, Expression, S
     if not isinstance(left.type, Scalar) or not isinstance(right.type, Scalar):
         return None
     if is_loose(left.type) and is_loose(right.type):
-        type_ = LOOSE_REAL if "real" in (left.type.kind, right.type.kind) else LOOSE_INT
-        return left, right, type_
-    for loose, other in ((left, right), (right, left)):
-        if isinstance(loose, Constant) and isinstance(other.type, Scalar) and is_loose(loose.type):
-            return _meet_number(left, right, loose, other.type)
-    united = unite(left.type, right.type)
+        return left, right, LOOSE_REAL if LOOSE_REAL in (left.type, right.type) else LOOSE_INT
+    return _meet_numbers(left, right, left.type, right.type)
+
+
+def _meet_numbers(left: Expression, right: Expression, left_type: Scalar,
+                  right_type: Scalar) -> tuple[Expression, Expression, Scalar] | None:
+    """The same of two operands of which one at the most is loose."""
+    if isinstance(left, Constant) and is_loose(left_type):
+        return _meet_number(left, right, left, right_type)
+    if isinstance(right, Constant) and is_loose(right_type):
+        return _meet_number(left, right, right, left_type)
+    united = unite(left_type, right_type)
     if united is None:
         return None
     return convert(left, united), convert(right, united), united
@@ -79,19 +85,14 @@ def fold(sign: str, left: Expression, right: Expression) -> Constant | None:
     if not isinstance(left, Constant) or not isinstance(right, Constant):
         return None
     type_ = left.type
-    if not isinstance(type_, Scalar) or (type_.kind not in ("int", "time") and type_ != LOOSE_REAL):
-        return None
-    if not is_loose(type_) and type_ != right.type:
+    if not isinstance(type_, Scalar) or not _is_exact(type_, right.type):
         return None
     value = _compute(sign, left.value, right.value)
-    if value is None:
-        return None
     if isinstance(value, float):
         return Constant(value, LOOSE_REAL, left.span) if math.isfinite(value) else None
-    if is_loose(type_):
-        return Constant(value, LOOSE_INT, left.span) if value.bit_length() <= 64 else None
-    low, high = range_of(type_)
-    return Constant(value, type_, left.span) if low <= value <= high else None
+    if value is None or not _is_within(value, type_):
+        return None
+    return Constant(value, LOOSE_INT if is_loose(type_) else type_, left.span)
 
 
 def conversion_name(source: Scalar, target: Scalar) -> str:
@@ -99,6 +100,17 @@ def conversion_name(source: Scalar, target: Scalar) -> str:
     if "string" in (source.kind, target.kind) or target.kind == "enum" or is_loose(source):
         return ""
     return f"{'INT' if source.kind == 'enum' else source.name}_TO_{target.name}"
+
+
+def _is_exact(type_: Scalar, other: Type) -> bool:
+    return type_ == LOOSE_REAL or (type_.kind in ("int", "time") and (is_loose(type_) or type_ == other))
+
+
+def _is_within(value: int, type_: Scalar) -> bool:
+    if is_loose(type_):
+        return value.bit_length() <= 64
+    low, high = range_of(type_)
+    return low <= value <= high
 
 
 def _compute(sign: str, left: Any, right: Any) -> Value | None:

@@ -100,18 +100,22 @@ def _walk_calls(name: str, calls: Mapping[str, Mapping[str, Span]], path: list[s
 
 
 def _choose_entry(world: World, entry: str | None) -> Routine | None:
-    candidates = [one for one in world.routines.values() if one.kind != "function"]
+    candidates = {name: one for name, one in world.routines.items() if one.kind != "function"}
     if entry is not None:
-        chosen = world.routines.get(entry.strip('"').lower())
-        if chosen is None or chosen.kind == "function":
-            known = [one.written for one in candidates]
+        chosen = candidates.get(entry.strip('"').lower())
+        if chosen is None:
+            known = [one.written for one in candidates.values()]
             world.findings.report("no-such-entry", Span(1, 1, 1, 1), name=entry, near=find_nearest(entry, known),
                                   known=", ".join(known[:12]))
-            return None
         return chosen
     if not candidates:
         world.findings.report("no-entry", Span(1, 1, 1, 1), functions=bool(world.routines))
         return None
+    return _last_free(list(candidates.values()))
+
+
+def _last_free(candidates: list[Routine]) -> Routine:
+    """The last PROGRAM, else the last block that no other one has an instance of."""
     programs = [one for one in candidates if one.kind == "program"]
     used = {part for one in candidates for variable in one.variables for part in _blocks_in(variable)}
     free = [one for one in candidates if one.name not in used]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chatdev.tools.plc.st.core import Invoke, Place, Record, Statement, Variable
 from chatdev.tools.plc.st.elaborate_call import match_arguments
 from chatdev.tools.plc.st.elaborate_expression import elaborate, elaborate_as
@@ -19,14 +21,15 @@ def elaborate_block_call(node: Invocation, scope: Scope) -> Statement:
     if not isinstance(instance, Place) or not isinstance(type_, Record) or not type_.block:
         raise scope.reject("no-block", node.callee.span, found=describe_type(type_))
     signature = scope.world.signatures[type_.block]
-    name = node.callee.text if isinstance(node.callee, Name | Member) else signature.written
     scope.calls.setdefault(type_.block, node.span)
-    parameters = [one.written for one in signature.of_section("input", "in_out")]
-    results = [one.written for one in signature.of_section("output")]
-    given = match_arguments([one for one in node.arguments if not one.is_output], parameters,
-                            f"{name} ({signature.written})", scope)
-    taken = match_arguments([one for one in node.arguments if one.is_output], results,
-                            f"{name} ({signature.written})", scope)
+    return _invoke(instance, signature, node, scope)
+
+
+def _invoke(instance: Place, signature: Signature, node: Invocation, scope: Scope) -> Statement:
+    name = node.callee.text if isinstance(node.callee, Name | Member) else signature.written
+    callee = f"{name} ({signature.written})"
+    given = _match(node, signature.of_section("input", "in_out"), False, callee, scope)
+    taken = _match(node, signature.of_section("output"), True, callee, scope)
     inputs = tuple((one.name, elaborate_as(given[one.name].value, one.type, scope,
                                            f"the input '{one.written}' of {signature.written}"))
                    for one in signature.of_section("input") if one.name in given)
@@ -34,8 +37,14 @@ def elaborate_block_call(node: Invocation, scope: Scope) -> Statement:
                     for one in signature.of_section("output") if one.name in taken)
     in_outs = tuple((one.name, _bind(one, given.get(one.name), node, signature, scope))
                     for one in signature.of_section("in_out"))
-    in_outs += tuple(_bind_globals(type_.block, node, scope))
-    return Invoke(instance, type_.block, inputs, outputs, in_outs, node.span)
+    in_outs += tuple(_bind_globals(signature.name, node, scope))
+    return Invoke(instance, signature.name, inputs, outputs, in_outs, node.span)
+
+
+def _match(node: Invocation, parameters: Sequence[Variable], outputs: bool, callee: str,
+           scope: Scope) -> dict[str, Argument]:
+    arguments = [argument for argument in node.arguments if argument.is_output == outputs]
+    return match_arguments(arguments, [one.written for one in parameters], callee, scope)
 
 
 def _refuse_functions(node: Invocation, scope: Scope) -> None:

@@ -26,19 +26,26 @@ def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expr
     if scope.find(name.key) is not None:
         raise scope.reject("block-in-expression", node.span, name=name.text)
     signature = scope.world.signatures.get(name.key)
-    if signature is not None and signature.kind == "function":
-        return _apply(signature, node, scope, elaborate)
+    if signature is None:
+        return _call_known(name, node, scope, elaborate)
+    if signature.kind != "function":
+        raise scope.reject("block-as-function", name.span, name=signature.written)
+    return _apply(signature, node, scope, elaborate)
+
+
+def _call_known(name: Name, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
+    """A function that the source does not declare."""
     upper = name.key.upper()
-    if signature is None and upper in FUNCTIONS:
+    if upper in FUNCTIONS:
         return _call_standard(upper, FUNCTIONS[upper], node, scope, elaborate)
-    if signature is None and upper in OPERATORS:
+    if upper in OPERATORS:
         return elaborate(_as_operator(upper, node, scope), scope)
     conversion = _CONVERSION.fullmatch(upper)
-    if signature is None and conversion and conversion[2].lower() in SCALARS:
+    if conversion and conversion[2].lower() in SCALARS:
         return _convert(conversion[1], conversion[2], node, scope, elaborate)
     if upper == "CYCLE_TIME" and scope.is_standard:
         return Call(upper, (), TIME, node.span)
-    raise _reject_callee(name, signature, scope)
+    raise _reject_callee(name, scope)
 
 
 def match_arguments(arguments: Sequence[Argument], parameters: Sequence[str], callee: str,
@@ -95,10 +102,13 @@ def _call_standard(name: str, function: StandardFunction, node: Invocation, scop
     operands = [elaborate(given[one.lower()].value, scope) for one, _ in parameters]
     same = [operand for operand, (_, type_) in zip(operands, parameters, strict=True) if not type_]
     common = _common_type(name, function, same, node, scope)
-    types = [SCALARS[type_.lower()] if type_ else common for _, type_ in parameters]
-    typed = tuple(coerce(operand, type_, scope, f"the input '{one}' of {name}")
-                  for operand, type_, (one, _) in zip(operands, types, parameters, strict=True))
-    return Call(name, typed, SCALARS[function.result.lower()] if function.result else common, node.span)
+    typed = tuple(coerce(operand, _named_type(type_, common), scope, f"the input '{one}' of {name}")
+                  for operand, (one, type_) in zip(operands, parameters, strict=True))
+    return Call(name, typed, _named_type(function.result, common), node.span)
+
+
+def _named_type(name: str, common: Scalar) -> Scalar:
+    return SCALARS[name.lower()] if name else common
 
 
 def _parameters(function: StandardFunction, count: int) -> list[tuple[str, str]]:
@@ -117,12 +127,18 @@ def _common_type(name: str, function: StandardFunction, operands: list[Expressio
                                right=describe_type(operand.type), wanted="values of one type", negated=False)
         first = met[0] if not is_loose(met[0].type) or met[0].type == met[2] else met[1]
     type_ = settle(first).type
-    if isinstance(type_, Scalar) and type_.kind == "int" and function.kinds == ("real",):
-        type_ = LREAL if type_.bits > 24 else REAL
+    if isinstance(type_, Scalar) and function.kinds == ("real",):
+        type_ = _as_real(type_)
     if not isinstance(type_, Scalar) or type_.kind not in function.kinds:
         raise scope.reject("wrong-operand", node.span, operator=name, found=describe_type(type_),
                            wanted=_describe_kinds(function))
     return type_
+
+
+def _as_real(type_: Scalar) -> Scalar:
+    if type_.kind != "int":
+        return type_
+    return LREAL if type_.bits > 24 else REAL
 
 
 def _describe_kinds(function: StandardFunction) -> str:
@@ -164,9 +180,7 @@ def _is_enum(operand: Expression) -> bool:
     return isinstance(operand.type, Scalar) and operand.type.kind == "enum"
 
 
-def _reject_callee(name: Name, signature: Signature | None, scope: Scope) -> Exception:
-    if signature is not None:
-        return scope.reject("block-as-function", name.span, name=signature.written)
+def _reject_callee(name: Name, scope: Scope) -> Exception:
     if scope.world.broken or name.key in scope.world.lost:
         return scope.reject_unknown(name.key, name.text, name.span)
     known = [*FUNCTIONS, *OPERATORS, *(one.written for one in scope.world.signatures.values())]

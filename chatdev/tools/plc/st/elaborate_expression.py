@@ -137,12 +137,11 @@ def _compare(sign: str, left: Expression, right: Expression, node: Node, scope: 
 
 def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
     met = meet(left, right)
-    allowed = ("int",) if sign == "mod" else ("int", "real")
+    allowed, wanted = (("int",), "integers") if sign == "mod" else (("int", "real"), "numbers")
     if met is None or met[2].kind not in allowed:
-        wanted = "integers" if sign == "mod" else "numbers"
         raise _reject_operands(sign.upper(), left, right, node, scope, wanted)
     first, second, type_ = met
-    if isinstance(second, Constant) and second.value == 0 and sign in ("/", "mod") and type_.kind == "int":
+    if sign in ("/", "mod") and type_.kind == "int" and _is_zero(second):
         raise scope.reject("division-by-zero", node.span)
     if sign == "**":
         return _raise_power(first, second, type_, node)
@@ -153,6 +152,10 @@ def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: S
         first, second = settle(first), settle(second)
         return _reckon(sign, first, second, node, scope)
     return Operation(sign, (first, second), type_, node.span)
+
+
+def _is_zero(operand: Expression) -> bool:
+    return isinstance(operand, Constant) and operand.value == 0
 
 
 def _raise_power(base: Expression, exponent: Expression, type_: Scalar, node: Node) -> Expression:
@@ -169,15 +172,21 @@ def _reckon_time(sign: str, left: Expression, right: Expression, node: Node, sco
     """TIME + TIME and TIME - TIME; a duration by a number is reckoned in milliseconds."""
     if sign in ("+", "-") and left.type == right.type == TIME:
         return fold(sign, left, right) or Operation(sign, (left, right), TIME, node.span)
-    duration, number = (left, right) if _has_time(left) else (right, left)
-    type_ = number.type
-    if not isinstance(type_, Scalar) or type_.kind not in ("int", "real") or not (
-            sign == "*" or (sign == "/" and duration is left)):
+    type_ = right.type if _has_time(left) else left.type
+    divides = sign == "/" and _has_time(left)
+    if not isinstance(type_, Scalar) or type_.kind not in ("int", "real") or not (sign == "*" or divides):
         raise _reject_operands(sign.upper(), left, right, node, scope,
                                "TIME + TIME, TIME - TIME, TIME * number or TIME / number")
-    milliseconds = LREAL if type_.kind == "real" else SCALARS["lint"] if type_.bits > 32 else DINT
+    milliseconds = _type_of_reckoning(type_)
     first, second = convert(left, milliseconds), convert(right, milliseconds)
     return convert(_reckon(sign, first, second, node, scope), TIME)
+
+
+def _type_of_reckoning(number: Scalar) -> Scalar:
+    """The type in which a duration meets a number."""
+    if number.kind == "real":
+        return LREAL
+    return SCALARS["lint"] if number.bits > 32 else DINT
 
 
 def _reject_operands(sign: str, left: Expression, right: Expression, node: Node, scope: Scope, wanted: str) -> Reject:

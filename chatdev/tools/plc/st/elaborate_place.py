@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatdev.tools.plc.st.coerce import coerce
-from chatdev.tools.plc.st.core import Array, Bit, Constant, Expression, Field, Place, Record, Scalar
+from chatdev.tools.plc.st.core import Array, Bit, Constant, Expression, Field, Place, Record, Scalar, Variable
 from chatdev.tools.plc.st.diagnostics import find_nearest
 from chatdev.tools.plc.st.scalars import BOOL, DINT, describe_type, is_loose, settle
 from chatdev.tools.plc.st.scope import Scope, constant_of
@@ -34,23 +34,31 @@ def elaborate_target(node: Node, scope: Scope, elaborate: Elaborate) -> Place | 
     if isinstance(place, Constant):
         written = node.text if isinstance(node, Name | Member) else ""
         raise scope.reject("assign-constant", node.span, name=written)
-    root = (place.place if isinstance(place, Bit) else place).root
-    variable = scope.find(root)
-    if variable is None:
-        return place
-    name = variable.written or root
-    if variable.section == "constant":
-        raise scope.reject("assign-constant", node.span, name=name)
-    steps = (place.place if isinstance(place, Bit) else place).steps
-    if variable.section == "input" and not scope.is_standard:
-        scope.report("assign-input", node.span, name=name)
-    if root in scope.counters and not steps:
-        scope.report("assign-counter", node.span, name=name)
-    if isinstance(variable.type, Record) and variable.type.block and len(steps) == 1:
-        section = next(part.section for part in variable.type.fields if part.name == steps[0])
-        if section != "input":
-            raise scope.reject("assign-member", node.span, name=f"{name}.{steps[0]}", section=section)
+    whole = place.place if isinstance(place, Bit) else place
+    variable = scope.find(whole.root)
+    if variable is not None:
+        _check_variable(variable, whole, scope)
+        _check_member(variable, whole, scope)
     return place
+
+
+def _check_variable(variable: Variable, place: Place, scope: Scope) -> None:
+    """Constants are not written; inputs and the counter of an open FOR should not be."""
+    if variable.section == "constant":
+        raise scope.reject("assign-constant", place.span, name=variable.written)
+    if variable.section == "input" and not scope.is_standard:
+        scope.report("assign-input", place.span, name=variable.written)
+    if variable.name in scope.counters and not place.steps:
+        scope.report("assign-counter", place.span, name=variable.written)
+
+
+def _check_member(variable: Variable, place: Place, scope: Scope) -> None:
+    """Of a function block only the inputs are written from outside."""
+    if not isinstance(variable.type, Record) or not variable.type.block or len(place.steps) != 1:
+        return
+    part = next(part for part in variable.type.fields if part.name == place.steps[0])
+    if part.section != "input":
+        raise scope.reject("assign-member", place.span, name=f"{variable.written}.{part.name}", section=part.section)
 
 
 def _base(node: Node, scope: Scope, elaborate: Elaborate) -> Place:
@@ -95,7 +103,7 @@ def _enter_member(base: Place, node: Member, scope: Scope) -> Place | Bit:
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = next((part for part in type_.fields if part.name == node.key), None)
     if part is None or not _is_visible(part, type_, scope):
-        known = [_written(part, type_, scope) for part in type_.fields if _is_visible(part, type_, scope)]
+        known = [_authors_name(part, type_, scope) for part in type_.fields if _is_visible(part, type_, scope)]
         if part is not None:
             raise scope.reject("private-member", node.span, name=node.text, block=describe_type(type_),
                                known=", ".join(known[:12]), standard=type_.block in scope.world.standard)
@@ -109,7 +117,7 @@ def _is_visible(part: Field, record: Record, scope: Scope) -> bool:
     return not record.block or part.section in ("input", "output") or scope.sees_all
 
 
-def _written(part: Field, record: Record, scope: Scope) -> str:
+def _authors_name(part: Field, record: Record, scope: Scope) -> str:
     """A part's name as its author wrote it, where that is known."""
     signature = scope.world.signatures.get(record.block)
     variables = signature.variables if signature else ()

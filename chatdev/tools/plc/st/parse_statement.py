@@ -30,7 +30,7 @@ def parse_statements(cursor: Cursor) -> tuple[Step, ...]:
     steps: list[Step] = []
     while not _at_end(cursor):
         try:
-            step = _parse_statement(cursor)
+            step = None if _is_stray(cursor) else _parse_statement(cursor)
         except SyntaxStop:
             cursor.skip_statement()
         else:
@@ -39,21 +39,24 @@ def parse_statements(cursor: Cursor) -> tuple[Step, ...]:
 
 
 def _at_end(cursor: Cursor) -> bool:
-    """Whether the block goes on or ends here. A closing word that no block waits for is one block's wrong end, or
-    reported and passed over."""
+    """Whether the block goes on or ends here, also with the wrong word."""
     token = cursor.token
     if token.kind == "end" or cursor.awaits(token.key):
         return True
     if token.key not in CLOSING_WORDS | INNER_ENDS:
-        return (token.key in BOUNDARIES and token.key not in _STATEMENTS) or (
-            cursor.awaits("END_CASE") and _at_label(cursor))
-    if token.key in CLOSING_WORDS and token.key.startswith("END_") and cursor.in_block:
-        return True
-    cursor.findings.report("stray", token.span, found=token.key)
+        return _at_boundary(cursor) or (cursor.awaits("END_CASE") and _at_label(cursor))
+    return token.key in CLOSING_WORDS and token.key.startswith("END_") and cursor.in_block
+
+
+def _is_stray(cursor: Cursor) -> bool:
+    """Whether a word that closes or continues nothing stands here, which is then reported and passed over."""
+    if cursor.token.key not in CLOSING_WORDS | INNER_ENDS:
+        return False
+    cursor.findings.report("stray", cursor.token.span, found=cursor.token.key)
     if cursor.take().key == "ELSIF" and cursor.skip_to("THEN"):
         cursor.take()
     cursor.accept(";")
-    return _at_end(cursor)
+    return True
 
 
 def _parse_statement(cursor: Cursor) -> Step | None:
@@ -157,7 +160,7 @@ def _parse_case(cursor: Cursor) -> Step | None:
     otherwise: tuple[Step, ...] = ()
     with cursor.open(opener, "ELSE", "END_CASE"):
         selector = _parse_header(cursor, opener, "OF")
-        while cursor.token.key not in ("ELSE", "END_CASE") and not _ends_case(cursor):
+        while cursor.token.key not in ("ELSE", "END_CASE") and not _at_boundary(cursor):
             try:
                 labels = _parse_labels(cursor)
             except SyntaxStop:
@@ -171,7 +174,7 @@ def _parse_case(cursor: Cursor) -> Step | None:
     return _end_block(cursor, opener, "END_CASE", Case(selector, tuple(arms), otherwise, opener.span))
 
 
-def _ends_case(cursor: Cursor) -> bool:
+def _at_boundary(cursor: Cursor) -> bool:
     token = cursor.token
     return token.kind == "end" or (token.key in BOUNDARIES and token.key not in _STATEMENTS)
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.tools.plc.st.core import Array, Expression, Program, Record, Routine, Scalar, Span, Type
+from chatdev.tools.plc.st.core import Array, Expression, Program, Record, Routine, Span, Type
 from chatdev.tools.plc.st.cursor import Cursor, SyntaxStop
 from chatdev.tools.plc.st.diagnostics import Diagnostic, Findings, TooManyErrors
 from chatdev.tools.plc.st.elaborate import elaborate_source, make_program
@@ -121,8 +121,8 @@ def _note_values(type_: Type, world: World) -> None:
     elif isinstance(type_, Record):
         for part in type_.fields:
             _note_values(part.type, world)
-    elif isinstance(type_, Scalar) and type_.kind == "enum" and type_.name.lower() not in world.types:
-        world.types[type_.name.lower()] = type_, type_.low or 0
-        for index, name in enumerate(type_.names):
-            if name:
-                world.values.setdefault(name.lower(), []).append((type_, index + (type_.low or 0)))
+    elif type_.kind == "enum" and type_.name.lower() not in world.types:
+        first = type_.low or 0
+        world.types[type_.name.lower()] = type_, first
+        for number, name in enumerate(type_.names, first):
+            world.values.setdefault(name.lower(), []).append((type_, number))

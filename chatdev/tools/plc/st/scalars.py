@@ -54,7 +54,7 @@ def fit(source: Scalar, target: Scalar) -> Fit:
     source, target = base_of(source), base_of(target)
     if source == target:
         return "fits"
-    return _FITS.get((source.kind, target.kind), _never)(source, target)
+    return _FITS.get((source.kind, target.kind), _no_fit)(source, target)
 
 
 def unite(left: Scalar, right: Scalar) -> Scalar | None:
@@ -119,7 +119,7 @@ def describe_type(type_: Type) -> str:
     return type_.name
 
 
-def _never(_source: Scalar, _target: Scalar) -> Fit:
+def _no_fit(_source: Scalar, _target: Scalar) -> Fit:
     return "no"
 
 

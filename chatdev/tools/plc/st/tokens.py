@@ -64,22 +64,21 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
     for match in _PATTERN.finditer(source):
         kind, start = match.lastgroup, match.start()
         text = match.group()
+        at = start - line_start + 1
         if kind == "name":
-            tokens.append(_name(text, line, start - line_start + 1))
-        elif kind == "comment" and text[0] == "{" and tokens and tokens[-1].key in _BEFORE_BLOCKS:
-            _cut("braces", Span(line, start - line_start + 1, line, start - line_start + 1), findings)
-            return [*tokens, Token("end", "", "", line, start - line_start + 1)]
-        elif kind == "space" or kind == "comment":
-            _warn_of_comment(text, Span(line, start - line_start + 1), findings)
+            tokens.append(_name(text, line, at))
+        elif kind in ("space", "comment"):
+            if kind == "comment":
+                _check_comment(text, Span(line, at, line, at + 1), tokens, findings)
             if "\n" in text:
                 line += text.count("\n")
                 line_start = start + text.rindex("\n") + 1
-        elif kind == "wrong" or kind == "open":
-            _report_wrong(text, line, start - line_start + 1, findings)
-            if kind == "open":
-                return [*tokens, Token("end", "", "", line, start - line_start + 1)]
+        elif kind in ("wrong", "open"):
+            _report_wrong(text, line, at, findings)
         else:
-            tokens.append(Token(kind, text, text, line, start - line_start + 1))  # type: ignore[arg-type]
+            tokens.append(Token(kind, text, text, line, at))  # type: ignore[arg-type]
+        if findings.cut:
+            return [*tokens, Token("end", "", "", line, at)]
     last = tokens[-1] if tokens else Token("end", "", "", line, column)
     tokens.append(Token("end", "", "", last.line, last.column + len(last.text)))
     return tokens
@@ -92,8 +91,11 @@ def _name(text: str, line: int, column: int) -> Token:
     return Token("name", text.strip('#"').lower(), text, line, column)
 
 
-def _warn_of_comment(text: str, span: Span, findings: Findings) -> None:
-    """A comment that holds the beginning of another one has probably swallowed code."""
+def _check_comment(text: str, span: Span, tokens: list[Token], findings: Findings) -> None:
+    """A comment that holds the beginning of another one has probably swallowed code, and so has a pragma that stands
+    where other languages have a block."""
+    if text[0] == "{" and tokens and tokens[-1].key in _BEFORE_BLOCKS:
+        _cut("braces", span, findings)
     if text.startswith("(*") and "(*" in text[2:]:
         findings.report("comment-in-comment", span)
 
