@@ -153,15 +153,21 @@ class CExpressions:
         if operation.operator in ("+", "-"):
             parts = "".join(f" {sign} ({wide}){self.write(part)}" for sign, part in terms(operation))
             return narrow(parts.removeprefix(" + "), type_)
+        return narrow(self._divide(operation, type_), type_)
+
+    def _divide(self, operation: core.Operation, type_: core.Scalar) -> str:
+        """A quotient, a remainder or a power, which has no divisor."""
+        divisor = operation.operands[1]
         left, right = map(self.write, operation.operands)
         if operation.operator == "**":
-            return narrow(f"plc_power((int64_t){left}, (int64_t){right})", type_)
-        if not (isinstance(constant := operation.operands[1], core.Constant) and constant.value):
+            return f"plc_power((int64_t){left}, (int64_t){right})"
+        if not (isinstance(divisor, core.Constant) and divisor.value):
             right = self._lines.keep(c_type(type_), right)
             self._lines.check(f"{right} != 0", "division by zero", operation.span)
-        name = "plc_quotient" if operation.operator == "/" else "plc_remainder"
-        return narrow(f"{name}({left}, {right})" if type_.signed else
-                      f"{left} {'/' if operation.operator == '/' else '%'} {right}", type_)
+        is_quotient = operation.operator == "/"
+        if type_.signed:
+            return f"plc_{'quotient' if is_quotient else 'remainder'}({left}, {right})"
+        return f"{left} {'/' if is_quotient else '%'} {right}"
 
     def _real(self, operation: core.Operation) -> str:
         codes = [self.write(part) for part in operation.operands]

@@ -49,12 +49,7 @@ def find_column(program: core.Program, name: str) -> Column:
         known = [one.written or one.name for one in variables.values()][:_MOST_NAMES]
         raise WrongValue(f"there is no variable {text!r}; {program.entry.written or program.entry.name} has "
                          f"{', '.join(known)}")
-    steps: list[str | int] = []
-    type_ = variable.type
-    for part, indices in _STEP.findall(text.lower()):
-        for step in [part] if part else indices.split(","):
-            key, type_ = _follow(program, type_, step.strip(), text)
-            steps.append(key)
+    steps, type_ = _follow_all(program, variable.type, text)
     if not isinstance(type_, core.Scalar):
         raise WrongValue(f"{text!r} has parts; name one of them, as in {text}{_example(type_)}")
     return Column(text, variable.name, tuple(steps), type_, variable.section in ("input", "in_out"))
@@ -76,6 +71,16 @@ def _leaves(program: core.Program, name: str, type_: core.Type) -> list[str]:
     if isinstance(type_, core.Record):
         return [leaf for part in type_.fields for leaf in _leaves(program, f"{name}.{part.name}", part.type)]
     return [name]
+
+
+def _follow_all(program: core.Program, type_: core.Type, text: str) -> tuple[list[str | int], core.Type]:
+    """The way into a variable that a column's name says, and the type at its end."""
+    steps: list[str | int] = []
+    for part, indices in _STEP.findall(text.lower()):
+        for step in [part] if part else indices.split(","):
+            key, type_ = _follow(program, type_, step.strip(), text)
+            steps.append(key)
+    return steps, type_
 
 
 def _follow(program: core.Program, type_: core.Type, step: str, text: str) -> tuple[str | int, core.Type]:

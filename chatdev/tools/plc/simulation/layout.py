@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+from collections.abc import Iterator
 
 from chatdev.tools.plc.st import core
 
@@ -91,13 +92,16 @@ def terms(operation: core.Operation) -> list[tuple[str, core.Expression]]:
     return [("+", left), *reversed(found)]
 
 
-def statements(body: Iterable[core.Statement]) -> Iterator[core.Statement]:
-    """All statements of a body, inner ones too, in the order of the source."""
-    waiting = list(reversed(tuple(body)))
+def walk(node: object) -> Iterator[object]:
+    """All statements and expressions below a part of the core, in no special order, types left out."""
+    waiting = [node]
     while waiting:
-        statement = waiting.pop()
-        yield statement
-        if isinstance(statement, core.Branch):
-            waiting.extend(reversed(statement.then + statement.otherwise))
-        elif isinstance(statement, core.Loop):
-            waiting.extend(reversed(statement.body + statement.after))
+        found = waiting.pop()
+        if isinstance(found, tuple):
+            waiting.extend(found)
+        elif dataclasses.is_dataclass(found) and not isinstance(found, _LEAVES):
+            yield found
+            waiting.extend(getattr(found, field.name) for field in dataclasses.fields(found))
+
+
+_LEAVES = (core.Span, core.Scalar, core.Array, core.Record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chatdev.tools.plc.simulation.arithmetic import single
@@ -38,17 +38,18 @@ def fit(value: Any, type_: core.Type, where: str, before: core.Value = None) -> 
         return _fit_record(value, type_, where, before)
     if type_.kind in ("int", "bits", "time", "enum"):
         return _fit_integer(value, type_, where)
-    accepted, what = _PLAIN[type_.kind]
-    if not isinstance(value, accepted) or (type_.kind != "bool" and isinstance(value, bool)) or (
-            type_.kind == "bool" and value not in (0, 1)):
-        raise WrongValue(f"{where}: {value!r} is no {type_.name}, which is {what}")
+    if not _PLAIN[type_.kind](value):
+        raise WrongValue(f"{where}: {value!r} is no {type_.name}, which is {_WORDS[type_.kind]}")
     if type_.kind == "real":
         return single(value) if type_.bits == 32 else float(value)
     return bool(value) if type_.kind == "bool" else value
 
 
-_PLAIN: Mapping[core.Kind, tuple[Any, str]] = {
-    "bool": (int, "true or false"), "real": (int | float, "a number"), "string": (str, "a text")}
+_WORDS: Mapping[core.Kind, str] = {"bool": "true or false", "real": "a number", "string": "a text"}
+_PLAIN: Mapping[core.Kind, Callable[[Any], bool]] = {
+    "bool": lambda value: isinstance(value, int) and value in (0, 1),
+    "real": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "string": lambda value: isinstance(value, str)}
 
 
 def _fit_integer(value: Any, type_: core.Scalar, where: str) -> int:

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from chatdev.tools.plc.simulation.c_data import Untranslatable, variable_name
+from chatdev.tools.plc.simulation.c_functions import FUNCTION_TEXTS
 from chatdev.tools.plc.simulation.c_source import emit_c
 from chatdev.tools.plc.simulation.column import Column, columns_of
 from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.tools.plc.st.core import Program
-from tests.tools.plc.simulation.sources import LOOPS, MOTOR, NUMBERS, program
+from chatdev.tools.plc.st.functions import FUNCTIONS as STANDARD
+from tests.tools.plc.simulation.sources import FUNCTIONS, LOOPS, MOTOR, NUMBERS, program
 
-SCANS = 1000
+SCANS = 700
 HEAD = """\
 #include <setjmp.h>
 #include <stdio.h>
@@ -107,14 +109,15 @@ def parse(word: str, column: Column | None) -> Any:
     return repr(float.fromhex(word)) if column and column.type.kind == "real" else word
 
 
-@pytest.mark.parametrize("source", [MOTOR, NUMBERS, LOOPS], ids=["motor", "numbers", "loops"])
+@pytest.mark.parametrize("source", [MOTOR, NUMBERS, LOOPS, FUNCTIONS],
+                         ids=["motor", "numbers", "loops", "functions"])
 def test_compiled_c_does_what_the_machine_does(source: str, tmp_path: Path) -> None:
     if not shutil.which("gcc"):
         pytest.fail("gcc is missing: apt-get install gcc")
     whole = program(source)
     columns = columns_of(whole)
     (tmp_path / "p.c").write_text(HEAD + emit_c(whole) + c_main(columns))
-    subprocess.run(["gcc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-parentheses", "-fsanitize=undefined",
+    subprocess.run(["gcc", "-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-parentheses", "-fsanitize=undefined",
                     "-fno-sanitize-recover", "p.c", "-o", "p", "-lm"], cwd=tmp_path, check=True)
     dice = random.Random(7)
     rows = [(dice.choice([1, 50, 100, 300]), [random_value(one, dice) for one in columns if one.is_input])
@@ -129,6 +132,11 @@ def test_compiled_c_does_what_the_machine_does(source: str, tmp_path: Path) -> N
         left = [parse(word, column) for word, column in zip(one.split(), names, strict=False)]
         right = [parse(word, column) for word, column in zip(other.split(), names, strict=False)]
         assert left == right, (number, rows[number])
+
+
+def test_every_standard_function_is_said_in_c() -> None:
+    assert FUNCTION_TEXTS.keys() == STANDARD.keys()
+    assert not [name for name in STANDARD if f"{name}(" not in FUNCTIONS]
 
 
 def test_texts_of_an_author_do_not_leave_their_string() -> None:
