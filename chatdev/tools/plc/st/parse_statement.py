@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chatdev.tools.plc.st.core import Span
 from chatdev.tools.plc.st.cursor import BOUNDARIES, CLOSING_WORDS, INNER_ENDS, Cursor, SyntaxStop
+from chatdev.tools.plc.st.parse_assertion import parse_assertion
 from chatdev.tools.plc.st.parse_expression import parse_expression, parse_place, take_name
 from chatdev.tools.plc.st.syntax import (
-    Assertion,
     Assignment,
     CallStatement,
     Case,
@@ -22,7 +21,7 @@ from chatdev.tools.plc.st.syntax import (
     Step,
     While,
 )
-from chatdev.tools.plc.st.tokens import Token, split_tokens
+from chatdev.tools.plc.st.tokens import Token
 
 
 def parse_statements(cursor: Cursor) -> tuple[Step, ...]:
@@ -66,7 +65,7 @@ def _parse_statement(cursor: Cursor) -> Step | None:
         cursor.take()
         return None
     if token.kind == "assert":
-        return _parse_assertion(cursor)
+        return parse_assertion(cursor)
     if token.kind == "keyword" and cursor.ahead().key == ":=":
         cursor.take()
         cursor.findings.report("reserved-name", token.span, name=token.text)
@@ -269,24 +268,6 @@ def _parse_jump(cursor: Cursor) -> Step:
     cursor.finish_statement(token.key)
     to = {"EXIT": "exit", "CONTINUE": "continue", "RETURN": "return"}[token.key]
     return Leave(to, token.span)  # type: ignore[arg-type]
-
-
-def _parse_assertion(cursor: Cursor) -> Step | None:
-    """`//#ASSERT condition : name`; the last colon begins the name."""
-    token = cursor.take()
-    head = token.text.upper().index("#ASSERT") + len("#ASSERT")
-    condition, colon, name = token.text[head:].rpartition(":")
-    if not colon or not name.strip():
-        cursor.findings.report("assertion-form", token.span)
-        return None
-    inner = Cursor(split_tokens(condition, cursor.findings, token.line, token.column + head), cursor.findings)
-    try:
-        node = parse_expression(inner)
-        if inner.token.kind != "end":
-            raise inner.stop("expected", expected="an operator or ' : name'", after="the condition of #ASSERT")
-    except SyntaxStop:
-        return None
-    return Assertion(node, name.strip(), Span(token.line, token.column, token.line, token.column + len(token.text) - 1))
 
 
 def _end_block(cursor: Cursor, opener: Token, end: str, step: Step | None) -> Step | None:
