@@ -50,7 +50,7 @@ class Model:
     transition: Transition
     cycle_ms: int | None
     symbols: Symbols = field(default_factory=Symbols)
-    invariants: dict[frozenset[str], list[Any]] = field(default_factory=dict)
+    invariants: dict[tuple[frozenset[str], tuple[int, ...]], list[Any]] = field(default_factory=dict)
 
 
 @isolate(ProofStopped)
@@ -144,8 +144,11 @@ class _Check:
         return search(system, lift(harm, BOOL), self._budget, self._limits.most_k, lambda: self._invariants(system))
 
     def _invariants(self, system: System) -> Sequence[Any]:
-        """Those of the states alone serve every property with the same cone."""
-        key = frozenset(system.states)
+        """Those of the program's own states serve every property with the same cone. A monitor remembers something else
+        for each property."""
+        if not system.states.keys().isdisjoint(MONITORS):
+            return find_invariants(system, Budget(self._budget.left / 3))
+        key = frozenset(system.states), self._limits.assumed
         if key not in self._model.invariants:
             self._model.invariants[key] = find_invariants(system, Budget(self._budget.left / 3))
         return self._model.invariants[key]

@@ -12,6 +12,9 @@ from chatdev.tools.plc.proof.terms import BOOL, Term, is_known, lift, symbol
 from chatdev.tools.plc.proof.transition import Transition
 from chatdev.tools.plc.st.core import Scalar, Value
 
+_REALS = "$reals"
+"""Stands among the symbols of a term for the floating point in it."""
+
 
 @dataclass(frozen=True)
 class System:
@@ -22,11 +25,8 @@ class System:
     next: Mapping[str, Any]
     inputs: Mapping[str, Scalar]
     always: tuple[Any, ...]
-
-    @property
-    def has_reals(self) -> bool:
-        """Whether floating point is among it."""
-        return any(scalar.kind == "real" for scalar in (*self.states.values(), *self.inputs.values()))
+    has_reals: bool
+    """Whether floating point is among it, be it within an expression only."""
 
 
 class Symbols:
@@ -59,7 +59,7 @@ class Symbols:
             if waiting:
                 stack.extend(waiting)
                 continue
-            mask = self._own(node) if not children else 0
+            mask = self._own(node)
             for child in children:
                 mask |= self._found[child.get_id()]
             self._found[key] = mask
@@ -67,9 +67,12 @@ class Symbols:
         return self._found[root.get_id()]
 
     def _own(self, node: Any) -> int:
-        if not z3.is_const(node) or node.decl().kind() != z3.Z3_OP_UNINTERPRETED:
-            return 0
-        name = node.decl().name()
+        mask = self._bit(_REALS) if z3.is_fp(node) else 0
+        if z3.is_const(node) and node.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            mask |= self._bit(node.decl().name())
+        return mask
+
+    def _bit(self, name: str) -> int:
         if name not in self._bits:
             self._bits[name] = 1 << len(self._names)
             self._names.append(name)
@@ -94,7 +97,7 @@ def cut(transition: Transition, symbols: Symbols, roots: Iterable[Term], monitor
     limits = [limit for limit in transition.limits if symbols.of(limit) <= needed]
     start = {name: False if name in monitors else transition.start[name] for name in states}
     return System(states, start, {name: following[name] for name in states}, inputs,
-                  (*limits, *(lift(term, BOOL) for term in assumed)))
+                  (*limits, *(lift(term, BOOL) for term in assumed)), _REALS in needed)
 
 
 def start_of(system: System) -> list[Any]:
