@@ -13,7 +13,7 @@ import z3
 
 from chatdev.isolation.isolate import isolate
 from chatdev.tools.plc.proof.cone import Symbols, System, cut
-from chatdev.tools.plc.proof.explain import Replay
+from chatdev.tools.plc.proof.explain import ReplayedRun
 from chatdev.tools.plc.proof.flatten import TooLarge
 from chatdev.tools.plc.proof.invariants import find_invariants
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Limits, Outcome, Property
@@ -27,7 +27,7 @@ from chatdev.tools.plc.proof.properties import (
 )
 from chatdev.tools.plc.proof.search import Budget, Found, search
 from chatdev.tools.plc.proof.terms import BOOL, Inexpressible, Term, either, is_known, lift, negate, symbol
-from chatdev.tools.plc.proof.transition import Transition, build_transition
+from chatdev.tools.plc.proof.transition import Obligation, Transition, build_transition
 from chatdev.tools.plc.st.core import Expression
 from chatdev.tools.plc.st.reading import read_program
 
@@ -125,8 +125,7 @@ class _Check:
 
     def _decide_obligation(self) -> Outcome:
         kind, place = (ASSERTION, "") if self._asked.pattern == ASSERTION else self._asked.parameters[:2]
-        owed = [one for one in self._transition.obligations
-                if one.kind == kind and (not place or (str(one.span), one.text) == self._asked.parameters[1:])]
+        owed = self._owed(kind)
         if not owed:
             return Outcome(self._asked, "PROVED", vacuous=_NO_ASSERT)
         found = self._search(either(*(one.violated for one in owed)), {})
@@ -134,10 +133,15 @@ class _Check:
             return Outcome(self._asked, "PROVED", found.k)
         if found.answer == "bounded":
             return self._tell_bounded(found)
-        replay = Replay(self._transition, self._model.cycle_ms)
+        replay = ReplayedRun(self._transition, self._model.cycle_ms)
         if kind == "overflow" or not replay.shows_fault(found.inputs, kind, place):
             return self._tell_unconfirmed(found, replay)
         return Outcome(self._asked, "VIOLATED", found.k, cycles=tuple(replay.cycles))
+
+    def _owed(self, kind: str) -> list[Obligation]:
+        """The obligation that is asked for, or all assertions."""
+        return [one for one in self._transition.obligations if one.kind == kind
+                and (self._asked.pattern == ASSERTION or (str(one.span), one.text) == self._asked.parameters[1:])]
 
     def _search(self, harm: Term, monitors: Mapping[str, Term]) -> Found:
         system = cut(self._transition, self._model.symbols, [harm], monitors, self._assumed)
@@ -157,12 +161,12 @@ class _Check:
 
     def _confirm(self, found: Found, verdict: Any, reason: str = "") -> Outcome:
         """The verdict, if the interpreter sees the same."""
-        replay = Replay(self._transition, self._model.cycle_ms)
+        replay = ReplayedRun(self._transition, self._model.cycle_ms)
         if not replay.shows_harm(found.inputs, self._observe):
             return self._tell_unconfirmed(found, replay)
         return Outcome(self._asked, verdict, found.k, reason=reason, cycles=tuple(replay.cycles))
 
-    def _tell_unconfirmed(self, found: Found, replay: Replay) -> Outcome:
+    def _tell_unconfirmed(self, found: Found, replay: ReplayedRun) -> Outcome:
         why = "the counterexample did not replay"
         unknown = [name for inputs in found.inputs[:1] for name in inputs if name.startswith("$") and "#" in name]
         if replay.fault is not None:

@@ -85,19 +85,28 @@ def cut(transition: Transition, symbols: Symbols, roots: Iterable[Term], monitor
     given terms; what is assumed holds in every scan."""
     scalars = dict(transition.states) | dict.fromkeys(monitors, BOOL)
     following = {**transition.next, **{name: lift(term, BOOL) for name, term in monitors.items()}}
+    needed = _gather(symbols, following, (*roots, *assumed, *monitors.values())) | set(monitors)
+    states, inputs = _among(needed, scalars), _among(needed, transition.inputs)
+    limits = [limit for limit in transition.limits if symbols.of(limit) <= needed]
+    start = {name: transition.start.get(name, False) for name in states}
+    return System(states, start, {name: following[name] for name in states}, inputs,
+                  (*limits, *(lift(term, BOOL) for term in assumed)), _REALS in needed)
+
+
+def _among(names: set[str], scalars: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    return {name: scalar for name, scalar in scalars.items() if name in names}
+
+
+def _gather(symbols: Symbols, following: Mapping[str, Any], roots: Iterable[Term]) -> set[str]:
+    """The symbols in terms, and in what the states among them become."""
     needed: set[str] = set()
-    waiting = set().union(*(symbols.of(term) for term in (*roots, *assumed, *monitors.values())))
+    waiting = set().union(*(symbols.of(term) for term in roots))
     while waiting:
         name = waiting.pop()
         needed.add(name)
         if name in following:
             waiting |= symbols.of(following[name]) - needed
-    states = {name: scalar for name, scalar in scalars.items() if name in needed or name in monitors}
-    inputs = {name: scalar for name, scalar in transition.inputs.items() if name in needed}
-    limits = [limit for limit in transition.limits if symbols.of(limit) <= needed]
-    start = {name: False if name in monitors else transition.start[name] for name in states}
-    return System(states, start, {name: following[name] for name in states}, inputs,
-                  (*limits, *(lift(term, BOOL) for term in assumed)), _REALS in needed)
+    return needed
 
 
 def start_of(system: System) -> list[Any]:

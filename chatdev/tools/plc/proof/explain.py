@@ -19,7 +19,7 @@ Watch = Callable[[Mapping[str, Value], Mapping[str, Value], Mapping[str, Any]], 
 """What a property sees of a scan: the scalars at its begin, at its end, and the monitors."""
 
 
-class Replay:
+class ReplayedRun:
     """A run in the interpreter with given inputs. `shows` tells whether it did what it is meant to show."""
 
     def __init__(self, transition: Transition, cycle_ms: int | None) -> None:

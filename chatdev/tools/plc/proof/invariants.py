@@ -27,23 +27,35 @@ def find_invariants(system: System, budget: Budget) -> list[Any]:
     solver = solver_for(system)
     solver.add(*system.always)
     renaming = [(symbol(name, scalar), system.next[name]) for name, scalar in system.states.items()]
-    before = [z3.Bool(f"$before{number}") for number in range(len(guesses))]
-    after = [z3.Bool(f"$after{number}") for number in range(len(guesses))]
     for number, guess in enumerate(guesses):
-        solver.add(z3.Implies(before[number], guess), after[number] == z3.substitute(guess, *renaming))
+        solver.add(z3.Implies(_assumption(number), guess), _consequence(number) == z3.substitute(guess, *renaming))
     left = list(range(len(guesses)))
     while left:
-        solver.push()
-        solver.add(z3.Or([z3.Not(after[number]) for number in left]))
-        answer = budget.check(solver, *(before[number] for number in left))
-        if answer == "unsat":
-            return [guesses[number] for number in left]
-        if answer == "unknown":
-            return []
-        model = solver.model()
-        left = [number for number in left if z3.is_true(model.eval(after[number], model_completion=True))]
-        solver.pop()
+        answer, held = _hold_again(solver, left, budget)
+        if answer != "sat":
+            return [guesses[number] for number in left] if answer == "unsat" else []
+        left = held
     return []
+
+
+def _assumption(number: int) -> Any:
+    return z3.Bool(f"$before{number}")
+
+
+def _consequence(number: int) -> Any:
+    return z3.Bool(f"$after{number}")
+
+
+def _hold_again(solver: Any, left: list[int], budget: Budget) -> tuple[str, list[int]]:
+    """Whether a scan breaks one of the guesses that are left ("unsat": none), and which hold after that scan."""
+    solver.push()
+    solver.add(z3.Or([z3.Not(_consequence(number)) for number in left]))
+    answer = budget.check(solver, *map(_assumption, left))
+    model = solver.model() if answer == "sat" else None
+    solver.pop()
+    if model is None:
+        return answer, []
+    return answer, [number for number in left if z3.is_true(model.eval(_consequence(number), model_completion=True))]
 
 
 def _true_at_first(system: System, guesses: list[Any]) -> list[Any]:
@@ -54,19 +66,22 @@ def _true_at_first(system: System, guesses: list[Any]) -> list[Any]:
 def _guess(system: System) -> Iterator[Any]:
     numbers = {name: scalar for name, scalar in system.states.items() if scalar.kind in ("int", "time", "enum", "bits")}
     truths = [symbol(name, scalar) for name, scalar in system.states.items() if scalar.kind == "bool"]
-    limits: dict[str, list[int]] = {name: _constants(system, name, scalar) for name, scalar in numbers.items()}
+    limits = {name: _constants(system, name, scalar) for name, scalar in numbers.items()}
     for name, scalar in numbers.items():
         yield from _guess_bounds(symbol(name, scalar), scalar, limits[name])
-    for truth in truths:
-        yield from (truth, z3.Not(truth))
-    for one, other in combinations(truths[:_MOST_PAIRED], 2):
-        yield from (z3.Or(sign, another) for sign in (one, z3.Not(one)) for another in (other, z3.Not(other)))
-    for name, scalar in list(numbers.items())[:_MOST_PAIRED]:
-        for constant in limits[name][:_MOST_CONSTANTS]:
-            differs = symbol(name, scalar) != lift(constant, scalar)
-            for truth in truths[:_MOST_PAIRED]:
-                yield from (z3.Or(differs, truth), z3.Or(differs, z3.Not(truth)))
+    yield from _guess_implications(truths, [symbol(name, scalar) != lift(constant, scalar)
+                                            for name, scalar in list(numbers.items())[:_MOST_PAIRED]
+                                            for constant in limits[name][:_MOST_CONSTANTS]])
     yield from _guess_sums(system, numbers)
+
+
+def _guess_implications(truths: list[Any], differences: list[Any]) -> Iterator[Any]:
+    """Between truth values, and from a number's being a constant to a truth value."""
+    literals = [literal for truth in truths for literal in (truth, z3.Not(truth))]
+    yield from literals
+    few = literals[:2 * _MOST_PAIRED]
+    yield from (z3.Or(one, other) for one, other in combinations(few, 2))
+    yield from (z3.Or(differs, literal) for differs in differences for literal in few)
 
 
 def _guess_bounds(one: Any, scalar: Scalar, constants: list[int]) -> Iterator[Any]:

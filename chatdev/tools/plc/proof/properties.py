@@ -53,7 +53,7 @@ def _invariant(_begin: Seen, end: Seen, _monitors: Mapping[str, Term]) -> Step:
     return Step(negate(end(0)))
 
 
-def _forbidden(_begin: Seen, end: Seen, _monitors: Mapping[str, Term]) -> Step:
+def _absence(_begin: Seen, end: Seen, _monitors: Mapping[str, Term]) -> Step:
     return Step(end(0))
 
 
@@ -76,12 +76,12 @@ MONITORS = ("$before", "$seen")
 PATTERNS: dict[str, Pattern] = {
     "pattern-invariant": Pattern(1, _invariant),
     "pattern-implication": Pattern(2, _implication),
-    "pattern-forbidden": Pattern(1, _forbidden),
+    "pattern-forbidden": Pattern(1, _absence),
     "pattern-statechange-duringcycle": Pattern(2, _during_cycle),
     "pattern-statechange-betweencycles": Pattern(3, _between_cycles),
-    "pattern-reachability": Pattern(1, _forbidden, is_goal=True),
+    "pattern-reachability": Pattern(1, _absence, is_goal=True),
     "pattern-leadsto-trigger": Pattern(3, _leads_to),
-    "pattern-repeatability": Pattern(1, _forbidden, is_goal=True),
+    "pattern-repeatability": Pattern(1, _absence, is_goal=True),
 }
 ASSERTION = "assertion"
 """All `//#ASSERT` of the source."""

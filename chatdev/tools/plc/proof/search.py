@@ -90,29 +90,62 @@ def solver_for(system: System) -> Any:
 def search(system: System, harm: Any, budget: Budget, most_k: int,
            find_invariants: Callable[[], Sequence[Any]] = tuple) -> Found:
     """Whether `harm` can hold at the end of a scan. Invariants are looked for when the first step proves nothing."""
-    unrolling = Unrolling(system)
-    forward, backward = solver_for(system), solver_for(system)
-    forward.add(*(unrolling.at(fact, 0) for fact in start_of(system)))
-    invariants: Sequence[Any] = ()
-    inductive = True
+    both = _Searches(system, harm, budget)
     for k in range(most_k):
-        here = unrolling.at(harm, k)
-        if inductive:
-            backward.add(unrolling.relation(k), *(unrolling.at(fact, k) for fact in invariants))
-            proof = budget.check(backward, here, share=0.4)
-            if proof == "unsat":
-                return Found("never", k)
-            inductive = proof == "sat"
-        forward.add(unrolling.relation(k), *(unrolling.at(fact, k) for fact in invariants))
-        answer = budget.check(forward, here)
+        if both.prove(k):
+            return Found("never", k)
+        answer, inputs = both.refute(k)
         if answer == "sat":
-            return Found("happens", k + 1, unrolling.inputs(forward.model(), k + 1))
+            return Found("happens", k + 1, inputs)
         if answer == "unknown":
             return Found("bounded", k, reason="the time was up")
-        forward.add(z3.Not(here))
-        if k == 0 and inductive and (invariants := find_invariants()):
-            backward.add(*(unrolling.at(fact, 0) for fact in invariants))
-            if budget.check(backward, here, share=0.4) == "unsat":
-                return Found("never", k)
-        backward.add(z3.Not(here))
+        if k == 0 and both.strengthen(find_invariants):
+            return Found("never", k)
+        both.go_on(k)
     return Found("bounded", most_k, reason=f"no more than {most_k} scans are looked at")
+
+
+class _Searches:
+    """The search from the start, and the one from any state."""
+
+    def __init__(self, system: System, harm: Any, budget: Budget) -> None:
+        self._unrolling = Unrolling(system)
+        self._harm = harm
+        self._budget = budget
+        self._forward, self._backward = solver_for(system), solver_for(system)
+        self._forward.add(*(self._unrolling.at(fact, 0) for fact in start_of(system)))
+        self._invariants: Sequence[Any] = ()
+        self._is_inductive = True
+
+    def prove(self, k: int) -> bool:
+        """Whether scan k is harmless after k harmless ones from any state."""
+        if not self._is_inductive:
+            return False
+        self._backward.add(self._unrolling.relation(k), *self._facts(k))
+        return self._is_harmless(k)
+
+    def refute(self, k: int) -> tuple[str, tuple[dict[str, Value], ...]]:
+        """Whether harm is possible in scan k, and the inputs that lead there."""
+        self._forward.add(self._unrolling.relation(k), *self._facts(k))
+        answer = self._budget.check(self._forward, self._unrolling.at(self._harm, k))
+        return answer, self._unrolling.inputs(self._forward.model(), k + 1) if answer == "sat" else ()
+
+    def strengthen(self, find_invariants: Callable[[], Sequence[Any]]) -> bool:
+        """Look for invariants; whether they prove the first step."""
+        self._invariants = find_invariants() if self._is_inductive else ()
+        self._backward.add(*self._facts(0))
+        return bool(self._invariants) and self._is_harmless(0)
+
+    def go_on(self, k: int) -> None:
+        """Take for granted that scan k did no harm."""
+        for solver in (self._forward, self._backward):
+            solver.add(z3.Not(self._unrolling.at(self._harm, k)))
+
+    def _facts(self, scan: int) -> list[Any]:
+        return [self._unrolling.at(fact, scan) for fact in self._invariants]
+
+    def _is_harmless(self, k: int) -> bool:
+        """Where that is too hard to say, it is not asked again."""
+        answer = self._budget.check(self._backward, self._unrolling.at(self._harm, k), share=0.4)
+        self._is_inductive = answer == "sat"
+        return answer == "unsat"

@@ -96,7 +96,7 @@ def _root(type_: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) -> Te
     return z3.fpSqrt(NEAREST, lift(values[0], type_))
 
 
-def _unknown(name: str) -> Meaning:
+def _name_only(name: str) -> Meaning:
     def mean(_type: Scalar, _values: Sequence[Term], _types: Sequence[Scalar]) -> Term:
         raise Inexpressible(name)
     return mean
@@ -107,5 +107,5 @@ STANDARD: dict[str, Meaning] = {
     "MOVE": _move, "SHL": _shift(to_left=True), "SHR": _shift(to_left=False), "ROL": _rotate(to_left=True),
     "ROR": _rotate(to_left=False), "TRUNC": _whole(z3.RTZ()), "ROUND": _whole(NEAREST), "FLOOR": _whole(z3.RTN()),
     "CEIL": _whole(z3.RTP()), "SQRT": _root,
-    **{name: _unknown(name) for name in ("EXP", "LN", "LOG", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN")},
+    **{name: _name_only(name) for name in ("EXP", "LN", "LOG", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN")},
 }

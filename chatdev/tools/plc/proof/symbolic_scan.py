@@ -22,9 +22,11 @@ from chatdev.tools.plc.st.core import MOST_TURNS, Place, Routine, Span, Statemen
 
 MOST_OPEN_TURNS = 200
 """Of a loop whose condition is not known; whether it takes more is an obligation of its own."""
+_MOST_OPEN_TURNS_OF_ALL = 1000  # of all such loops in a scan, so that loops within loops do not multiply
 _EASY_TURNS = 3  # after so many it is asked whether there can be one more
 _OFTEN = 16  # turns, up to which it is asked after each
 _EFFORT = 200_000  # of the solver, for that question
+_MOST_HARD = 5  # of these questions that may be too hard; after that none is asked
 _FLAGS = ("!turn", "!loop", "!call", "!scan")
 _JUMPS = {"continue": 1, "exit": 2, "return": 3}
 
@@ -36,6 +38,8 @@ class SymbolicScan(Values):
     """A state, and the statements that change it."""
 
     _depth = 0
+    _hard = 0
+    _open_turns = 0
 
     def begin(self) -> None:
         """Make ready for a scan: nothing is left out yet."""
@@ -139,6 +143,7 @@ class SymbolicScan(Values):
             if (is_known(goes_on) and not goes_on) or self._is_last(loop, goes_on, turn):
                 break
             if not is_known(goes_on):
+                self._open_turns += 1
                 entered.append((goes_on, self._enter(goes_on)))
                 self._set(_FLAGS, False)
             self._turn(loop)
@@ -148,9 +153,9 @@ class SymbolicScan(Values):
 
     def _is_last(self, loop: core.Loop, goes_on: Term, turn: int) -> bool:
         """Whether no more turns are looked at: there cannot be one, or there were too many, which is a fault."""
-        is_bound = turn == (MOST_TURNS if is_known(goes_on) else MOST_OPEN_TURNS)
-        is_asked = is_bound or (turn > _EASY_TURNS and (turn < _OFTEN or not turn % 8))
-        if not is_asked or (is_known(goes_on) and not is_bound):
+        is_bound = self._is_bound(goes_on, turn)
+        is_asked = not is_known(goes_on) and turn > _EASY_TURNS and (turn < _OFTEN or not turn % 8)
+        if not is_bound and not is_asked:
             return False
         if not self._may(goes_on):
             return True
@@ -159,6 +164,11 @@ class SymbolicScan(Values):
             for flag in _FLAGS:
                 self.write(flag, either(self.state[flag], goes_on))
         return is_bound
+
+    def _is_bound(self, goes_on: Term, turn: int) -> bool:
+        if is_known(goes_on):
+            return turn == MOST_TURNS
+        return turn == MOST_OPEN_TURNS or self._open_turns >= _MOST_OPEN_TURNS_OF_ALL
 
     def _turn(self, loop: core.Loop) -> None:
         self.run(loop.body)
@@ -178,12 +188,16 @@ class SymbolicScan(Values):
         """Whether it can hold here without a fault before; True when that is too hard to say."""
         if is_known(condition):
             return bool(condition)
+        if self._hard >= _MOST_HARD:
+            return True
         solver = z3.Solver()
         solver.set("rlimit", _EFFORT)
         solver.add(*(term for term in (condition, self.guard) if not is_known(term)))
-        stops = [fault.term for fault in self.faults if fault.kind not in ("overflow", "assertion")]
+        stops = [fault.term for fault in self.faults if fault.kind in ("index", "subrange")]
         solver.add(*(z3.Not(term) for term in stops if not is_known(term)))
-        return bool(solver.check() != z3.unsat)
+        answer = solver.check()
+        self._hard += answer == z3.unknown
+        return bool(answer != z3.unsat)
 
     # calls -------------------------------------------------------------------------------------------------------
 

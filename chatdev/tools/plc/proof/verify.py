@@ -35,31 +35,32 @@ def verify(program: Program, properties: Sequence[Property], *, seconds: float =
         except ProofStopped as stopped:
             return [Outcome(asked, "UNKNOWN", reason=str(stopped)) for asked in properties]
         duties = _check_duties(prover, owed, limits)
-        broken = tuple(number for number, outcome in enumerate(duties)
-                       if outcome.verdict != "PROVED" and owed[number].parameters[0] in _FAULTS)
-        open_loops = [outcome for outcome in duties if outcome.asked.parameters[0] == "loop"
-                      and outcome.verdict != "PROVED"]
-        found = [prover.check(asked, replace(limits, assumed=broken)) for asked in properties]
-    return [_weaken(outcome, open_loops) for outcome in found] + duties
+        limits = replace(limits, assumed=_open_faults(duties))
+        found = [prover.check(asked, limits) for asked in properties]
+    return [_weaken(outcome, duties) for outcome in found] + duties
+
+
+def _open_faults(duties: Sequence[Outcome]) -> tuple[int, ...]:
+    """The numbers of the faults that end a run and are not ruled out."""
+    return tuple(number for number, outcome in enumerate(duties)
+                 if outcome.verdict != "PROVED" and outcome.asked.parameters[0] in _FAULTS)
 
 
 def _check_duties(prover: _Prover, owed: Sequence[Property], limits: Limits) -> list[Outcome]:
     """Each is asked for in runs without an earlier fault that is not ruled out."""
     found: list[Outcome] = []
-    earlier: list[int] = []
-    for number, duty in enumerate(owed):
-        outcome = prover.check(duty, replace(limits, assumed=tuple(earlier)))
-        found.append(outcome)
-        if outcome.verdict != "PROVED" and duty.parameters[0] in _FAULTS:
-            earlier.append(number)
+    for duty in owed:
+        found.append(prover.check(duty, replace(limits, assumed=_open_faults(found))))
     return found
 
 
-def _weaken(outcome: Outcome, open_loops: Sequence[Outcome]) -> Outcome:
-    """Where a loop may take more turns than were looked at, nothing is proved."""
-    if outcome.verdict not in ("PROVED", "BOUNDED") or not open_loops or outcome.cycles or outcome.vacuous:
+def _weaken(outcome: Outcome, duties: Sequence[Outcome]) -> Outcome:
+    """Where a loop may take more turns than were looked at, nothing is proved but by a run that was replayed."""
+    open_loops = [duties[number].asked for number in _open_faults(duties)
+                  if duties[number].asked.parameters[0] == "loop"]
+    if outcome.verdict == "UNKNOWN" or not open_loops or outcome.cycles:
         return outcome
-    _, place, turns = open_loops[0].asked.parameters
+    _, place, turns = open_loops[0].parameters
     return Outcome(outcome.asked, "UNKNOWN", seconds=outcome.seconds,
                    reason=f"the loop at {place} may take more than {turns} turns, and no more are looked at")
 
