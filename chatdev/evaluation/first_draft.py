@@ -19,8 +19,7 @@ def first_draft(records: Iterable[Mapping[str, Any]]) -> dict[str, bytes] | None
     """The software of the assistant's first reply in the phase that delivered first; empty where that reply could not
     be read, None where nothing was delivered."""
     records = list(records)
-    delivered = next((entry["place"] for entry in records
-                      if entry["kind"] == "DeliveryApplied" and any(map(_is_file, entry["written"]))), None)
+    delivered = next((entry["place"] for entry in records if _writes_files(entry)), None)
     if delivered is None:
         return None
     phase = Place(delivered).nearest_step
@@ -34,9 +33,9 @@ def first_draft(records: Iterable[Mapping[str, Any]]) -> dict[str, bytes] | None
         return {}
 
 
-def _is_file(written: str) -> bool:
-    """Whether what a delivery wrote is a file, and no name of long-term memory: an example, a list of commands."""
-    return not written.isidentifier()
+def _writes_files(entry: Mapping[str, Any]) -> bool:
+    """Whether a record tells of a delivery of files, and not of a name of long-term memory: examples, commands."""
+    return entry["kind"] == "DeliveryApplied" and not all(map(str.isidentifier, entry["written"]))
 
 
 def count_passed_checks(run: FinishedRun, accept: Accept, bench: Bench) -> int | None:

@@ -109,6 +109,17 @@ def _gather(symbols: Symbols, following: Mapping[str, Any], roots: Iterable[Term
     return needed
 
 
+def _reach(symbols: Symbols, roots: Iterable[Term], following: Mapping[str, Term]) -> set[str]:
+    """The names that terms depend on, over any number of scans."""
+    needed, waiting = set[str](), set[str]().union(*map(symbols.of, roots))
+    while waiting:
+        name = waiting.pop()
+        needed.add(name)
+        if name in following:
+            waiting |= symbols.of(following[name]) - needed
+    return needed
+
+
 def start_of(system: System) -> list[Any]:
     """That the states have the values that they begin with."""
     return [symbol(name, scalar) == lift(system.start[name], scalar) for name, scalar in system.states.items()]

@@ -69,9 +69,8 @@ def run_case(program: core.Program, case: BenchmarkCase, cycle_ms: int = 100) ->
         _set(machine, case.initial)
         scans = max((len(values) for values in [*case.given.values(), *case.expected.values()]), default=0)
         for scan in range(scans):
-            _set(machine, {name: values[scan] for name, values in case.given.items() if scan < len(values)})
-            state = machine.scan({})
-            expected = {name: values[scan] for name, values in case.expected.items() if scan < len(values)}
+            _set(machine, _row(case.given, scan))
+            state, expected = machine.scan({}), _row(case.expected, scan)
             for name, value in _fit_all(machine, expected).items():
                 if not _is_equal(value, state[name]):
                     return CaseResult(case, "differs", f"scan {scan + 1}: {name} is {state[name]}, not {value}")
@@ -80,6 +79,11 @@ def run_case(program: core.Program, case: BenchmarkCase, cycle_ms: int = 100) ->
     except WrongValue as error:
         return CaseResult(case, "unfit", str(error))
     return CaseResult(case, "agrees")
+
+
+def _row(columns: Mapping[str, Sequence[Any]], scan: int) -> dict[str, Any]:
+    """What columns say of a scan; each has as many rows as it has."""
+    return {name: values[scan] for name, values in columns.items() if scan < len(values)}
 
 
 def write_agreement(results: Mapping[str, Iterable[CaseResult]]) -> str:
