@@ -34,7 +34,7 @@ SAMPLE = ("files", "slang")  # that a quick study fuzzes
 CASES = ROOT / "tests" / "fuzz" / "cases"
 MISSING = ("atheris is not installed, which finds the inputs. It has wheels for Python 3.11 to 3.13 on Linux (x86-64): "
            "pip install -e '.[fuzz]'")
-_LIMITS = {"max_len": 16_384, "timeout": 60, "rss_limit_mb": 2048, "print_final_stats": 1}
+_LIMITS = {"max_len": 16_384, "timeout": 60, "report_slow_units": 60, "rss_limit_mb": 2048, "print_final_stats": 1}
 _STATISTICS = {"inputs": "number_of_executed_units", "slowest_seconds": "slowest_unit_time_sec",
                "memory": "peak_rss_mb"}
 _DONE = re.compile(r"^#\d+\s+DONE\s+cov: (?P<branches>\d+) ft: \d+ corp: (?P<kept>\d+)/", re.MULTILINE)

@@ -16,6 +16,7 @@ from chatdev.sandbox.children import kill_all_children
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SAME = 0.3  # seconds: shell and kernel may both tell of a closed terminal, which is one signal
+_WAKE = signal.SIGURG  # that nobody else sends, and that does nothing where it is not heeded
 
 
 class _Signals:
@@ -46,6 +47,7 @@ def heed_signals() -> Iterator[None]:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if handlers[number] is not signal.SIG_IGN:
             signal.signal(number, _interrupt)
+    handlers[_WAKE] = signal.signal(_WAKE, lambda number, frame: None)
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -85,7 +87,16 @@ def _end_at_the_second(reader: int, came: _Signals) -> None:
             if not came_before:
                 came_before, first_at = True, time.monotonic()
                 came.first = came.first or signal.Signals(number)
+                threading.Thread(target=_wake_main_thread, name="chatdev-wake", daemon=True).start()
             elif time.monotonic() - first_at > _SAME:
                 kill_all_children()
                 os._exit(128 + number)
     os.close(reader)
+
+
+def _wake_main_thread() -> None:
+    """A signal that another thread was given (as when the process was just stopped and continued) is handled only when
+    the main thread comes back from what it waits for. Said thrice, as it may just be about to wait."""
+    for _ in range(3):
+        signal.pthread_kill(threading.main_thread().ident or 0, _WAKE)
+        time.sleep(_SAME / 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import signal
@@ -62,6 +63,15 @@ def assert_interrupted(outcome: Outcome, status: int) -> None:
     assert "Traceback" not in outcome.out + outcome.err
     assert "interrupted" in outcome.out
     assert outcome.events("RunFinished")[-1]["status"] == "interrupted"
+
+
+def test_a_signal_that_another_thread_is_given_ends_a_run(shop: Shop) -> None:
+    """The kernel may choose any thread, while the main thread waits for the reply."""
+    process = slow_run(shop)
+    others = {int(task.name) for task in Path(f"/proc/{process.pid}/task").iterdir()} - {process.pid}
+    send_to_thread = ctypes.CDLL(None).tgkill
+    assert send_to_thread(process.pid, min(others), signal.SIGTERM) == 0
+    assert_interrupted(shop.finish(process), 143)
 
 
 def test_sigterm_ends_a_run_which_can_be_resumed(shop: Shop, temporary: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -43,6 +44,18 @@ class ProofStopped(Exception):
     """The process that reasons was ended; the text says why."""
 
 
+@contextmanager
+def _deep_calls() -> Iterator[None]:
+    """Meanwhile chains of operators may be long; other readers of this process keep the usual limit, by which they
+    refuse what is nested too deeply."""
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(_DEPTH)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(usual)
+
+
 @dataclass
 class Model:
     """A program's transition, and what was found out about it on the way."""
@@ -54,6 +67,7 @@ class Model:
 
 
 @isolate(ProofStopped)
+@_deep_calls()
 def list_obligations(source: str, entry: str, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
     """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
     try:
@@ -64,6 +78,7 @@ def list_obligations(source: str, entry: str, cycle_ms: int | None, limits: Limi
 
 
 @isolate(ProofStopped)
+@_deep_calls()
 def check_property(source: str, entry: str, cycle_ms: int | None, asked: Property, limits: Limits) -> Outcome:
     """The verdict on one property."""
     began = time.monotonic()
@@ -77,7 +92,6 @@ def check_property(source: str, entry: str, cycle_ms: int | None, asked: Propert
 
 @lru_cache(maxsize=2)
 def _model(source: str, entry: str, cycle_ms: int | None, watch_overflow: bool) -> Model:
-    sys.setrecursionlimit(_DEPTH)
     program = read_program(source, entry).program
     if program is None:
         raise ProofStopped("the program has errors; check it first")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from chatdev.tools.plc.proof.checks import check_property
@@ -46,3 +48,10 @@ def test_a_monitor_of_one_property_says_nothing_of_another() -> None:
 def test_reals_within_an_expression_are_seen(parameters: tuple[str, ...], verdict: str) -> None:
     """No input and no state is REAL here, but the solver has to know of reals."""
     assert check(SCALE, "implication", *parameters).verdict == verdict
+
+
+def test_other_readers_of_the_process_keep_their_limit_of_calls() -> None:
+    """By it the reader of Verilog refuses what is nested too deeply."""
+    usual = sys.getrecursionlimit()
+    check(LATCH, "invariant", "NOT Q OR NOT Reset")
+    assert sys.getrecursionlimit() == usual
