@@ -95,7 +95,7 @@ def test_the_study_says_how_far_a_verdict_can_be_trusted() -> None:
 
 def test_what_the_tester_wrote_down_is_no_draft() -> None:
     examples, coding = "examples#1/round-1/assistant", "coding#1/round-1/assistant"
-    records = [
+    records: list[dict[str, Any]] = [
         {"kind": "Activity", "place": examples, "result": {"text": "[]"}},
         {"kind": "DeliveryApplied", "place": examples, "written": ["examples"], "deleted": []},
         {"kind": "Activity", "place": coding, "result": {"text": program(RIGHT)}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.plan import any_command
 
@@ -71,6 +72,6 @@ def test_long_requests_are_looked_through_quickly() -> None:
     assert copied_cases([{"starts": [start] * 20}] * 200, request, any_command()) == []
 
 
-def _copied(request: str, command: str, stdin: str | None, prints: str) -> list[object]:
+def _copied(request: str, command: str, stdin: str | None, prints: str) -> list[Start]:
     start = {"command": command, "prints": prints, **({"stdin": stdin} if stdin else {})}
     return [start for case in copied_cases([{"starts": [start]}], request, any_command()) for start in case.starts]
