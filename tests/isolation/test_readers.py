@@ -14,9 +14,10 @@ READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/tools/software/unfinished.py",
     "chatdev/tools/verilog/slang.py", "chatdev/tools/verilog/design/facts.py",
     "chatdev/tools/verilog/tracing/findings.py",
+    "chatdev/tools/plc/source_check.py", "chatdev/tools/plc/source_run.py", "chatdev/tools/plc/proof/checks.py",
 }
 BELOW = {  # what readers stand on: called in the child alone
-    "chatdev/workspace/python_source.py",
+    "chatdev/workspace/python_source.py", "chatdev/tools/plc/proof/properties.py",
     *(f"chatdev/tools/verilog/{name}.py" for name in (
         "design/elaborate", "design/records", "design/reads", "design/design", "tracing/levels", "tracing/execution",
         "tracing/drivers")),
@@ -25,6 +26,7 @@ BY_CONSENT = {"chatdev/tools/verilog/__init__.py"}  # `trace_drivers`, a library
 GENERATORS = {"chatdev/tools/plc/simulation/machine.py"}  # compiles what it generated itself, of bounded depth
 DESIGN = "chatdev.tools.verilog.design"
 PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "pyslang", "chatdev.workspace.python_source",
+           "chatdev.tools.plc.st.reading", "chatdev.tools.plc.source_check.readable_program",
            f"{DESIGN}.elaborate.elaborate", f"{DESIGN}.design.Design"}
 
 

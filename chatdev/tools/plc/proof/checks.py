@@ -68,7 +68,7 @@ class Model:
 
 @isolate(ProofStopped)
 @_deep_calls()
-def list_obligations(source: str, entry: str, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
+def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
     """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
     try:
         model = _model(source, entry, cycle_ms, limits.watch_overflow)
@@ -79,7 +79,7 @@ def list_obligations(source: str, entry: str, cycle_ms: int | None, limits: Limi
 
 @isolate(ProofStopped)
 @_deep_calls()
-def check_property(source: str, entry: str, cycle_ms: int | None, asked: Property, limits: Limits) -> Outcome:
+def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: Property, limits: Limits) -> Outcome:
     """The verdict on one property."""
     began = time.monotonic()
     try:
@@ -91,7 +91,7 @@ def check_property(source: str, entry: str, cycle_ms: int | None, asked: Propert
 
 
 @lru_cache(maxsize=2)
-def _model(source: str, entry: str, cycle_ms: int | None, watch_overflow: bool) -> Model:
+def _model(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool) -> Model:
     program = read_program(source, entry).program
     if program is None:
         raise ProofStopped("the program has errors; check it first")

@@ -11,17 +11,17 @@ from chatdev.isolation.codec import encode
 from chatdev.isolation.parent import Reader, ReadingLimits
 from chatdev.tools.plc.proof.checks import ProofStopped, check_property, list_obligations
 from chatdev.tools.plc.proof.outcome import Limits, Outcome, Property
-from chatdev.tools.plc.st.core import Program
 
 MEMORY = 2 << 30
 """Bytes that a check may take."""
 _SPARE = 10  # seconds of a processor beside those of the check: to build the transition, and to replay
 _FAULTS = ("index", "division", "subrange", "loop")
 """Run-time faults that end a run. Others only have to be reported."""
+_About = tuple[str, str | None, int | None]  # source, entry, time from scan to scan
 
 
-def verify(program: Program, properties: Sequence[Property], *, seconds: float = 10.0, most_k: int = 30,
-           cycle_ms: int | None = None, watch_overflow: bool = False) -> list[Outcome]:
+def verify(source: str, entry: str | None, properties: Sequence[Property], *, seconds: float = 10.0,
+           most_k: int = 30, cycle_ms: int | None = None, watch_overflow: bool = False) -> list[Outcome]:
     """The verdicts on the properties, in their order, and behind them those on what the program owes at run time.
 
     `seconds` is what each check may take, `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan
@@ -29,7 +29,7 @@ def verify(program: Program, properties: Sequence[Property], *, seconds: float =
     be checked is UNKNOWN with its reason; nothing is raised but SandboxError, when no process can be started.
     """
     limits = Limits(float(seconds), most_k, watch_overflow)
-    with _prover(program, cycle_ms, limits) as prover:
+    with _prover((source, entry, cycle_ms), limits) as prover:
         try:
             owed = prover.list_obligations()
         except ProofStopped as stopped:
@@ -66,10 +66,10 @@ def _weaken(outcome: Outcome, duties: Sequence[Outcome]) -> Outcome:
 
 
 @contextmanager
-def _prover(program: Program, cycle_ms: int | None, limits: Limits) -> Iterator[_Prover]:
+def _prover(about: _About, limits: Limits) -> Iterator[_Prover]:
     reader = Reader(ReadingLimits(MEMORY, int(limits.seconds) + _SPARE))
     try:
-        yield _Prover(reader, (program.source, program.entry.name, cycle_ms), limits)
+        yield _Prover(reader, about, limits)
     finally:
         reader.end()
 
@@ -77,7 +77,7 @@ def _prover(program: Program, cycle_ms: int | None, limits: Limits) -> Iterator[
 class _Prover:
     """Asks the child."""
 
-    def __init__(self, reader: Reader, about: tuple[str, str, int | None], limits: Limits) -> None:
+    def __init__(self, reader: Reader, about: _About, limits: Limits) -> None:
         self._reader = reader
         self._about = about
         self._limits = limits

@@ -12,9 +12,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
-from chatdev.tools.base import template
 from chatdev.tools.plc.st.core import Span
 
 Severity = Literal["error", "warning"]
@@ -96,12 +93,16 @@ def find_nearest(name: str, known: Sequence[str]) -> str:
 @functools.cache
 def messages() -> dict[str, dict[str, Any]]:
     """All that can be said: code -> `says`, `hint`, `warning` (whether it is one)."""
+    import yaml  # here and below: where sources are read, most have nothing wrong, and these take long to import
+
     rows: dict[str, dict[str, Any]] = yaml.safe_load(
         Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8"))
     return rows
 
 
 def _render(source: str, facts: dict[str, Any]) -> str:
+    from chatdev.tools.base import template
+
     return str(template(source).render(facts)).strip() if source else ""
 
 

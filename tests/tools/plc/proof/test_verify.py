@@ -48,7 +48,7 @@ def outcomes() -> list[Outcome]:
              pattern("statechange-betweencycles", "State = 2", "TRUE", "State != 2 --> Run"),
              pattern("leadsto-trigger", "State = 2", "Run", "NOT Run"), pattern("repeatability", "Run"),
              pattern("invariant", "Nowhere"), {"job_req": "assertion"}]
-    return verify(program_of(STEPS), read_properties(asked), cycle_ms=None)
+    return verify(STEPS, None, read_properties(asked), cycle_ms=None)
 
 
 def test_verdicts(outcomes: list[Outcome]) -> None:
@@ -85,7 +85,7 @@ def test_a_division_by_zero_is_found(outcomes: list[Outcome]) -> None:
 def test_a_proof_is_withdrawn_where_a_loop_is_open() -> None:
     source = ("FUNCTION_BLOCK fb\nVAR_INPUT n : INT; END_VAR\nVAR i : INT; END_VAR\ni := 0;\n"
               "WHILE i < n DO i := i + 1; END_WHILE;\nEND_FUNCTION_BLOCK\n")
-    found = verify(program_of(source), read_properties([pattern("invariant", "i >= 0")]))
+    found = verify(source, None, read_properties([pattern("invariant", "i >= 0")]))
     assert found[0].verdict == "UNKNOWN"
     assert "5:1" in found[0].reason
 

@@ -1,0 +1,106 @@
+"""Whether a source can be run, and what its entry has: read in the child of this process, as a model may have written
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chatdev.isolation.isolate import isolate
+from chatdev.tools.plc.proof.outcome import Property
+from chatdev.tools.plc.simulation.layout import all_variables
+from chatdev.tools.plc.st.core import Assert, Branch, Loop, Program, Section, Span, Statement
+from chatdev.tools.plc.st.diagnostics import Diagnostic
+from chatdev.tools.plc.st.reading import read_condition, read_program
+from chatdev.tools.plc.st.scalars import describe_type
+
+_WHOLE = Span(1, 1, 1, 1)
+
+
+class SourceRefused(ValueError):
+    """A source cannot be read to its end, or has errors where none may be; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryVariable:
+    """A variable of the entry: its name as its author wrote it, and its type in words."""
+
+    name: str
+    section: Section
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCheck:
+    """What the checker says of a source. With an error among the diagnostics, `entry` and the rest are empty;
+    `assertions` are the names of all `//#ASSERT`."""
+
+    entry: str
+    diagnostics: tuple[Diagnostic, ...]
+    variables: tuple[EntryVariable, ...] = ()
+    assertions: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics for which it cannot be run."""
+        return tuple(one for one in self.diagnostics if one.severity == "error")
+
+
+def check_source(source: str, entry: str | None = None) -> SourceCheck:
+    """The diagnostics of a source, and what its entry (without one: as `read_program` finds it) has. A source that
+    takes too long to read, or too much memory, has one error that says so."""
+    try:
+        return _check(source, entry)
+    except SourceRefused as refused:
+        return SourceCheck("", (Diagnostic("error", "refused", str(refused), _WHOLE),))
+
+
+@isolate(SourceRefused)
+def find_unreadable(source: str, entry: str | None, properties: Sequence[Property]) -> dict[str, str]:
+    """What is wrong with the conditions of properties, by the number of the property (from 1, as text): unknown
+    variables, wrong types. Raises SourceRefused for a source with errors, too."""
+    program = readable_program(source, entry)
+    found = {}
+    for number, asked in enumerate(properties, 1):
+        wrong = [line for text in asked.parameters for line in _wrong_in(text, program)]
+        if wrong:
+            found[str(number)] = "; ".join(wrong)
+    return found
+
+
+def readable_program(source: str, entry: str | None) -> Program:
+    """The program, for what runs in the child. Raises SourceRefused for one with errors."""
+    reading = read_program(source, entry)
+    if reading.program is None:
+        first = next(one for one in reading.diagnostics if one.severity == "error")
+        raise SourceRefused(f"the program has errors, the first one at {first.span}: {first.message}")
+    return reading.program
+
+
+@isolate(SourceRefused)
+def _check(source: str, entry: str | None) -> SourceCheck:
+    reading = read_program(source, entry)
+    program = reading.program
+    if program is None:
+        return SourceCheck("", reading.diagnostics)
+    variables = tuple(EntryVariable(one.written or one.name, one.section, describe_type(one.type))
+                      for one in all_variables(program, program.entry))
+    names = [name for routine in program.routines.values() for name in _assertions(routine.body)]
+    return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, tuple(names))
+
+
+def _wrong_in(text: str, program: Program) -> Iterator[str]:
+    for one in read_condition(text, program).diagnostics:
+        if one.severity == "error":
+            yield f"in `{text}`: {one.message}{f' ({one.hint})' if one.hint else ''}"
+
+
+def _assertions(statements: Sequence[Statement]) -> Iterator[str]:
+    for statement in statements:
+        match statement:
+            case Assert():
+                yield statement.name
+            case Branch():
+                yield from _assertions(statement.then + statement.otherwise)
+            case Loop():
+                yield from _assertions(statement.body + statement.after)
