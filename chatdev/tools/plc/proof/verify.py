@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +15,8 @@ from chatdev.tools.plc.proof.outcome import Limits, Outcome, Property
 
 MEMORY = 2 << 30
 """Bytes that a check may take."""
+TOGETHER = 20
+"""How many times as long as one check all checks may take together."""
 _SPARE = 10  # seconds of a processor beside those of the check: to build the transition, and to replay
 _FAULTS = ("index", "division", "subrange", "loop")
 """Run-time faults that end a run. Others only have to be reported."""
@@ -24,9 +27,10 @@ def verify(source: str, entry: str | None, properties: Sequence[Property], *, se
            most_k: int = 30, cycle_ms: int | None = None, watch_overflow: bool = False) -> list[Outcome]:
     """The verdicts on the properties, in their order, and behind them those on what the program owes at run time.
 
-    `seconds` is what each check may take, `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan
-    if it is fixed. Properties are meant for runs without a run-time fault: a run ends with its first one. What cannot
-    be checked is UNKNOWN with its reason; nothing is raised but SandboxError, when no process can be started.
+    `seconds` is what each check may take (all together `TOGETHER` times as much, and half of that those at run time),
+    `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan if it is fixed. Properties are meant
+    for runs without a run-time fault: a run ends with its first one. What cannot be checked is UNKNOWN with its reason;
+    nothing is raised but SandboxError, when no process can be started.
     """
     limits = Limits(float(seconds), most_k, watch_overflow)
     with _prover((source, entry, cycle_ms), limits) as prover:
@@ -34,9 +38,10 @@ def verify(source: str, entry: str | None, properties: Sequence[Property], *, se
             owed = prover.list_obligations()
         except ProofStopped as stopped:
             return [Outcome(asked, "UNKNOWN", reason=str(stopped)) for asked in properties]
-        duties = _check_duties(prover, owed, limits)
+        began, most = time.monotonic(), TOGETHER * limits.seconds
+        duties = _check_duties(prover, owed, limits, began + most / 2)
         limits = replace(limits, assumed=_open_faults(duties))
-        found = [prover.check(asked, limits) for asked in properties]
+        found = [prover.check(asked, limits, began + most) for asked in properties]
     return [_weaken(outcome, duties) for outcome in found] + duties
 
 
@@ -46,11 +51,11 @@ def _open_faults(duties: Sequence[Outcome]) -> tuple[int, ...]:
                  if outcome.verdict != "PROVED" and outcome.asked.parameters[0] in _FAULTS)
 
 
-def _check_duties(prover: _Prover, owed: Sequence[Property], limits: Limits) -> list[Outcome]:
+def _check_duties(prover: _Prover, owed: Sequence[Property], limits: Limits, end: float) -> list[Outcome]:
     """Each is asked for in runs without an earlier fault that is not ruled out."""
     found: list[Outcome] = []
     for duty in owed:
-        found.append(prover.check(duty, replace(limits, assumed=_open_faults(found))))
+        found.append(prover.check(duty, replace(limits, assumed=_open_faults(found)), end))
     return found
 
 
@@ -87,10 +92,13 @@ class _Prover:
         found: tuple[Property, ...] = self._ask(list_obligations, self._limits)
         return found
 
-    def check(self, asked: Property, limits: Limits) -> Outcome:
-        """UNKNOWN when the child is ended."""
+    def check(self, asked: Property, limits: Limits, end: float) -> Outcome:
+        """UNKNOWN when the child is ended, or when there is no time left until `end` (of `time.monotonic`)."""
+        left = end - time.monotonic()
+        if left <= 0:
+            return Outcome(asked, "UNKNOWN", reason="the other checks left no time for it; allow more seconds")
         try:
-            found: Outcome = self._ask(check_property, asked, limits)
+            found: Outcome = self._ask(check_property, asked, replace(limits, seconds=min(limits.seconds, left)))
         except ProofStopped as stopped:
             return Outcome(asked, "UNKNOWN", seconds=limits.seconds, reason=f"the check was ended: {stopped}")
         return found

@@ -40,15 +40,21 @@ class CaseResult:
 
 
 def read_tasks(text: str) -> list[dict[str, Any]]:
-    """The tasks of one of the benchmark's files. Raises ValueError for what is no JSON."""
+    """The tasks of one of the benchmark's files. Raises ValueError, which says where, for what is no JSON."""
     decoder = json.JSONDecoder()
     tasks: list[dict[str, Any]] = []
-    position = 0
-    while rest := text[position:].lstrip():
-        task, length = decoder.raw_decode(rest)
+    end = _skip_blanks(text, 0)
+    while end < len(text):
+        task, end = decoder.raw_decode(text, end)
         tasks.append(task)
-        position = len(text) - len(rest) + length
+        end = _skip_blanks(text, end)
     return tasks
+
+
+def _skip_blanks(text: str, place: int) -> int:
+    while text[place:place + 1].isspace():
+        place += 1
+    return place
 
 
 def read_case(case: Mapping[str, Any]) -> BenchmarkCase:

@@ -90,6 +90,14 @@ def test_a_proof_is_withdrawn_where_a_loop_is_open() -> None:
     assert "5:1" in found[0].reason
 
 
+def test_all_checks_together_take_twenty_times_as_long_as_one_may() -> None:
+    source = "FUNCTION_BLOCK fb\nVAR_INPUT a, b, c : LINT; END_VAR\nEND_FUNCTION_BLOCK\n"
+    hard = [pattern("invariant", f"a * a * b + c * c * a <> {number}") for number in range(1_000_003, 1_000_063)]
+    found = verify(source, None, read_properties(hard), seconds=0.05)
+    assert found[0].reason != found[-1].reason
+    assert "left no time for it" in found[-1].reason
+
+
 @pytest.mark.parametrize(("given", "message"), [
     ("{", "no JSON"), ({}, "list of objects"), ([3], "property 1 is an object"),
     ([{"job_req": "pattern", "pattern_id": "pattern-never"}], "there is no pattern_id 'pattern-never'"),
