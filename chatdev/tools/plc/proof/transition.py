@@ -129,11 +129,16 @@ def _limits(path: str, scalar: Scalar) -> list[Any]:
     if scalar.kind == "real":
         return [z3.Not(z3.Or(z3.fpIsNaN(one), z3.fpIsInf(one)))]
     if scalar.kind == "enum" and scalar.names:
-        return [one >= 0, one < len(scalar.names)]
+        return [z3.Or([one == number for number in _numbers(scalar)])]
     if scalar.low is not None and scalar.high is not None:
         return [one >= scalar.low, one <= scalar.high] if scalar.signed else \
             [z3.UGE(one, scalar.low), z3.ULE(one, scalar.high)]
     return []
+
+
+def _numbers(enumeration: Scalar) -> list[int]:
+    """Those that stand for one of its values."""
+    return [number for number, name in enumerate(enumeration.names, enumeration.low or 0) if name]
 
 
 def _gather(faults: list[Fault]) -> tuple[Obligation, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import z3
 
 from chatdev.tools.plc.proof.flatten import TooLarge
 from chatdev.tools.plc.proof.transition import Transition, build_transition, is_constant
@@ -45,6 +46,15 @@ def test_divisors_and_asserts_are_obligations() -> None:
     found = transition_of(block("VAR_INPUT x : INT; END_VAR VAR y : INT; END_VAR",
                                 "IF x <> 1 THEN y := 10 / (x - 1); END_IF;\n//#ASSERT y <= 10 : small"))
     assert [(owed.kind, owed.text) for owed in found.obligations] == [("division", ""), ("assertion", "small")]
+
+
+def test_an_input_of_an_enumeration_is_one_of_its_values() -> None:
+    """They may begin anywhere, and have gaps."""
+    found = transition_of("TYPE Level : (Low := 2, Middle, High := 7); END_TYPE\n" + block(
+        "VAR_INPUT x : Level; END_VAR VAR y : Level; END_VAR", "y := x;"))
+    limits = [z3.substitute(limit, (found.end["y"], z3.BitVecVal(number, 16))) for limit in found.limits[-1:]
+              for number in range(10)]
+    assert [number for number, limit in enumerate(limits) if z3.is_true(z3.simplify(limit))] == [2, 3, 7]
 
 
 def test_too_much_data_is_refused_at_once() -> None:
