@@ -10,6 +10,7 @@ benchmarks/results/trial_cases.json and the table in docs/execution.md.
 
 from __future__ import annotations
 
+import argparse
 import re
 import tempfile
 from collections import Counter
@@ -127,6 +128,7 @@ def _share(kinds: Counter[str], found: str) -> str:
 
 def main() -> None:
     """Measure, and write down."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     study = measure()
     write_results(RESULTS_FOLDER / "trial_cases.json", study)
     write_between(ROOT / "docs" / "execution.md", BEGIN, END, table(study))

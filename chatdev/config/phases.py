@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from chatdev.config.profiles import ModelProfile, ModelSettings
+from chatdev.config.profiles import ModelProfile, ModelSettings, number_or_size
 from chatdev.config.validation import StrictModel
 
 REFLECTIONS = 2  # design §3
@@ -28,14 +28,10 @@ class Limits(StrictModel):
     """Time that passes, not only that of the calls."""
 
 
-def _most(choice: Any) -> str:
-    return "size" if isinstance(choice, str) else "number"
-
-
 Most = Annotated[
     Annotated[Annotated[int, Field(ge=1)] | None, Tag("number")]
     | Annotated[Literal["commands", "examples"], Tag("size")],
-    Discriminator(_most),
+    Discriminator(number_or_size),
 ]
 
 

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from chatdev.config.validation import StrictModel, validate_node
 from chatdev.config.yaml_nodes import read
 from chatdev.paths import bundled_folder
+
+
+def number_or_size(choice: Any) -> str:
+    """The tag of a field that is a number, or the name of a size."""
+    return "size" if isinstance(choice, str) else "number"
+
+
+MostTokens = Annotated[
+    Annotated[Annotated[int, Field(gt=0)] | None, Tag("number")] | Annotated[Literal["example_tokens"], Tag("size")],
+    Discriminator(number_or_size),
+]
 
 
 class ModelSettings(StrictModel):
@@ -25,7 +36,8 @@ class ModelSettings(StrictModel):
     """Name of the environment variable that holds this endpoint's key."""
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
-    max_tokens: int | None = Field(None, gt=0)
+    max_tokens: MostTokens = None
+    """Limit of one reply, tokens: a number, or the name of a size of the model."""
     seed: int | None = None
 
 
@@ -42,7 +54,7 @@ class Price(StrictModel):
 
 class Sizes(StrictModel):
     """How much a model is asked for at a time. Templates name these as `sizes.commands` and so on; the numbers may
-    also stand in `solution.most`, by their names."""
+    also stand in `solution.most` and `model.max_tokens`, by their names."""
 
     program: Literal["small", "any"] = "any"
     """`small`: openings say more of how a program is laid out, and ask for no more than it needs."""
@@ -52,16 +64,14 @@ class Sizes(StrictModel):
     """Lines that a tester types."""
     examples: int = Field(10, ge=1)
     """Examples that are found in a request."""
+    example_tokens: int = Field(4000, ge=1)
+    """Tokens of a reply that has them."""
     manual_lines: int = Field(120, ge=1)
     """Lines of a manual."""
 
     def number(self, name: str) -> int:
         """The number of this name."""
         return int(getattr(self, name))
-
-
-SIZE_NUMBERS = tuple(name for name, field in Sizes.model_fields.items() if field.annotation is int)
-"""The sizes that are numbers."""
 
 
 class ModelProfile(StrictModel):
@@ -101,6 +111,10 @@ class ModelProfile(StrictModel):
     """None: unknown, which is never counted as zero."""
     tokenizer: str = "cl100k_base"
     """tiktoken encoding to estimate with where the server does not count."""
+
+    def longest(self, limit: int | str | None) -> int | None:
+        """The limit of one reply, in tokens, where a company says this: a number, the name of a size, or nothing."""
+        return self.sizes.number(limit) if isinstance(limit, str) else limit or self.max_tokens
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """US dollars for these tokens; None when the price is unknown."""

@@ -133,7 +133,7 @@ class RoleModels:
         settings = choice.settings
         model, name = self.models.get(choice.name, choice.address, choice.key_env)
         profile = profile_for(name, self.profiles)
-        sampling = Sampling(name, settings.temperature, settings.top_p, settings.max_tokens or profile.max_tokens,
+        sampling = Sampling(name, settings.temperature, settings.top_p, profile.longest(settings.max_tokens),
                             settings.seed)
         return RoleModel(model, sampling, profile)
 

@@ -225,6 +225,19 @@ def test_an_example_that_no_rule_reads_is_copied_by_the_tester(chat_server: Chat
 
 
 @pytest.mark.tool
+def test_a_tester_who_goes_in_circles_is_cut(chat_server: ChatServer, tmp_path: Path) -> None:
+    endless = "[" + '{"starts": [{"command": "python main.py", "prints": "3"}]}, ' * 9
+    run, events = build(chat_server, tmp_path, {**HAPPY, "examples": Scripted(text=endless, finish_reason="length")},
+                        task="`python main.py` adds 1 and 2, and the sum is `3`.")
+    assert run.success, run.reason
+    assert run.values["examples"] == run.values["promised"] == []
+    [looked] = [event for event in events if isinstance(event, PhaseFinished) and event.phase == "examples"]
+    assert (looked.ending, looked.calls) == ("value", 8)
+    asked = [request for request in chat_server.requests if request.headers["X-ChatDev-Phase"] == "examples"]
+    assert {request.body["max_tokens"] for request in asked} == {4000}
+
+
+@pytest.mark.tool
 def test_a_program_that_takes_the_parser_down_fails_and_is_mended(chat_server: ChatServer, tmp_path: Path,
                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
     mended = GOOD + "\nprint(add(3, 4))" * 40  # shorter ones would look like fragments of what was there

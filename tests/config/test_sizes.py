@@ -54,6 +54,14 @@ def test_a_list_is_as_long_as_the_size_that_it_names_says(tmp_path: Path) -> Non
     assert planning.solution.longest is None
 
 
+def test_a_reply_is_as_long_as_the_size_that_it_names_says(tmp_path: Path) -> None:
+    limit = loaded(tmp_path, "phases: {planning: {model: {max_tokens: example_tokens}}}").phases["planning"].model
+    own = ModelProfile(match=["m*"], max_tokens=90, sizes=Sizes(example_tokens=30))
+    assert [own.longest(most) for most in (limit.max_tokens, 50, None)] == [30, 50, 90]
+    assert "phases.planning.model.max_tokens: 'exampletokens' is not possible here" in refused(
+        tmp_path, "phases: {planning: {model: {max_tokens: exampletokens}}}")
+
+
 def test_a_size_that_there_is_not_is_refused(tmp_path: Path) -> None:
     told = refused(tmp_path, "phases: {planning: {solution: {form: list, most: comands}}}")
     assert "solution.most: 'comands' is not possible here; did you mean 'commands'?" in told

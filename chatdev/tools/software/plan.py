@@ -4,8 +4,9 @@ own commands; and `software.examples`, which reads the first of these."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from chatdev.tools.base import ToolContext
@@ -17,6 +18,8 @@ from chatdev.tools.software.cases.wording import FILE_NAME, wording
 from chatdev.tools.software.languages import languages
 from chatdev.tools.software.session import PYTHON_COMMAND, plan_lines, sessions
 
+MOST_TRIED = 60  # starts of all cases; one that does not end takes seconds
+_LONGEST_REQUEST = 100_000  # characters in which what a program says is looked for
 _BARE_PROGRAM = r"(?:\./)?[\w-]+\.py"
 
 
@@ -52,12 +55,19 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     """The plan for software that is started by `command`, a pattern."""
     request = _request_of(context)
     reading = read_request(request, any_command())
-    cases = _sound_cases(reading, context)
+    cases = _as_many_as_fit(_sound_cases(reading, context))
     done = {act for case in cases for act in case.acts}
     starts = [start for start in _own_starts(context.values.get("commands"), command)
               if start.act not in done and not _is_sample(start, request)]
     left_out = tuple(start for start in starts if _needs_file(start, reading, context.software))
-    return Plan(tuple(cases), _own_case(starts, left_out, reading), left_out, request, reading)
+    own = _own_case(starts, left_out, reading)
+    return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading)
+
+
+def _as_many_as_fit(cases: Sequence[Case]) -> list[Case]:
+    """The first cases, so many that a trial comes to its end."""
+    starts = accumulate(len(case.starts) for case in cases)
+    return [case for case, number in zip(cases, starts, strict=True) if number <= MOST_TRIED]
 
 
 def _own_case(starts: Iterable[Start], left_out: Iterable[Start], reading: RequestReading) -> Case | None:

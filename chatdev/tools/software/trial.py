@@ -113,7 +113,7 @@ def writes_prompts(bare: Finding) -> bool:
 def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, prompts: bool) -> TriedCase:
     for name, text in case.files.items():
         with contextlib.suppress(WorkspaceError):  # the software has a folder where its user's file belongs
-            write_file(folder, name, text.encode())
+            write_file(folder, name, text.encode("utf-8", "replace"))
     tried = []
     for start in case.starts:
         typed = tuple((start.stdin or "").splitlines())

@@ -34,7 +34,7 @@ EXAMPLES = ["`python main.py 3 5`", "python main.py add \"a b\"", "python main.p
             "\"6\"", " and ", ", ", "or", "if ", "it ", "```\n", "    ", "> ", "$ ", "| ", "|---|---|\n", "- ", "1. ",
             "\n", "\n\n", ".", ":", "a.txt", "a.txt holds ", "two lines ", "Input:\n", "Output: ", "=>", " -> ", "(",
             ")", "status 1", "gibt ", " aus", "输出", "„", "“", "「", "<", "echo 3 | ", "printf '", "\\", "'", "\t",
-            " " * 9, "\ud800", "\0", "e" * 99, "then ", "-", "/", "./a", "a-b.py"]
+            " " * 9, "\ud800", "\0", "e" * 99, "then ", "-", "/", "./a", "a-b.py", "\ue000", " because", "lines "]
 TRACES = ["Traceback (most recent call last):\n", '  File "main.py", line 3, in f\n', '  File "', '", line ', "3",
           "9" * 40, ", in ", "<module>", "\n", "    x = 1\n", "    ^^^\n", "ValueError: no\n",
           "ModuleNotFoundError: No ", "module named 'x'\n", "'", "EOFError\n", "KeyError", ": ", "usage", "usage: ",

@@ -10,6 +10,7 @@ import pytest
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
+from chatdev.tools.software.plan import MOST_TRIED, any_command, plan_of
 
 
 def cases(request: str, folder: Path = Path("unused")) -> list[dict[str, Any]]:
@@ -191,3 +192,15 @@ UNCERTAIN = {
 @pytest.mark.parametrize("request_text", UNCERTAIN.values(), ids=UNCERTAIN)
 def test_what_is_not_certain_makes_no_case(request_text: str) -> None:
     assert cases(request_text) == []
+
+
+def test_a_request_of_many_sessions_makes_no_trial_without_an_end() -> None:
+    request = "\n\n".join(f"```\n{session(n)}```" for n in range(9))
+    context = ToolContext({}, {}, {"task": request}, find_sandbox(), Path("unused"), Path("unused"))
+    plan = plan_of(context, any_command())
+    assert [len(case.starts) for case in plan.cases] == [15] * (MOST_TRIED // 15)
+
+
+def session(first: int) -> str:
+    """Fifteen starts in a terminal."""
+    return "".join(f"$ python main.py {first} {n}\n{n}\n" for n in range(15))

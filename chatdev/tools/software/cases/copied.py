@@ -10,18 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from chatdev.tools.software.cases.wording import begins_with, last_clause, last_sentence, rows_of, says
+from chatdev.tools.software.cases.wording import COLONS, MARK, begins_with, last_clause, last_sentence, rows_of, says
 
 Meaning = Literal["printed", "typed", "holds"]
 """What the words before a text have to say of it: rows of wording.yaml."""
 Place = tuple[int, int]
 """A line, and a character in it."""
 
-_MARK = "\ue000"
 _MARKS = re.compile(r"[`\"“”„«»「」]")
 _MARGIN = re.compile(r"(?:[-*•+>|]|\d{1,2}[.)])[ \t]+")
-_GAP = rf"[\s{_MARK}]+"
-_BARE = f" \t{_MARK}|"  # what may stand around a text that is whole
+_GAP = rf"[\s{MARK}]+"
+_BARE = f" \t{MARK}|"  # what may stand around a text that is whole
 _SEPARATOR = re.compile(r"(?:[:：=→⇒⟶↦]|[-=]{1,2}>|\|)$")
 _ENDS = re.compile(r"[.!?;。！？；(（|]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
@@ -37,7 +36,7 @@ class CopiedRequest:
 
     def __init__(self, request: str, command: str) -> None:
         self.text = request
-        self._command = re.compile(rf"(?<![\w./-])(?:{command})(?=[\s{_MARK}|?:,.;]|$)")
+        self._command = re.compile(rf"(?<![\w./-])(?:{command})(?=[\s{MARK}|?:,.;]|$)")
         raw = request.splitlines()[:_MOST_LINES]
         self._fences = [bool(_FENCE.match(line.strip())) for line in raw]
         self._lines = [_plain(line) for line in raw]
@@ -85,7 +84,7 @@ class CopiedRequest:
         if not 0 <= number < len(self._lines):
             return True
         line = self._lines[number].strip(_BARE)
-        return bool(not line or self._fences[number] or line.endswith((":", "：")) or _HEADING.match(line)
+        return bool(not line or self._fences[number] or line.endswith(COLONS) or _HEADING.match(line)
                     or self._command.search(line))
 
     def _may_mean(self, start: int, meaning: Meaning) -> bool:
@@ -102,15 +101,15 @@ class CopiedRequest:
             line = self._lines[number]
             line = line[:end[1]] if number == end[0] else line
             begin = place[1] if number == place[0] else 0
-            open_mark = line.count(_MARK, 0, begin) % 2
-            yield from _split_sentences(line[begin:].replace(_MARK, "", open_mark))
+            open_mark = line.count(MARK, 0, begin) % 2
+            yield from _split_sentences(line[begin:].replace(MARK, "", open_mark))
 
 
 def _split_sentences(line: str) -> Iterator[str]:
     """The sentences of a line, the first one even if it is empty; none ends between marks."""
     begin = 0
     for end in _SENTENCE.finditer(line):
-        if line.count(_MARK, 0, end.start()) % 2 == 0:
+        if line.count(MARK, 0, end.start()) % 2 == 0:
             yield line[begin:end.start()].strip()
             begin = end.end()
     yield line[begin:].strip()
@@ -121,8 +120,8 @@ def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bo
     stands right behind a command."""
     if says("doubt", sentence):
         return False
-    pieces = [piece.strip() for piece in sentence.split(_MARK)[1::2]]
-    if pieces == list(lines) and sentence.count(_MARK) == 2 * len(pieces):
+    pieces = [piece.strip() for piece in sentence.split(MARK)[1::2]]
+    if pieces == list(lines) and sentence.count(MARK) == 2 * len(pieces):
         return True
     if len(lines) > 1:
         return _is_enumerated(lines, sentence)
@@ -169,7 +168,7 @@ def _is_ended(after: str) -> bool:
 
 def _pattern_of(text: str) -> re.Pattern[str]:
     """A text as a pattern, whatever marks and blanks stand in it; no part of a word. Marks alone match nothing."""
-    words = text.replace(_MARK, " ").split()
+    words = text.replace(MARK, " ").split()
     if not words:
         return re.compile(r"(?!)")
     left, right = (r"(?<!\w)" if words[0][0].isascii() and words[0][0].isalnum() else "",
@@ -181,4 +180,4 @@ def _plain(line: str, *, margin: bool = True) -> str:
     """A line with single blanks, without the bullet or number that it begins with."""
     line = line.strip()
     line = _MARGIN.sub("", line, count=1) if margin and _MARGIN.match(line) else line
-    return " ".join(_MARKS.sub(_MARK, line).split()).strip()
+    return " ".join(_MARKS.sub(MARK, line).split()).strip()

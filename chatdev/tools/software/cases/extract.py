@@ -14,9 +14,8 @@ from chatdev.tools.software.cases.assembly import Assembly, Chain, Facts
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, texts_by_path
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.passages import passages_of
-from chatdev.tools.software.cases.wording import FILE_NAME, says
+from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, says
 
-_LONGEST = 20_000  # characters of a request in which examples are looked for
 _PARTS = re.compile(r"(?<=[.!?:])\s+|[。！？]|\n\s*\n")
 
 
@@ -37,7 +36,7 @@ class RequestReading:
 @functools.lru_cache(maxsize=16)
 def read_request(request: str, command: str) -> RequestReading:
     """Read a request; `command` is the pattern of what stands before a program's arguments."""
-    if len(request) > _LONGEST or says("random", request):
+    if not is_readable(request) or says("random", request):
         return RequestReading()
     passages = passages_of(request, command)
     facts = Facts.of(request, passages, command)

@@ -12,6 +12,7 @@ from chatdev.tools.software.cases.passage import Passage, Role, make_passage, ro
 from chatdev.tools.software.cases.script import Script
 from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
 from chatdev.tools.software.cases.wording import (
+    COLONS,
     ENDS,
     begins_with,
     counts_of_arguments,
@@ -119,7 +120,7 @@ class _Reading:
             yield from found[1:]
         elif _role_of_plain(cue) and self._is_shown(lines, following):
             yield make_passage(cue, lines, self._group, block=True)
-        elif lines[0].endswith((":", "：")) and _role_of_plain(lines[0]) and self._is_shown(lines[1:], following):
+        elif lines[0].endswith(COLONS) and _role_of_plain(lines[0]) and self._is_shown(lines[1:], following):
             yield from self._sentences(lines[0])
             yield make_passage(self._take_cue(), lines[1:], self._group, block=True)
         else:
@@ -136,7 +137,7 @@ class _Reading:
 
     def _script_below(self, script: Script, lines: Sequence[str]) -> list[Passage]:
         """The passages of a script below the first line that ends in a colon."""
-        above = next((place for place, line in enumerate(lines) if line.endswith((":", "："))), len(lines)) + 1
+        above = next((place for place, line in enumerate(lines) if line.endswith(COLONS)), len(lines)) + 1
         found = script.read(lines[above:])
         return [*self._sentences(" ".join(map(str.strip, lines[:above]))), *found] if found else []
 
@@ -196,7 +197,7 @@ def _is_told(lines: Sequence[str]) -> bool:
 def _goes_on_otherwise(lines: Sequence[str]) -> bool:
     """Whether a paragraph is a label or running text, and no more of the lines before it."""
     last, words = lines[-1].rstrip(), len(" ".join(lines).split())
-    labelled = lines[0].endswith((":", "：")) or len(lines) == 1
-    if last.endswith((":", "：")) or (labelled and _role_of_plain(lines[0])):
+    labelled = lines[0].endswith(COLONS) or len(lines) == 1
+    if last.endswith(COLONS) or (labelled and _role_of_plain(lines[0])):
         return True
     return words > 8 or (words > 4 and last.endswith((*ENDS, ")")))

@@ -10,7 +10,16 @@ from chatdev.tools.software.cases.command_line import PROMPT, TypedCommand, read
 from chatdev.tools.software.cases.layout import without_margin
 from chatdev.tools.software.cases.passage import Passage, Role, label_role
 from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
-from chatdev.tools.software.cases.wording import FILE_NAME, is_literal, is_sentence, is_wrapped, rows_of, says, wording
+from chatdev.tools.software.cases.wording import (
+    COLONS,
+    FILE_NAME,
+    is_literal,
+    is_sentence,
+    is_wrapped,
+    rows_of,
+    says,
+    wording,
+)
 
 _HALVES = (re.compile(r"\s(?:[-=]{1,2}>|→|⇒|⟶|↦)\s"), re.compile(r"(?<=\S):\s+|：\s*"), re.compile(r"[ \t]{3,}|\t"))
 """What stands between a command and what it prints, in the same line."""
@@ -144,7 +153,7 @@ class Script:
 
     def _cue_head(self, line: str) -> _Head | None:
         """Words and a command, with a colon at their end: `Next time, COMMAND:`."""
-        if not line.endswith((":", "：")) or not self._in_prose.search(line):
+        if not line.endswith(COLONS) or not self._in_prose.search(line):
             return None
         reading = Sentences(self._command, self._group)
         found = reading.read(line)
@@ -221,7 +230,7 @@ def _add_what_surrounds(heads: Sequence[_Head]) -> None:
     for place, head in enumerate(heads):
         if head.free and place + 1 < len(heads):
             head.free = _ANY
-        if ran and head.role == "file" and not head.cue.endswith((":", "：")):
+        if ran and head.role == "file" and not head.cue.endswith(COLONS):
             head.role = "left"
         ran |= any(passage.role == "command" for passage in head.passages)
 

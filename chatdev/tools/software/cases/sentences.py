@@ -11,7 +11,9 @@ from chatdev.tools.software.cases.bare import arguments_at, ends_command, listed
 from chatdev.tools.software.cases.command_line import TypedCommand, read_command
 from chatdev.tools.software.cases.passage import Passage, make_passage, role_of
 from chatdev.tools.software.cases.wording import (
+    COLONS,
     FILE_NAME,
+    MARK,
     begins_with,
     is_concrete,
     last_clause,
@@ -24,8 +26,7 @@ from chatdev.tools.software.cases.wording import (
 )
 
 _SPAN = re.compile(r"`([^`]+)`|\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」")
-_MARK = "\ue000"  # stands for a span in the text around it
-_PIECE = re.compile(rf"[(（][^()（）]*[)）]|{_MARK}|[^{_MARK}(（]+|[(（]")
+_PIECE = re.compile(rf"[(（][^()（）]*[)）]|{MARK}|[^{MARK}(（]+|[(（]")
 _FEW = 3  # words
 _FURTHEST = 300  # characters before an output that say what it is
 
@@ -58,21 +59,21 @@ class Sentences:
         """The passages of a paragraph, without what stands in brackets."""
         spans = deque(next(filter(None, span.groups())) for span in _SPAN.finditer(text))
         found: list[Passage] = []
-        pieces = _PIECE.findall(_SPAN.sub(_MARK, text))
+        pieces = _PIECE.findall(_SPAN.sub(MARK, text))
         for place, piece in enumerate(pieces):
-            if piece == _MARK:
+            if piece == MARK:
                 found.append(self._span(spans.popleft()))
             elif piece[0] in "(（" and len(piece) > 1:
-                for _ in range(piece.count(_MARK)):
+                for _ in range(piece.count(MARK)):
                     spans.popleft()
-                self.rest += " " if found else piece.replace(_MARK, " ")
+                self.rest += " " if found else piece.replace(MARK, " ")
             else:
                 found += self._running(piece, last=place == len(pieces) - 1)
         return list(_add_what_follows(found, self.rest))
 
     def awaits_output(self, found: Sequence[Passage]) -> bool:
         """Whether what was read ends with a command, and what stands below can only be its output: `COMMAND:`"""
-        if not found or found[-1].role != "command" or not self.rest.rstrip().endswith((":", "：")):
+        if not found or found[-1].role != "command" or not self.rest.rstrip().endswith(COLONS):
             return False
         if re.search(r"\w", self.rest):
             return role_of(self.rest, block=True) == "printed"

@@ -9,20 +9,21 @@ from itertools import islice
 
 from chatdev.tools.software.cases.case import MOST_CASES, Case, Start, cases_from_value
 from chatdev.tools.software.cases.copied import CopiedRequest
-from chatdev.tools.software.cases.wording import FILE_NAME, status_in
+from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, status_in
 from chatdev.tools.software.session import example_lines, examples
 
 _FIELDS = {"starts", "arguments", "prints", "stdin", "writes"}
-_LONGEST = 20_000  # characters of a request
 _MOST_PARTS = 2 * MOST_CASES
 
 
 def copied_cases(value: object, request: str, command: str) -> list[Case]:
     """The cases of a Tester's examples: JSON cases, or lines such as `COMMAND => OUTPUT`, of which everything that is
     expected stands in the request."""
+    if not is_readable(request):
+        return []
     source = CopiedRequest(request, command)
     found: list[Case] = []
-    for part in islice(_parts(value), _MOST_PARTS if len(request) <= _LONGEST else 0):
+    for part in islice(_parts(value), _MOST_PARTS):
         known = [case.acts for case in found]
         found += [case for case in _cases_of_part(part, source, command) if case.expects and case.acts not in known]
     return found[:MOST_CASES]

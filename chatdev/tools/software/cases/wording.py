@@ -15,6 +15,10 @@ FILE_NAME = re.compile(r"(?<![\w./-])[\w-]{1,60}\.(?!py\b)(?:txt|csv|tsv|json|md
                        r"pgm|ppm|pbm|svg|wav|list|lst|out|in|db|conf)(?![\w-])")
 """A name of a file that is no program, in ASCII letters or others."""
 ENDS = (".", "!", "?", "。", "！", "？")
+COLONS = (":", "：")
+MARK = "\ue000"
+"""Stands for what is between marks, or for the marks, while a text is read."""
+_LONGEST = 20_000  # characters of a request in which examples are looked for
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff"
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|[。！？]")
@@ -31,17 +35,22 @@ def wording() -> dict[str, Any]:
 @functools.cache
 def _pattern(*names: str) -> re.Pattern[str]:
     """Matches any of the words in these rows of the table, as the group of the row's name; the longest one first."""
-    rows = []
-    for name in names:
-        words = sorted(map(str, wording()[name]), key=len, reverse=True)
-        rows.append(f"(?P<{name}>{'|'.join(map(_word, words))})")
+    rows = (f"(?P<{name}>{_any_of(map(str, wording()[name]))})" for name in names)
     return re.compile("|".join(rows), re.IGNORECASE)
 
 
-def _word(word: str) -> str:
-    """A word as a pattern. What is written without blanks has no ends of words."""
-    escaped = re.escape(word).replace(r"\ ", r"\s{1,3}")
-    return escaped if re.search(f"[{_WIDE}]", word) else rf"(?<!\w){escaped}(?!\w)"
+def _any_of(words: Iterable[str]) -> str:
+    """Words as one pattern. What is written without blanks has no ends of words. Where the others have to begin and end
+    stands around all of them: a pattern that looks for it in each word takes seconds for a long text."""
+    wide, bounded = list[str](), list[str]()
+    for word in sorted(words, key=len, reverse=True):
+        (wide if re.search(f"[{_WIDE}]", word) else bounded).append(re.escape(word).replace(r"\ ", r"\s{1,3}"))
+    return "|".join(([rf"(?<!\w)(?:{'|'.join(bounded)})(?!\w)"] if bounded else []) + wide)
+
+
+def is_readable(request: str) -> bool:
+    """Whether examples are looked for in a request: it is no book, and has no character that means something here."""
+    return len(request) <= _LONGEST and MARK not in request
 
 
 def says(row: str, text: str) -> bool:
