@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 
 from chatdev.tools.plc.simulation.c_data import CData, c_type, literal, plain_text, scalar_literal, variable_name
 from chatdev.tools.plc.simulation.c_functions import FUNCTION_TEXTS, PAIRWISE
-from chatdev.tools.plc.simulation.layout import TooDeep, all_variables, chain, field_type, operand_type, terms
+from chatdev.tools.plc.simulation.layout import all_variables, chain, field_type, operand_type, terms
 from chatdev.tools.plc.st import core
 
 DEEPEST = 60
-"""Operators and indices within each other, as in `python_expression.py`."""
+"""Operators and indices within each other; what stands deeper is kept in a constant before."""
 _JOINED = {"and": "&", "or": "|", "xor": "^"}
 _COMPARED = {"=": "==", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
@@ -60,13 +60,15 @@ class CExpressions:
 
     def write(self, expression: core.Expression) -> str:
         """The source of its value: an atom, a call, or something in brackets."""
+        if self._depth == DEEPEST and isinstance(expression.type, core.Scalar):
+            self._depth = 0
+            name = self._lines.keep(c_type(expression.type), self.write(expression))
+            self._depth = DEEPEST
+            return name
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise TooDeep(f"{expression.span}: more than {DEEPEST} operators within each other; use variables between")
-        try:
-            return self._WRITERS[type(expression)](self, expression)
-        finally:
-            self._depth -= 1
+        code = self._WRITERS[type(expression)](self, expression)
+        self._depth -= 1
+        return code
 
     def guard(self, code: str, target: core.Type, span: core.Span) -> str:
         """The same value, after a look at the subrange's bounds if `target` is one."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from chatdev.tools.base import template
 from chatdev.tools.plc.simulation.c_data import CData, c_type, plain_text, variable_name
 from chatdev.tools.plc.simulation.c_expression import CExpressions, CLines
-from chatdev.tools.plc.simulation.layout import TooDeep, all_variables
+from chatdev.tools.plc.simulation.layout import all_variables
 from chatdev.tools.plc.st import core
 
 LONGEST_CYCLE = 1000
@@ -21,7 +21,7 @@ def emit_c(program: core.Program) -> str:
     """The source of `init(struct state *)` and `scan(const struct inputs *, struct state *)`; variables are members
     `v_…` of the two. In-outs of the entry are inputs, read anew in each scan.
 
-    Raises Untranslatable for text (STRING), TooDeep for what is nested too deeply.
+    Raises Untranslatable for text (STRING).
     """
     data = CData(program)
     entry = program.entry
@@ -51,7 +51,6 @@ class _CRoutine:
         self._expressions = CExpressions(data, routine, self._lines)
         self._loops: list[tuple[core.Loop, str]] = []
         self._labels: set[str] = set()
-        self._depth = 0
 
     def write(self) -> tuple[str, list[str]]:
         """Head and body."""
@@ -83,13 +82,8 @@ class _CRoutine:
                   for variable in self._routine.of_section("in_out"))]
 
     def _body(self, body: Iterable[core.Statement]) -> None:
-        self._depth += 1
         for statement in body:
-            if self._depth > MOST_NESTED:
-                raise TooDeep(f"{statement.span}: more than {MOST_NESTED} statements within each other; use function "
-                              "blocks or functions for inner ones")
             self._WRITERS[type(statement)](self, statement)
-        self._depth -= 1
 
     def _assign(self, statement: core.Assign) -> None:
         target = statement.target

@@ -68,7 +68,7 @@ class Machine:
         self._known: dict[str, Any] = {name: getattr(arithmetic, name) for name in _HELPERS} | {
             "duplicate": duplicate, "overwrite": overwrite, "stop": self._stop, "spend": self._spend,
             "h": self._hits, "clock": self._clock, "broken": self._broken}
-        exec(_compile(self._generated.source, "exec"), self._names())
+        exec(_compile(self._generated.source), self._names())
         self._run = self._known[self._generated.entry]
 
     @property
@@ -133,9 +133,11 @@ class Machine:
     def watch(self, condition: core.Expression) -> Callable[[Mapping[str, core.Value]], core.Value]:
         """A function that gives the value of an expression (`st.reading.read_condition`) from what `scan` or `state`
         gives. It may raise RunTimeFault."""
-        tables = self._generated.tables
-        source = f"lambda d: {Expressions(tables, self.program.entry, {}).write(condition)}"
-        read: Callable[[Mapping[str, core.Value]], core.Value] = eval(_compile(source, "eval"), self._names())
+        expressions = Expressions(self._generated.tables, self.program.entry, {})
+        code = expressions.write(condition)
+        source = "\n ".join(["def watch(d):", *expressions.inner, f"return {code}"])
+        exec(_compile(source), names := self._names())
+        read: Callable[[Mapping[str, core.Value]], core.Value] = names["watch"]
         return read
 
     @property
@@ -171,9 +173,9 @@ _HELPERS = ("divide", "integer_power", "nearest_integer", "power", "quotient", "
             "single_from_integer", "wrap")
 
 
-def _compile(source: str, mode: str) -> Any:
+def _compile(source: str) -> Any:
     try:
-        return compile(source, "<program>", mode)
+        return compile(source, "<program>", "exec")
     except (RecursionError, MemoryError) as error:
         raise TooDeep("the program is nested too deeply to be run; use functions and shorter choices") from error
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chatdev.tools.plc.simulation.layout import TooDeep, all_variables, chain, field_type, operand_type, terms
+from chatdev.tools.plc.simulation.layout import all_variables, chain, field_type, operand_type, terms
 from chatdev.tools.plc.st import core
 
 FaultKind = Literal["index", "division", "loop", "subrange"]
 DEEPEST = 60
-"""Operators and indices within each other: Python reads 200 brackets, of which an operator may take three."""
+"""Operators and indices within each other: Python reads 200 brackets, of which an operator may take three. What stands
+deeper becomes a function of its own, one of `inner`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +72,17 @@ class Expressions:
         self._references = references
         self._temporaries = 0
         self._depth = 0
+        self.inner: list[str] = []
+        """Lines that define what the expressions refer to."""
 
     def write(self, expression: core.Expression) -> str:
         """The source of its value: an atom, a call, or something in brackets."""
+        if self._depth == DEEPEST:
+            return self._write_apart(expression)
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise TooDeep(f"{expression.span}: more than {DEEPEST} operators within each other; use variables between")
-        try:
-            return self._WRITERS[type(expression)](self, expression)
-        finally:
-            self._depth -= 1
+        code = self._WRITERS[type(expression)](self, expression)
+        self._depth -= 1
+        return code
 
     def container(self, place: core.Place) -> tuple[str, str]:
         """Where a place lies: the source of the dict or list, and of the key or position in it."""
@@ -100,6 +102,14 @@ class Expressions:
         name = self._temporary()
         stop = self._tables.stop(Site("subrange", span, target.low, target.high), name)
         return f"({name} if {target.low} <= ({name} := {code}) <= {target.high} else {stop})"
+
+    def _write_apart(self, expression: core.Expression) -> str:
+        """A call of a function that gives the value; it sees the variables of the one that it stands in."""
+        self._depth = 0
+        code = self.write(expression)
+        self._depth = DEEPEST
+        self.inner.append(f"x{len(self.inner)} = lambda: {code}")
+        return f"x{len(self.inner) - 1}()"
 
     def _temporary(self) -> str:
         self._temporaries += 1

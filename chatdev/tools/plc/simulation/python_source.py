@@ -8,14 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatdev.tools.plc.simulation.layout import TooDeep, all_variables, begin
+from chatdev.tools.plc.simulation.layout import all_variables, begin
 from chatdev.tools.plc.simulation.python_expression import Expressions, Site, Tables
 from chatdev.tools.plc.st import core
-
-MOST_NESTED = 90
-"""Statements within each other; Python's reader allows 100 levels."""
-MOST_LOOPS = 18
-"""Loops within each other; Python allows 20."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +24,7 @@ class Generated:
 
 
 def generate(program: core.Program) -> Generated:
-    """The source of all routines that the entry needs. Raises TooDeep if Python could not read it."""
+    """The source of all routines that the entry needs."""
     tables = Tables(program)
     marks: list[set[int]] = []
     entry = tables.routine(program.entry.name)
@@ -69,8 +64,10 @@ class _Routine:
             arguments += [f"p{number}", f"q{number}"] if isinstance(variable.type, core.Scalar) else [f"p{number}"]
         self._line(f"def {name}({', '.join(arguments)}):")
         self._begin(inputs)
+        begun = len(self._lines)
         self._indent = 0
         self._inner(self._routine.body)
+        self._lines[begun:begun] = [f" {line}" for line in self._expressions.inner]
         self._indent = 1
         self._return()
         return self._lines
@@ -102,9 +99,6 @@ class _Routine:
     def _inner(self, body: Sequence[core.Statement], head: core.Statement | None = None) -> None:
         """The statements below a head, whose own lines count as run with them."""
         self._indent += 1
-        if self._indent > MOST_NESTED:
-            raise TooDeep(f"{body[0].span}: more than {MOST_NESTED} statements within each other; use function blocks"
-                          " or functions for inner ones")
         self._is_marked = False
         if head:
             self._mark(head)
@@ -164,8 +158,6 @@ class _Routine:
 
     def _loop(self, loop: core.Loop) -> None:
         counter = f"n{len(self._loops)}"
-        if len(self._loops) >= MOST_LOOPS:
-            raise TooDeep(f"{loop.span}: more than {MOST_LOOPS} loops within each other; use functions for inner ones")
         self._line(f"{counter} = 0")
         first = "" if loop.tests_first else f"{counter} == 0 or "
         self._line(f"while {first}{self._expressions.write(loop.condition)}:")

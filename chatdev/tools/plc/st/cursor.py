@@ -10,7 +10,9 @@ from chatdev.tools.plc.st.diagnostics import Findings
 from chatdev.tools.plc.st.tokens import Token
 
 MOST_NESTING = 100
-"""So deep statements, brackets and operators may stand in each other."""
+"""So deep brackets and operators may stand in each other."""
+MOST_BLOCKS = 90
+"""So deep may statements: Python, in which programs are run, indents 100 times at the most."""
 SECTION_WORDS = frozenset(("VAR", "VAR_INPUT", "VAR_OUTPUT", "VAR_IN_OUT", "VAR_TEMP", "VAR_STAT", "VAR_GLOBAL",
                            "VAR_EXTERNAL"))
 UNIT_WORDS = frozenset(("FUNCTION", "FUNCTION_BLOCK", "PROGRAM", "TYPE"))
@@ -94,10 +96,10 @@ class Cursor:
         return f"'{token.text[:40]}'"
 
     @contextmanager
-    def nest(self) -> Iterator[None]:
+    def nest(self, most: int = MOST_NESTING) -> Iterator[None]:
         """One level deeper, as long as it lasts."""
-        if self._depth == MOST_NESTING:
-            raise self.stop("too-deep", most=MOST_NESTING)
+        if self._depth >= most:
+            raise self.stop("too-deep", most=most)
         self._depth += 1
         try:
             yield
@@ -111,7 +113,7 @@ class Cursor:
         """Within a block that one of these words ends or divides."""
         self._openers.append((opener, frozenset(ends)))
         try:
-            with self.nest():
+            with self.nest(MOST_BLOCKS):
                 yield
         finally:
             self._openers.pop()

@@ -17,7 +17,10 @@ from chatdev.tools.plc.st.core import Span
 Severity = Literal["error", "warning"]
 MOST_ERRORS = 25
 """After so many errors the reading ends: what follows is most often one mistake seen again and again."""
+MOST_WARNINGS = 100
+"""More are not noted."""
 _SHOWN_WIDTH = 160
+_MOST_COMPARED = 300  # names, with one that nothing has
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Findings:
         row = messages()[code]
         severity: Severity = "warning" if row.get("warning") else "error"
         place = (span.line, span.column, code)
-        if place in self._found:
+        if place in self._found or (severity == "warning" and len(self._found) - self._errors == MOST_WARNINGS):
             return
         if severity == "error":
             if self._errors == MOST_ERRORS:
@@ -84,9 +87,12 @@ def format_diagnostics(source: str, diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def find_nearest(name: str, known: Sequence[str]) -> str:
-    """The known name that `name` was probably meant to be, or nothing."""
+    """The known name that `name` was probably meant to be, or nothing. Of many names only those are looked at that
+    begin alike and are about as long."""
     written = {one.lower(): one for one in known}
-    found = get_close_matches(name.lower(), list(written), n=1, cutoff=0.6)
+    key = name.lower()
+    likely = sorted(written, key=lambda one: (one[:1] != key[:1], abs(len(one) - len(key))))[:_MOST_COMPARED]
+    found = get_close_matches(key, likely, n=1, cutoff=0.6)
     return written[found[0]] if found else ""
 
 

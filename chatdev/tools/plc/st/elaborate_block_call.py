@@ -49,7 +49,10 @@ def _match(node: Invocation, parameters: Sequence[Variable], outputs: bool, call
 
 def _refuse_functions(node: Invocation, scope: Scope) -> None:
     """A function, or the name of a block instead of an instance's, is no statement."""
-    if not isinstance(node.callee, Name) or scope.find(node.callee.key) is not None:
+    if not isinstance(node.callee, Name):
+        return
+    own = scope.find(node.callee.key)
+    if own is not None and own.section != "result":
         return
     key, text = node.callee.key, node.callee.text
     signature = scope.world.signatures.get(key)

@@ -15,6 +15,7 @@ from chatdev.tools.plc.st.syntax import Argument, Binary, Invocation, Name, Node
 
 Elaborate = Callable[[Node, Scope], Expression]
 _CONVERSION = re.compile(r"(?:([A-Z]+)_)?TO_([A-Z]+)")
+_TEXT_FUNCTIONS = ("LEN", "LEFT", "RIGHT", "MID", "CONCAT", "INSERT", "DELETE", "REPLACE", "FIND")
 _CHAINS = ("ADD", "MUL", "AND", "OR", "XOR")
 
 
@@ -23,7 +24,10 @@ def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expr
     if not isinstance(node.callee, Name):
         raise scope.reject("no-function", node.callee.span, name="this")
     name = node.callee
-    if scope.find(name.key) is not None:
+    own = scope.find(name.key)
+    if own is not None and own.section == "result":
+        raise scope.reject("recursion", node.span, circle=f"{own.written} calls {own.written}")
+    if own is not None:
         raise scope.reject("block-in-expression", node.span, name=name.text)
     signature = scope.world.signatures.get(name.key)
     if signature is None:
@@ -181,7 +185,9 @@ def _is_enum(operand: Expression) -> bool:
 
 
 def _reject_callee(name: Name, scope: Scope) -> Exception:
-    if scope.world.broken or name.key in scope.world.lost:
+    if scope.broken or scope.world.broken or name.key in scope.lost | scope.world.lost:
         return scope.reject_unknown(name.key, name.text, name.span)
+    if name.key.upper() in _TEXT_FUNCTIONS:
+        return scope.reject("text-function", name.span, name=name.text)
     known = [*FUNCTIONS, *OPERATORS, *(one.written for one in scope.world.signatures.values())]
     return scope.reject("unknown-function", name.span, name=name.text, near=find_nearest(name.text, known))

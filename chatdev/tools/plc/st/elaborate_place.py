@@ -56,8 +56,8 @@ def _check_member(variable: Variable, place: Place, scope: Scope) -> None:
     """Of a function block only the inputs are written from outside."""
     if not isinstance(variable.type, Record) or not variable.type.block or len(place.steps) != 1:
         return
-    part = next(part for part in variable.type.fields if part.name == place.steps[0])
-    if part.section != "input":
+    part = scope.world.find_part(variable.type, str(place.steps[0]))
+    if part is not None and part.section != "input":
         raise scope.reject("assign-member", place.span, name=f"{variable.written}.{part.name}", section=part.section)
 
 
@@ -101,7 +101,7 @@ def _enter_member(base: Place, node: Member, scope: Scope) -> Place | Bit:
         return _enter_bit(base, int(node.key), node, scope)
     if not isinstance(type_, Record):
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
-    part = next((part for part in type_.fields if part.name == node.key), None)
+    part = scope.world.find_part(type_, node.key)
     if part is None or not _is_visible(part, type_, scope):
         known = [_authors_name(part, type_, scope) for part in type_.fields if _is_visible(part, type_, scope)]
         if part is not None:

@@ -21,8 +21,8 @@ from chatdev.tools.plc.st.core import (
 from chatdev.tools.plc.st.elaborate_block_call import elaborate_block_call
 from chatdev.tools.plc.st.elaborate_expression import elaborate, elaborate_as, elaborate_constant, operate
 from chatdev.tools.plc.st.elaborate_place import elaborate_place, elaborate_target
-from chatdev.tools.plc.st.scalars import BOOL, describe_type
-from chatdev.tools.plc.st.scope import Reject, Scope
+from chatdev.tools.plc.st.scalars import BOOL, describe_type, settle
+from chatdev.tools.plc.st.scope import MOST_LOOPS, Reject, Scope
 from chatdev.tools.plc.st.syntax import (
     Assignment,
     CallStatement,
@@ -135,7 +135,7 @@ def _selector(step: Case, scope: Scope) -> Expression | None:
     if step.selector is None:
         return None
     try:
-        selector = elaborate(step.selector, scope)
+        selector = settle(elaborate(step.selector, scope))
         type_ = selector.type
         if not isinstance(type_, Scalar) or type_.kind not in ("int", "bits", "enum"):
             raise scope.reject("wrong-selector", step.selector.span, found=describe_type(type_))
@@ -194,13 +194,21 @@ def _count(step: For, scope: Scope) -> list[Statement]:
     if isinstance(by, Constant) and by.value == 0:
         raise scope.reject("zero-step", by.span, name=name.text)
     scope.counters.append(name.key)
-    scope.loops += 1
-    body = _inside(step.body, scope)
-    scope.loops -= 1
+    body = _inside_loop(step, scope)
     scope.counters.pop()
     following = Assign(counter, Operation("+", (counter, by), counter.type, step.span), step.span)
     return [Assign(counter, start, step.span),
             Loop(_within(counter, limit, by), body, (following,), span=step.span)]
+
+
+def _inside_loop(step: For | While, scope: Scope) -> tuple[Statement, ...]:
+    if scope.loops == MOST_LOOPS:
+        scope.report("deep-loops", step.span, most=MOST_LOOPS)
+        return ()
+    scope.loops += 1
+    body = _inside(step.body, scope)
+    scope.loops -= 1
+    return body
 
 
 def _within(counter: Place, limit: Expression, by: Expression) -> Expression:
@@ -221,9 +229,7 @@ def _repeat(step: While, scope: Scope) -> Statement:
     try:
         condition = _condition(step.condition, scope, f"the condition of {word}") if step.condition else None
     finally:
-        scope.loops += 1
-        body = _inside(step.body, scope)
-        scope.loops -= 1
+        body = _inside_loop(step, scope)
     if condition is None:
         raise Reject
     if not step.tests_first:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Container
-from contextlib import suppress
+import gc
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def read_program(source: str, entry: str | None = None) -> Reading:
     PROGRAM, else the last function block that no other one uses."""
     findings = Findings()
     program = None
-    with suppress(TooManyErrors):
+    with suppress(TooManyErrors), _without_collection():
         program = _read(source, entry, findings)
     diagnostics = findings.in_order()
     return Reading(None if findings.failed else program, diagnostics)
@@ -70,6 +71,18 @@ def standard_blocks() -> dict[str, Routine]:
     findings = Findings()
     source = Path(__file__).with_name("standard.st").read_text(encoding="utf-8")
     return elaborate_source(parse_source(source, findings), findings, {}, is_standard=True).routines
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """What is read is kept, so a search for what is not takes as long as the reading and finds nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _read(source: str, entry: str | None, findings: Findings) -> Program | None:

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
-from chatdev.tools.plc.st.core import NOWHERE, Array, Constant, Record, Routine, Scalar, Span, Type, Value, Variable
+from chatdev.tools.plc.st.core import (
+    NOWHERE,
+    Array,
+    Constant,
+    Field,
+    Record,
+    Routine,
+    Scalar,
+    Span,
+    Type,
+    Value,
+    Variable,
+)
 from chatdev.tools.plc.st.diagnostics import Findings, find_nearest
 
 MOST_DEPTH = 150
 """So many operators and statements may stand in each other."""
+MOST_LOOPS = 18
+"""So many loops may stand in each other; Python allows 20."""
 MOST_ELEMENTS = 100_000
 """Of a variable, and of all data of a routine."""
 
@@ -19,7 +34,7 @@ class Reject(Exception):
     """An expression or statement has no meaning; why is reported."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Signature:
     """What others see of a routine. `record` is a function block's data, `result` the type of a function."""
 
@@ -32,8 +47,14 @@ class Signature:
     span: Span = NOWHERE
 
     def of_section(self, *sections: str) -> tuple[Variable, ...]:
-        """The variables of these sections, in their order."""
-        return tuple(variable for variable in self.variables if variable.section in sections)
+        """The variables of these sections, in their order. Every call of the routine asks, so each answer is kept."""
+        if sections not in self._by_sections:
+            self._by_sections[sections] = tuple(one for one in self.variables if one.section in sections)
+        return self._by_sections[sections]
+
+    @cached_property
+    def _by_sections(self) -> dict[tuple[str, ...], tuple[Variable, ...]]:
+        return {}
 
 
 @dataclass(slots=True)
@@ -55,6 +76,13 @@ class World:
     lost: set[str] = field(default_factory=set)
     broken: bool = False
     sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
+    parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
+
+    def find_part(self, record: Record, name: str) -> Field | None:
+        """A part of a structure, or a variable of a function block, by its lower-case name."""
+        if id(record) not in self.parts:
+            self.parts[id(record)] = record, {part.name: part for part in record.fields}
+        return self.parts[id(record)][1].get(name)
 
     def measure(self, type_: Type, name: str, span: Span) -> int:
         """How many scalars a value of the type holds. Raises Reject, with the error reported, if it is too large. Since

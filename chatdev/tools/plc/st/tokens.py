@@ -33,6 +33,8 @@ _PATTERN = re.compile(r"""
   | (?P<address>%[A-Z]*\*?\d*(?:\.\d+)*)
   | (?P<wrong>.)
 """, re.VERBOSE | re.IGNORECASE | re.DOTALL)
+MOST_NAME = 128
+"""Characters of a name."""
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
 _BEFORE_BLOCKS = (")", "THEN", "DO", "ELSE")
 _BRACKETS = {"(*": "*)", "/*": "*/", "{": "}"}
@@ -66,7 +68,7 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
         text = match.group()
         at = start - line_start + 1
         if kind == "name":
-            tokens.append(_name(text, line, at))
+            tokens.append(_name(text, line, at, findings))
         elif kind in ("space", "comment"):
             if kind == "comment":
                 _check_comment(text, Span(line, at, line, at + 1), tokens, findings)
@@ -84,10 +86,13 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
     return tokens
 
 
-def _name(text: str, line: int, column: int) -> Token:
+def _name(text: str, line: int, column: int, findings: Findings) -> Token:
     upper = text.upper()
     if upper in KEYWORDS:
         return Token("keyword", upper, text, line, column)
+    if len(text) > MOST_NAME:
+        findings.report("long-name", Span(line, column, line, column + len(text) - 1), most=MOST_NAME)
+        text = text[:MOST_NAME]
     return Token("name", text.strip('#"').lower(), text, line, column)
 
 

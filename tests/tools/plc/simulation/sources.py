@@ -148,3 +148,19 @@ def program(source: str) -> Program:
     reading = read_program(source)
     assert reading.program, reading.diagnostics
     return reading.program
+
+DEEP = f"""\
+FUNCTION_BLOCK Deep
+VAR_INPUT n : INT; r, s : LREAL; g : BOOL; END_VAR
+VAR_OUTPUT total : INT; exact : LREAL; flag : BOOL; END_VAR
+VAR a : ARRAY[0..3] OF INT := [2, 3, 1, 0]; END_VAR
+total := {"n - (" * 80}n{")" * 80};
+exact := {"s * (" * 70}r / s{" + r)" * 70};
+WHILE {"(total MOD 7 < n) AND (" * 70}total < 40 AND total > -100{")" * 70} DO
+    total := total + 1 + ABS(total MOD 3);
+END_WHILE;
+flag := {"g OR_ELSE (" * 75}r / s > 1.0{")" * 75};
+total := {"a[" * 70}n{"]" * 70};
+END_FUNCTION_BLOCK
+"""
+"""Operators and indices within each other, more deeply than Python or C could read."""

@@ -18,7 +18,7 @@ from chatdev.tools.plc.simulation.column import Column, columns_of
 from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.tools.plc.st.core import Program
 from chatdev.tools.plc.st.functions import FUNCTIONS as STANDARD
-from tests.tools.plc.simulation.sources import FUNCTIONS, LOOPS, MOTOR, NUMBERS, program
+from tests.tools.plc.simulation.sources import DEEP, FUNCTIONS, LOOPS, MOTOR, NUMBERS, program
 
 SCANS = 700
 HEAD = """\
@@ -109,8 +109,8 @@ def parse(word: str, column: Column | None) -> Any:
     return repr(float.fromhex(word)) if column and column.type.kind == "real" else word
 
 
-@pytest.mark.parametrize("source", [MOTOR, NUMBERS, LOOPS, FUNCTIONS],
-                         ids=["motor", "numbers", "loops", "functions"])
+@pytest.mark.parametrize("source", [MOTOR, NUMBERS, LOOPS, FUNCTIONS, DEEP],
+                         ids=["motor", "numbers", "loops", "functions", "deep"])
 def test_compiled_c_does_what_the_machine_does(source: str, tmp_path: Path) -> None:
     if not shutil.which("gcc"):
         pytest.fail("gcc is missing: apt-get install gcc")

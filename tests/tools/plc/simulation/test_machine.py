@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from chatdev.tools.plc.simulation.layout import TooDeep
 from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.tools.plc.simulation.values import WrongValue
 from chatdev.tools.plc.st.reading import read_condition
+from chatdev.tools.plc.st.scope import MOST_LOOPS
 from tests.tools.plc.simulation.sources import LOOPS, MOTOR, NUMBERS, program
 
 
@@ -162,17 +162,22 @@ def test_a_condition_is_looked_at_in_any_scan() -> None:
     assert [holds(machine.scan({"start": True, "speed": speed})) for speed in (1, 2, 3)] == [False, False, True]
 
 
-def test_nesting_and_long_chains_run_or_are_refused() -> None:
-    deep = "IF n > 0 THEN " * 60 + "n := n + 1;" + "END_IF;" * 60
+def test_nesting_and_long_chains_run() -> None:
+    deep = "IF n > 0 THEN " * 89 + "n := n + 1;" + "END_IF;" * 89
     assert block("VAR n : INT := 1; END_VAR", deep).scan({})["n"] == 2
     chain = "IF n = 0 THEN n := 5; " + "".join(f"ELSIF n = {n} THEN n := n + 2; " for n in range(1, 200)) + "END_IF;"
     assert block("VAR n : INT := 150; END_VAR", chain).scan({})["n"] == 152
     assert block("VAR n : INT := 2; END_VAR", f"n := {' + '.join(['n'] * 95)};").scan({})["n"] == 190
-    loops = "WHILE n < 5 DO " * 30 + "n := n + 1;" + "END_WHILE;" * 30
-    with pytest.raises(TooDeep, match="3:.* loops within each other"):
-        block("VAR n : INT; END_VAR", loops)
-    with pytest.raises(TooDeep, match="use variables between"):
-        block("VAR n : LREAL; END_VAR", f"n := {' + '.join(['n'] * 80)};")
+    loops = f"{'WHILE n < 5 DO ' * MOST_LOOPS}n := n + 1;{'END_WHILE;' * MOST_LOOPS}"
+    assert block("VAR n : INT; END_VAR", loops).scan({})["n"] == 5
+    assert block("VAR n : LREAL := 1; END_VAR", f"n := {' + '.join(['n'] * 80)};").scan({})["n"] == 80.0
+
+
+def test_a_condition_may_be_deep() -> None:
+    machine = block("VAR_INPUT n : INT; END_VAR", "")
+    condition = read_condition(f"{'n + (' * 70}n{')' * 70} = 71", machine.program).expression
+    assert condition
+    assert machine.watch(condition)(machine.scan({"n": 1}))
 
 
 def test_names_and_texts_of_an_author_are_never_run() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.tools.plc.st.diagnostics import MOST_ERRORS, format_diagnostics, messages
+from chatdev.tools.plc.st.diagnostics import MOST_ERRORS, MOST_WARNINGS, format_diagnostics, messages
 from chatdev.tools.plc.st.reading import read_program
 
 HEAD = """FUNCTION_BLOCK F
@@ -67,6 +67,7 @@ BODIES = {  # statements from line 6 on -> line:column code of all that is said
     "n(a);": "6:1 no-block",
     "o := LIMT(0, n, 5);": "6:6 unknown-function",
     "o := t.Q(3);": "6:6 no-function",
+    "o := LEN('abc');": "6:6 text-function",
     "o := LIMIT(0, n);": "6:6 missing-arguments",
     "o := REAL_TO_INT(r, r);": "6:6 argument-count",
     "o := STRING_TO_INT('5');": "6:6 no-conversion",
@@ -91,6 +92,8 @@ BODIES = {  # statements from line 6 on -> line:column code of all that is said
         "8:5 label-twice 9:2 empty-range 10:2 not-constant",
     "CASE n OF\n 1: IF a THEN o := 1;\n 2: o := 2;\nEND_CASE;": "8:2 not-closed",
     "CASE a OF 1: o := 1; END_CASE;": "6:6 wrong-selector",
+    "CASE 3 OF 1: o := 1; 40000: o := 2; END_CASE;": "6:22 out-of-range",
+    "CASE 3.5 OF 1: o := 1; END_CASE;": "6:6 wrong-selector",
     "//#ASSERT o > : name\n//#ASSERT o > 1": "6:14 no-expression 7:1 assertion-form",
     "o := %IW0;": "6:6 unsupported",
 }
@@ -116,6 +119,11 @@ TEXTS = {  # whole texts
     "VAR_INPUT a : INT; END_VAR\ng := f(a);\nEND_FUNCTION": "7:6 recursion",
     "FUNCTION_BLOCK F\nVAR g : G; END_VAR\nEND_FUNCTION_BLOCK\nFUNCTION_BLOCK G\nVAR f : F; END_VAR\n"
     "END_FUNCTION_BLOCK": "5:9 recursion",
+    "FUNCTION f : INT\nVAR_INPUT a : INT; END_VAR\nf := a + f(a - 1);\nEND_FUNCTION\nPROGRAM P END_PROGRAM":
+        "3:10 recursion",
+    "FUNCTION f : INT\nVAR_INPUT a : INT; END_VAR\nf(a);\nEND_FUNCTION\nPROGRAM P END_PROGRAM": "3:1 recursion",
+    "PROGRAM P\nVAR i : P; q : ARRAY[1..2] OF P; s : WSTRING; END_VAR\ni();\nq[1]();\nEND_PROGRAM":
+        "2:9 recursion 2:31 recursion 2:38 unknown-type",
     "TYPE T : STRUCT a : T; END_STRUCT; END_TYPE\nPROGRAM P VAR t : T; END_VAR END_PROGRAM": "1:21 recursive-type",
     "TYPE A : (x, y); B : (y, z); END_TYPE\nPROGRAM P VAR a : A; END_VAR a := y; END_PROGRAM": "2:35 ambiguous-value",
     "FUNCTION_BLOCK F\nVAR_IN_OUT a : INT; END_VAR\nEND_FUNCTION_BLOCK\nPROGRAM P\nVAR f1 : F; END_VAR\nf1();\n"
@@ -127,7 +135,7 @@ TEXTS = {  # whole texts
     "END_VAR\ng := 1;\nEND_FUNCTION_BLOCK\nPROGRAM P\nVAR g : BOOL; x : F2; END_VAR\nx();\nEND_PROGRAM":
         "2:10 global-in-function 6:14 no-global 11:1 global-hidden",
 }
-UNTRIED = {"no-such-entry", "too-deep", "deep-calls", "too-many-arms"}  # tested apart
+UNTRIED = {"no-such-entry", "too-deep", "deep-calls", "deep-loops", "too-many-arms", "long-name"}  # tested apart
 
 
 def said(source: str) -> str:
@@ -166,6 +174,18 @@ def test_the_line_is_shown_with_a_caret() -> None:
         "   o := n + nope;", "            ^^^^"]
 
 
+def test_warnings_end_some_time() -> None:
+    reading = read_program(HEAD + "o := w;\n" * 1000 + END)
+    assert reading.program is not None
+    assert len(reading.diagnostics) == MOST_WARNINGS
+
+
+def test_a_circle_is_named() -> None:
+    found = read_program("FUNCTION a : INT\na := b();\nEND_FUNCTION\nFUNCTION b : INT\nb := c();\nEND_FUNCTION\n"
+                         "FUNCTION c : INT\nc := a();\nEND_FUNCTION\nPROGRAM P END_PROGRAM").diagnostics
+    assert [(one.span.line, one.message) for one in found] == [(8, "recursion: a calls b calls c calls a")]
+
+
 def test_an_entry_that_is_not_there() -> None:
     found = read_program(HEAD + END, entry="G").diagnostics[0]
     assert (found.code, found.hint) == ("no-such-entry", "There are: F.")
@@ -182,6 +202,8 @@ def test_the_reading_ends_after_many_errors() -> None:
     (HEAD + "o := " + "-" * 300 + "n;" + END, "too-deep"),
     (HEAD + "o := n" + ".a" * 300 + ";" + END, "too-deep"),
     (HEAD + "IF a THEN " * 300 + "o := 1;" + "END_IF;" * 300 + END, "too-deep"),
+    (HEAD + "WHILE a DO " * 30 + "o := 1;" + "END_WHILE;" * 30 + END, "deep-loops"),
+    (HEAD + "o := " + "n" * 50_000 + ";" + END, "long-name"),
     (HEAD + "CASE n OF " + ",".join(map(str, range(2000))) + ": o := 1; END_CASE;" + END, "too-many-arms"),
     (HEAD + "IF a THEN ; " + "ELSIF q THEN ; " * 300 + "END_IF;" + END, "too-many-arms"),
     ("".join(f"FUNCTION_BLOCK F{i} VAR x : F{i + 1}; END_VAR END_FUNCTION_BLOCK\n" for i in range(300)), "deep-calls"),
