@@ -183,12 +183,13 @@ def _read_text(name: str, spec: Input, value: str | bytes | Path) -> str:
     data: str | bytes = value if isinstance(value, str | bytes) else b""
     if isinstance(value, Path) or (spec.kind == "file" and isinstance(value, str)):
         data = _read_file(name, Path(value))
-    if isinstance(data, str):
-        data = data.encode("utf-8", "surrogateescape")  # bytes of a command line that are no text come as surrogates
     try:
+        if isinstance(data, str):
+            data = data.encode("utf-8", "surrogateescape")  # bytes of a command line that are no text are surrogates
         return scrub(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"input {name!r} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
+    except UnicodeError as error:
+        place = f"byte {error.start}" if isinstance(error, UnicodeDecodeError) else "characters are cut in half"
+        raise ConfigError(f"input {name!r} is not UTF-8 text (its {place}); convert it to UTF-8") from None
 
 
 def _read_file(name: str, path: Path) -> bytes:

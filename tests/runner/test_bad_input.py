@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from chatdev import Company, ScriptedModel
+from chatdev.errors import ConfigError
 from tests.support.shop import Shop
 
 
@@ -57,6 +59,11 @@ def test_a_task_file_that_is_not_utf8_is_refused_with_the_place(shop: Shop, tmp_
     (tmp_path / "task.txt").write_bytes("gr\u00fc\u00df dich".encode("latin-1"))
     said = refused(shop, "run", "--task", f"@{tmp_path / 'task.txt'}", "--company", str(shop.company))
     assert "not UTF-8 text (its byte 2)" in said
+
+
+def test_a_task_with_half_a_character_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'task' is not UTF-8 text .its characters are cut in half."):
+        Company.load("single").run("a clock \ud83d", model=ScriptedModel({}))
 
 
 def test_a_task_file_that_is_missing_is_named(shop: Shop) -> None:

@@ -230,3 +230,19 @@ def test_scores_order_what_works(use: Use) -> None:
     assert [verdict.examples for verdict in verdicts] == [(0, 2), (0, 2), (0, 2), (1, 2), (2, 2)]
     scores = [verdict.score for verdict in verdicts]
     assert scores == sorted(set(scores))
+
+
+HOSTILE = {
+    "prints without an end": "while True: sys.stdout.write('x' * 1_000_000)",
+    "deletes all that is there": "shutil.rmtree(os.getcwd(), ignore_errors=True)",
+    "leaves a pipe where its file belongs": "os.mkfifo('jar.txt'); print('jar: 20')",
+    "leaves a way out where its file belongs": "os.symlink('/etc/passwd', 'jar.txt'); print('jar: 20')",
+}
+
+
+@pytest.mark.parametrize("act", HOSTILE.values(), ids=HOSTILE)
+def test_what_a_program_does_in_an_example_stays_a_failed_example(use: Use, act: str) -> None:
+    software = f"import os, shutil, sys\nif sys.argv[1:]:\n    {act}\n"
+    verdict = use(software, "`python main.py in 20` prints `jar: 20` and jar.txt then holds `20`.")
+    assert (verdict.passed, verdict.examples) == (False, (0, 1))
+    assert len(verdict.report) < 20_000

@@ -123,15 +123,18 @@ def _role_with_name(sentence: str, rows: set[str] | None, *, block: bool) -> Rol
 
 def _role_of_block(sentence: str) -> Role | None:
     """The role of a block below a sentence with words of its own."""
-    if any(says(row, sentence) for row in ("stop", "typed", "holds")) or ":" not in sentence[-2:]:
-        return None
-    return "printed" if says("printed", sentence) else None
+    return "printed" if ":" in sentence[-2:] and _speaks_of_output(sentence) else None
 
 
 def _role_of_counted(sentence: str) -> Role | None:
     """The role of what stands in a sentence with words of its own that speaks of so many lines of output."""
-    counted = (number_of_lines(sentence) or 0) > 1 and says("printed", sentence)
-    return "printed" if counted and not any(says(row, sentence) for row in ("stop", "typed", "holds")) else None
+    counted = (number_of_lines(sentence) or 0) > 1
+    return "printed" if counted and _speaks_of_output(sentence) else None
+
+
+def _speaks_of_output(sentence: str) -> bool:
+    """Whether a sentence says that something is printed, without a condition, and nothing of input or of a file."""
+    return says("printed", sentence) and not any(says(row, sentence) for row in ("stop", "typed", "holds"))
 
 
 def _role_of_rows(rows: set[str], clause: str) -> Role | None:
