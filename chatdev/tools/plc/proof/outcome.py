@@ -36,8 +36,9 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The verdict on a property. `k` is how many scans were looked at; `cycles` are the run that shows it (for
-    reachability the one that gets there); `vacuous` says why a proof says nothing of the program, if it does not."""
+    """The verdict on a property. `k` is how many scans were looked at, `seconds` how long a processor worked on it;
+    `cycles` are the run that shows it (for reachability the one that gets there); `vacuous` says why a proof says
+    nothing of the program, if it does not."""
 
     asked: Property
     verdict: Verdict
@@ -50,7 +51,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a check may take: seconds, scans that are looked at, and whether integers may not overflow, either."""
+    """What a check may take: seconds of a processor, scans that are looked at, and whether integers may not overflow,
+    either."""
 
     seconds: float = 10.0
     most_k: int = 30

@@ -24,15 +24,15 @@ each time."""
 
 @dataclass
 class Budget:
-    """The seconds that are left."""
+    """The seconds of the processor that are left: on a machine with other work a verdict is the same."""
 
     seconds: float
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.process_time)
 
     @property
     def left(self) -> float:
         """Seconds from now on, never negative."""
-        return max(0.0, self.began + self.seconds - time.monotonic())
+        return max(0.0, self.began + self.seconds - time.process_time())
 
     def check(self, solver: Any, *assumptions: Any, share: float = 1.0) -> Literal["sat", "unsat", "unknown"]:
         """Ask the solver, for not much longer than a share of what is left."""
