@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.plc.sheets import Snippet, read_examples, read_sheets
 from chatdev.tools.plc.proof.checks import check_property, list_obligations
 from chatdev.tools.plc.proof.outcome import Limits
 from chatdev.tools.plc.proof.properties import read_properties
 from chatdev.tools.plc.simulation.trace import read_trace, run_trace
 from chatdev.tools.plc.st.core import Program
 from chatdev.tools.plc.st.reading import read_program
-from tests.tools.plc.sheets import Snippet, read_examples, read_sheets
 
 SNIPPETS = [*read_sheets(), *read_examples()]
 check, owe = check_property.__wrapped__, list_obligations.__wrapped__  # type: ignore[attr-defined]

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from benchmarks.plc.sheets import COMPANY, Snippet, read_examples, read_sheets
 from chatdev.tools.plc.st.reading import read_program
-from tests.tools.plc.sheets import COMPANY, Snippet, read_examples, read_sheets
 
 SNIPPETS = [*read_sheets(), *read_examples()]
 

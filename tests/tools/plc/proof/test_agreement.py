@@ -1,65 +1,49 @@
-"""Interpreter and solver agree on what random programs do, to the last bit, faults included."""
+"""Interpreter, proof and compiled C agree on what random programs do, to the last bit, faults included."""
 
 from __future__ import annotations
 
-import struct
+import re
 
 import pytest
-import z3
 
-from chatdev.tools.plc.proof.flatten import entry_variables, values_of
-from chatdev.tools.plc.proof.terms import BOOL, fold, is_known, lift, symbol
-from chatdev.tools.plc.proof.transition import Transition, build_transition
-from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.tools.plc.st.core import Value
+from benchmarks.plc.agreement import Evaluation, compare
+from benchmarks.plc.random_programs import write_program
+from chatdev.tools.plc.proof.transition import build_transition
 from chatdev.tools.plc.st.reading import read_program
-from tests.tools.plc.programs import ProgramWriter
 
-SCANS = 4
-
-
-def scalars(transition: Transition, machine: Machine) -> dict[str, Value]:
-    program, state = transition.program, machine.state
-    return {path: value for variable in entry_variables(program)
-            for path, value in values_of(program, variable.type, state[variable.name], variable.name)}
-
-
-def stops(machine: Machine, inputs: dict[str, object]) -> str:
-    """The kind of the fault that ends a scan, if one does."""
-    try:
-        machine.scan(inputs)
-    except RunTimeFault as fault:
-        return fault.kind
-    return ""
+SMALL = """
+FUNCTION_BLOCK Small
+VAR_INPUT i : INT; END_VAR
+VAR_OUTPUT o : INT; END_VAR
+VAR a : ARRAY[0..1] OF INT; END_VAR
+a[i] := i + 32767;
+o := a[1];
+END_FUNCTION_BLOCK
+"""
 
 
-def shown(value: Value) -> object:
-    if isinstance(value, float):
-        return "NaN" if value != value else struct.pack("<d", value)
-    return value
+@pytest.mark.parametrize("seed", range(5))
+def test_a_random_program_means_the_same_in_all_three(seed: int) -> None:
+    """`python -m benchmarks.plc.agreement` compares many more."""
+    found = compare(seed, scans=60)
+    assert (found.difference, found.scans) == ("", 60)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_scan_in_the_interpreter_is_one_of_the_transition(seed: int) -> None:
-    writer = ProgramWriter(seed)
-    source = writer.program()
-    program = read_program(source).program
-    assert program is not None, source
-    transition, machine = build_transition(program, cycle_ms=10), Machine(program, 10)
-    for _ in range(SCANS):
-        inputs = writer.inputs()
-        begin = scalars(transition, machine) | inputs
-        bound = [(symbol(path, scalar), lift(begin[path], scalar))
-                 for path, scalar in (*transition.states.items(), *transition.inputs.items())]
-        faults = [one.kind for one in transition.obligations
-                  if is_known(one.violated) or fold(z3.substitute(one.violated, *bound), BOOL)]
-        fault = stops(machine, inputs)
-        assert fault in faults if fault else not faults, source
-        if fault:
-            return
-        end = scalars(transition, machine)
-        for path, value in end.items():
-            term = transition.end[path]
-            scalar = transition.types[path]
-            found = term if is_known(term) else fold(z3.substitute(term, *bound), scalar)
-            assert shown(found) == shown(value), f"{path}\n{source}"
+def test_random_programs_use_the_whole_subset() -> None:
+    sources = "\n".join(write_program(seed) for seed in range(30))
+    wanted = ("SINT INT DINT LINT USINT UINT UDINT ULINT BYTE WORD DWORD LWORD REAL LREAL TIME BOOL ARRAY STRUCT CASE "
+              "FOR WHILE REPEAT EXIT CONTINUE RETURN FUNCTION TON TOF TP CTU CTD CTUD R_TRIG F_TRIG VAR_IN_OUT "
+              "VAR_TEMP MOD AND_THEN SHL MUX TRUNC")
+    assert [word for word in wanted.split() if not re.search(rf"\b{word}\b", sources)] == []
+    assert write_program(3) == write_program(3) != write_program(4)
+
+
+def test_the_transition_is_evaluated_with_numbers() -> None:
+    program = read_program(SMALL).program
+    assert program is not None
+    begin = {"i": 1, "o": 5, "a[0]": 2, "a[1]": 3}
+    end, wrong = Evaluation(build_transition(program, cycle_ms=10)).scan(begin)
+    assert {name: end[name] for name in begin} == {
+        "i": 1, "o": -32768, "a[0]": 2, "a[1]": -32768}
+    assert wrong == set()
+    assert Evaluation(build_transition(program, cycle_ms=10)).scan({**begin, "i": 2})[1] == {("index", "6:3")}

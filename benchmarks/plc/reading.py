@@ -1,0 +1,86 @@
+"""How long does it take to check a source?
+
+Every program of the references, examples and sheets is checked, fifty times; the quickest counts, as seconds of the
+processor. Python's own compiler, which is written in C, is timed on the modules that do the checking: the ratio says
+more than milliseconds do when the machine is another one.
+
+    python -m benchmarks.plc.reading [--times 50]
+
+With another number of times, nothing is written down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from benchmarks.plc.corpus import examples, read_references, reference_of, sheets
+from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from chatdev.tools.plc.st.reading import read_program
+
+RESULTS = RESULTS_FOLDER / "plc_reading.json"
+PAGE = ROOT / "docs" / "plc.md"
+BEGIN, END = "<!-- reading: written by python -m benchmarks.plc.reading -->", "<!-- end of reading -->"
+TIMES = 50
+LINES = 70
+"""Of a usual program; times are told for so many."""
+YARDSTICK = "Python's compiler"
+
+
+def measure(times: int) -> dict[str, Any]:
+    """Milliseconds for 70 lines of each source."""
+    subjects = [one for one in (*map(reference_of, read_references()), *examples(), *sheets())
+                if read_program(one.source).program]
+    modules = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "chatdev/tools/plc/st").glob("*.py"))]
+    return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "times": times,
+            "check": _summary([_time(read_program, subject.source, times) for subject in subjects]),
+            YARDSTICK: _summary([_time(lambda text: compile(text, "module", "exec"), text, times) for text in modules
+                                 if text])}
+
+
+def _time(read: Callable[[str], object], source: str, times: int) -> tuple[int, float]:
+    """Lines, and the fewest milliseconds."""
+    found = []
+    for _ in range(times):
+        began = time.process_time_ns()
+        read(source)
+        found.append((time.process_time_ns() - began) / 1e6)
+    return len(source.splitlines()), min(found)
+
+
+def _summary(timed: Sequence[tuple[int, float]]) -> dict[str, Any]:
+    rates = [LINES * spent / lines for lines, spent in timed]
+    lines = sum(lines for lines, _ in timed)
+    return {"sources": len(timed), "lines": lines, "median": round(statistics.median(rates), 3),
+            "most": round(max(rates), 3), "mean": round(LINES * sum(spent for _, spent in timed) / lines, 3)}
+
+
+def told(results: Mapping[str, Any]) -> str:
+    """The table for the page."""
+    table = markdown_table(
+        ["", "sources", "lines", f"milliseconds for {LINES} lines (mean of all)", "median of sources", "most"],
+        [(name, row["sources"], row["lines"], f"{row['mean']:.2f}", f"{row['median']:.2f}", f"{row['most']:.2f}")
+         for name, row in (("check", results["check"]), (YARDSTICK, results[YARDSTICK]))])
+    ratio = results["check"]["mean"] / results[YARDSTICK]["mean"]
+    return (f"{table}\n\nLine for line, checking takes {ratio:.1f} times what {YARDSTICK} takes. {results['date']}; "
+            f"{results['machine']}.")
+
+
+def main() -> None:
+    """Measure, write the results, print them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--times", type=int, default=TIMES)
+    arguments = parser.parse_args()
+    results = measure(arguments.times)
+    if arguments.times == TIMES:
+        write_results(RESULTS, results)
+        write_between(PAGE, BEGIN, END, told(results))
+    print(told(results))
+
+
+if __name__ == "__main__":
+    main()
