@@ -38,9 +38,16 @@ def search(
     example to start from, or what a message of the compiler means."""
     with WordIndex() as sheets:
         sheets.add(passage for folder in _sheet_folders(collection) for passage in read_passages(folder))
-        found, failures = ask_all([sheets, CaseBase(), *context.options.get(RETRIEVERS, ())], query, k)
+        cases = [CaseBase()] if uses_cases(context) else []
+        found, failures = ask_all([sheets, *cases, *context.options.get(RETRIEVERS, ())], query, k)
     text: str = template(_REPORT.read_text(encoding="utf-8")).render(query=query, found=found, failures=failures)
     return text.strip()
+
+
+def uses_cases(context: ToolContext) -> bool:
+    """Whether the run looks into the case base and adds to it: not with the input `cases: no`, as in studies, where a
+    task must not profit from those before it."""
+    return str(context.inputs.get("cases") or "yes").strip().lower() != "no"
 
 
 def ask_all(retrievers: Iterable[Retriever], query: str, k: int) -> tuple[list[Passage], list[str]]:

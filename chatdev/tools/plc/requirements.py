@@ -1,0 +1,126 @@
+"""What must be proved of the program: fixed before there is any, so that nobody fits the requirements to the code.
+
+The user's properties are taken as they are. What agents propose instead counts only if it says where the task wants it,
+can be read over the interface, and can both be broken and be kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from chatdev.errors import ToolError
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.function import tool
+from chatdev.tools.plc.proof.checks import ProofStopped
+from chatdev.tools.plc.proof.outcome import Property
+from chatdev.tools.plc.proof.properties import PATTERNS, PropertyError, read_properties
+from chatdev.tools.plc.proof.sense import doubt_properties
+from chatdev.tools.plc.wording import render_report
+
+MOST_PROPOSED = 12
+_SHORTEST_QUOTE = 3  # words
+_WORD = re.compile(r"\w+")
+
+
+@tool(reads=("program_interface?", "proposed_properties?"))
+def properties(context: ToolContext) -> dict[str, Any]:
+    """Fix the properties that the program must have: those of the user, else the proposed ones that are of use.
+
+    Returns `given` (whether they are the user's), `properties` and `dropped`, each of which says `why`.
+    """
+    if (given := context.inputs.get("properties")) is not None:
+        return {"given": True, "properties": _as_plain(_read_given(given)), "dropped": []}
+    kept, dropped = _sift(context)
+    return {"given": False, "properties": _as_plain(kept), "dropped": dropped}
+
+
+@tool(reads=("program_interface?", "proposed_properties?"))
+def propose(context: ToolContext) -> Verdict:
+    """Are the proposed properties of use? Each quotes the task, can be read over the interface, and can both be broken
+    and be kept."""
+    kept, dropped = _sift(context)
+    return Verdict(bool(kept) and not dropped, render_report("proposed", kept=len(kept), dropped=dropped),
+                   len(kept) / (len(kept) + len(dropped) or 1), {"kept": len(kept), "dropped": dropped})
+
+
+def properties_of(value: Mapping[str, Any] | None) -> list[Property]:
+    """The properties that `plc.properties` fixed."""
+    return [Property(one["pattern"], tuple(one["parameters"]), one["description"])
+            for one in (value or {}).get("properties", [])]
+
+
+def _as_plain(properties: Sequence[Property]) -> list[dict[str, Any]]:
+    return [{**asdict(one), "says": say(one)} for one in properties]
+
+
+def _read_given(given: Any) -> list[Property]:
+    """Raises ToolError."""
+    try:
+        return read_properties(given.decode("utf-8", "replace") if isinstance(given, bytes) else given)
+    except PropertyError as error:
+        raise ToolError(f"the input `properties`: {error}") from None
+
+
+def _sift(context: ToolContext) -> tuple[list[Property], list[dict[str, str]]]:
+    """The proposed properties that are of use, and the others with the reason."""
+    proposed = context.values.get("proposed_properties")
+    interface = context.values.get("program_interface") or {}
+    if not isinstance(proposed, list) or not interface.get("found"):
+        return [], []
+    task = _words(str(context.inputs.get("task") or ""))
+    read = [(_read_proposed(item), _doubt_source(item, task)) for item in proposed[:MOST_PROPOSED]]
+    asked = [one for one, _ in read]
+    doubts = _doubt(interface, asked)
+    kept, dropped = list[Property](), list[dict[str, str]]()
+    for one, why in zip(asked, (own or other for (_, own), other in zip(read, doubts, strict=True)), strict=True):
+        if why or one in kept:
+            dropped.append({"property": one.description or say(one), "why": why or "it is there already"})
+        else:
+            kept.append(one)
+    return kept, dropped
+
+
+def say(asked: Property) -> str:
+    """What a property means, in words."""
+    return render_report("requirement", asked=asked)
+
+
+def _read_proposed(item: Any) -> Property:
+    """What an agent wrote; the engine has held it to its schema."""
+    fields: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
+    conditions = fields.get("conditions")
+    texts = [str(one) for one in conditions] if isinstance(conditions, Sequence) and not isinstance(conditions, str) else []
+    return Property(f"pattern-{fields.get('pattern')}", tuple(texts), str(fields.get("about") or ""))
+
+
+def _doubt_source(item: Any, task: Sequence[str]) -> str:
+    """Why it is not to be seen in the task, or ""."""
+    quote = _words(str(item.get("source") or "")) if isinstance(item, Mapping) else []
+    stands = any(task[at:at + len(quote)] == quote for at in range(len(task) - len(quote) + 1))
+    return "" if len(quote) >= _SHORTEST_QUOTE and stands else "its source does not stand in the task word for word"
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _doubt(interface: Mapping[str, Any], asked: Sequence[Property]) -> list[str]:
+    """For each why it is of no use, or ""."""
+    doubts = []
+    for one in asked:
+        pattern = PATTERNS.get(one.pattern)
+        if pattern is None:
+            doubts.append(f"there is no pattern {one.pattern.removeprefix('pattern-')!r}")
+        elif len(one.parameters) != pattern.parameters:
+            doubts.append(f"its pattern takes {pattern.parameters} conditions, not {len(one.parameters)}")
+        else:
+            doubts.append("")
+    known = [one for one, doubt in zip(asked, doubts, strict=True) if not doubt]
+    try:
+        found = iter(doubt_properties(interface["source"], interface["entry"], known))
+    except ProofStopped as stopped:
+        found = iter([f"it cannot be looked at: {stopped}"] * len(known))
+    return [doubt or next(found) for doubt in doubts]
