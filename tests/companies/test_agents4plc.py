@@ -1,4 +1,4 @@
-"""The agents4plc company, whole: a scripted model proposes, writes, mends and plans, with the real compiler and prover."""
+"""The agents4plc company, whole: a scripted model proposes, writes, mends and plans, with the real tools."""
 
 from __future__ import annotations
 
@@ -63,17 +63,18 @@ def _own_case_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_syntax_error_then_a_violation_are_mended_by_advice(chat_server: ChatServer, tmp_path: Path) -> None:
     """The compiler's message, then the counterexample, stand before the debugging agent."""
     run = build(chat_server, tmp_path / "warehouse", {
-        "drafting": program(UNCOMPILED), "debugging#1/round-1/instructor": "LINE: 23 FAULT: no ; PATCH: Tripped := FALSE;",
+        "drafting": program(UNCOMPILED),
+        "debugging#1/round-1/instructor": "LINE: 23 FAULT: no ; PATCH: Tripped := FALSE;",
         "debugging#1/round-1/assistant": program(VIOLATING),
         "debugging#1/round-2/instructor": "LINE: 26 FAULT: Stop is not asked for PATCH: Motor := …",
         "debugging#1/round-2/assistant": program(RIGHT)})
     assert run.success, run.reason
     assert run.software.text("main.st") == RIGHT
     told = said_in(chat_server, "debugging")
-    assert "main.st:24:1: missing ';' after 'FALSE'" in told or "missing ';'" in told
+    assert re.search(r"main.st:23:\d+: missing ';' after", told)
     assert "VIOLATED: Stop wins over Start." in told
     assert re.search(r"scan 1 \(after \d+ ms\): Start = TRUE, Stop = TRUE", told)
-    assert "planning#1/round-1/assistant" not in {request.headers["X-ChatDev-Activity"] for request in chat_server.requests}
+    assert said_in(chat_server, "planning") == ""
     assert run.values["verdict"]["verdicts"] == {"PROVED": 8}
     assert run.values["kept"] == {"program": True, "patch": True, "problem": ""}
 
@@ -82,8 +83,9 @@ def test_a_syntax_error_then_a_violation_are_mended_by_advice(chat_server: ChatS
 def test_the_second_plan_is_used_when_the_first_fails(chat_server: ChatServer, tmp_path: Path) -> None:
     run = build(chat_server, tmp_path / "warehouse", {
         "drafting": program(VIOLATING), "debugging": "It is right as it is.", "retrieval": "Stop has priority.",
-        "planning": json.dumps(PLANS), "foreach#1/item-1/coding#1/round-1/assistant": program(OTHERWISE),
-        "foreach#1/item-2/coding#1/round-1/assistant": program(RIGHT), "coding": "<SOLUTION>"})
+        "planning": json.dumps(PLANS), "coding": "<SOLUTION>",
+        "foreach#1/item-1/coding#1/round-1/assistant": program(OTHERWISE),
+        "foreach#1/item-2/coding#1/round-1/assistant": program(RIGHT)})
     assert run.success, run.reason
     assert run.software.text("main.st") == RIGHT
     assert "The plan: stop before start" in said_in(chat_server, "coding")
@@ -95,7 +97,7 @@ def test_what_fails_in_the_end_is_the_best_version(chat_server: ChatServer, tmp_
     """A plan whose program is worse than the draft takes nothing away."""
     run = build(chat_server, tmp_path / "warehouse", {
         "drafting": program(VIOLATING), "debugging": "It is right as it is.", "retrieval": "Nothing.",
-        "planning": json.dumps(PLANS[:1]), "coding#1/round-1/assistant": program(OTHERWISE), "coding": program(OTHERWISE)})
+        "planning": json.dumps(PLANS[:1]), "coding": program(OTHERWISE)})
     assert not run.success
     assert run.software.text("main.st") == VIOLATING
     assert run.values["verdict"]["verdicts"] == {"PROVED": 7, "VIOLATED": 1}
@@ -105,7 +107,7 @@ def test_what_fails_in_the_end_is_the_best_version(chat_server: ChatServer, tmp_
 def test_proposed_properties_are_of_use_before_there_is_code(chat_server: ChatServer, tmp_path: Path) -> None:
     run = build(chat_server, tmp_path / "warehouse", {
         "specifying#1/round-1/assistant": json.dumps([*PROPOSED, VACUOUS]),
-        "specifying#1/round-2/assistant": json.dumps(PROPOSED), "drafting": program(RIGHT)}, inputs={"properties": None})
+        "specifying": json.dumps(PROPOSED), "drafting": program(RIGHT)}, inputs={"properties": None})
     assert run.success, run.reason
     places = [request.headers["X-ChatDev-Activity"] for request in chat_server.requests]
     assert places == ["specifying#1/round-1/assistant", "specifying#1/round-2/assistant",

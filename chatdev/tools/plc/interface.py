@@ -30,8 +30,9 @@ def interface(context: ToolContext) -> dict[str, Any]:
     """
     if (given := context.inputs.get("interface")) is not None:
         return _describe(_text_of(given), _check_given(_text_of(given)))
-    for source in (*_skeletons(str(context.inputs.get("task") or "")), str(context.values.get("proposed_interface") or "")):
-        if source.strip() and not (check := check_source(source)).errors:
+    proposed = str(context.values.get("proposed_interface") or "")
+    for source in (*_skeletons(str(context.inputs.get("task") or "")), *_skeletons(proposed)):
+        if not (check := check_source(source)).errors:
             return _describe(source, check)
     return {"found": False}
 

@@ -151,10 +151,11 @@ def _told(outcome: Outcome, source: str, checked: SourceCheck) -> Mapping[str, A
     cycles, lines = outcome.cycles, source.split("\n")
     written = {one.name.lower(): one.name for one in checked.variables}
     ran: Sequence[int] = cycles[-1].lines if cycles else ()
-    return {**_named(outcome), "fault": cycles[-1].fault if cycles else "",
+    shown = [{"number": one.number, "milliseconds": one.milliseconds, "more": max(0, len(one.changed) - _MOST_CHANGES),
+              "changed": [(_write_path(path, written), value) for path, value in one.changed[:_MOST_CHANGES]]}
+             for one in cycles[-_MOST_CYCLES:]]
+    return {**_named(outcome), "fault": cycles[-1].fault if cycles else "", "cycles": shown,
             "skipped": max(0, len(cycles) - _MOST_CYCLES),
-            "cycles": [{"number": one.number, "milliseconds": one.milliseconds, "changed": [(_write_path(path, written), value) for path, value in one.changed[:_MOST_CHANGES]],
-                        "more": max(0, len(one.changed) - _MOST_CHANGES)} for one in cycles[-_MOST_CYCLES:]],
             "ran": [{"number": number, "text": lines[number - 1][:_WIDEST]} for number in ran if number <= len(lines)]}
 
 

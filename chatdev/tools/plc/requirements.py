@@ -92,7 +92,7 @@ def _read_proposed(item: Any) -> Property:
     """What an agent wrote; the engine has held it to its schema."""
     fields: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
     conditions = fields.get("conditions")
-    texts = [str(one) for one in conditions] if isinstance(conditions, Sequence) and not isinstance(conditions, str) else []
+    texts = [str(one) for one in conditions] if isinstance(conditions, list) else []
     return Property(f"pattern-{fields.get('pattern')}", tuple(texts), str(fields.get("about") or ""))
 
 
