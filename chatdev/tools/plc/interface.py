@@ -1,5 +1,5 @@
-"""The interface that a program must have, known before it is written: from a file of the user, from the skeleton in the
-task, or as the company declared it. Properties speak of its variables."""
+"""Where the program stands, and the interface that it must have, known before it is written: from a file of the user,
+from the skeleton in the task, or as the company declared it. Properties speak of its variables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
 from chatdev.tools.plc.source_check import EntryVariable, SourceCheck, check_source
 
+ANSWER = "main.st"
+"""Where a company writes its program."""
 OUTSIDE = ("input", "output", "in_out")
 """The sections of a program that others see."""
 
@@ -37,6 +39,16 @@ def interface(context: ToolContext) -> dict[str, Any]:
     return {"found": False}
 
 
+def read_answer(software: Mapping[str, bytes]) -> str | None:
+    """The text of `main.st`, or of the only file that ends with `.st`; None if there is none, or it is no text."""
+    sources = [path for path in software if path.lower().endswith(".st")]
+    path = ANSWER if ANSWER in software else sources[0] if len(sources) == 1 else None
+    try:
+        return software[path].decode("utf-8") if path else None
+    except UnicodeDecodeError:
+        return None
+
+
 def entry_of(interface: Mapping[str, Any] | None) -> str | None:
     """The name of the routine that is run in every scan, where an interface says it."""
     return interface["entry"] if interface and interface.get("found") else None
@@ -50,10 +62,10 @@ def differences(interface: Mapping[str, Any] | None, check: SourceCheck) -> list
     there = {one.name.lower(): one for one in check.variables}
     return [{"name": wanted["name"], "wanted": _words(wanted["section"], wanted["type"]), "found": found}
             for wanted in interface["variables"]
-            if (found := _declared(there.get(wanted["name"].lower()))) != _words(wanted["section"], wanted["type"])]
+            if (found := _find_words(there.get(wanted["name"].lower()))) != _words(wanted["section"], wanted["type"])]
 
 
-def _declared(variable: EntryVariable | None) -> str:
+def _find_words(variable: EntryVariable | None) -> str:
     return _words(variable.section, variable.type) if variable else ""
 
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from chatdev.errors import ToolError
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, render_file
 from chatdev.tools.function import tool
-from chatdev.tools.plc.proof.checks import ProofStopped
+from chatdev.tools.plc.proof.checks import ProofStopped, doubt_properties
 from chatdev.tools.plc.proof.outcome import Property
 from chatdev.tools.plc.proof.properties import PATTERNS, PropertyError, read_properties
-from chatdev.tools.plc.proof.sense import doubt_properties
-from chatdev.tools.plc.wording import render_report
 
+WORDING = Path(__file__).parent / "wording"
+"""The templates of what is said to agents."""
 MOST_PROPOSED = 12
 _SHORTEST_QUOTE = 3  # words
 _WORD = re.compile(r"\w+")
@@ -42,7 +43,7 @@ def propose(context: ToolContext) -> Verdict:
     """Are the proposed properties of use? Each quotes the task, can be read over the interface, and can both be broken
     and be kept."""
     kept, dropped = _sift(context)
-    return Verdict(bool(kept) and not dropped, render_report("proposed", kept=len(kept), dropped=dropped),
+    return Verdict(bool(kept) and not dropped, render_file(WORDING / "proposed.j2", kept=len(kept), dropped=dropped),
                    len(kept) / (len(kept) + len(dropped) or 1), {"kept": len(kept), "dropped": dropped})
 
 
@@ -71,21 +72,20 @@ def _sift(context: ToolContext) -> tuple[list[Property], list[dict[str, str]]]:
     if not isinstance(proposed, list) or not interface.get("found"):
         return [], []
     task = _words(str(context.inputs.get("task") or ""))
-    read = [(_read_proposed(item), _doubt_source(item, task)) for item in proposed[:MOST_PROPOSED]]
-    asked = [one for one, _ in read]
-    doubts = _doubt(interface, asked)
-    kept, dropped = list[Property](), list[dict[str, str]]()
-    for one, why in zip(asked, (own or other for (_, own), other in zip(read, doubts, strict=True)), strict=True):
-        if why or one in kept:
-            dropped.append({"property": one.description or say(one), "why": why or "it is there already"})
-        else:
-            kept.append(one)
-    return kept, dropped
+    items = proposed[:MOST_PROPOSED]
+    asked = [_read_proposed(item) for item in items]
+    reasons = [_doubt_source(item, task) or _doubt_form(one) or ("it is there already" if one in asked[:at] else "")
+               for at, (item, one) in enumerate(zip(items, asked, strict=True))]
+    senses = iter(_doubt_sense(interface, [one for one, why in zip(asked, reasons, strict=True) if not why]))
+    reasons = [why or next(senses) for why in reasons]
+    return ([one for one, why in zip(asked, reasons, strict=True) if not why],
+            [{"property": one.description or say(one), "why": why}
+             for one, why in zip(asked, reasons, strict=True) if why])
 
 
 def say(asked: Property) -> str:
     """What a property means, in words."""
-    return render_report("requirement", asked=asked)
+    return render_file(WORDING / "requirement.j2", asked=asked)
 
 
 def _read_proposed(item: Any) -> Property:
@@ -107,20 +107,18 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _doubt(interface: Mapping[str, Any], asked: Sequence[Property]) -> list[str]:
-    """For each why it is of no use, or ""."""
-    doubts = []
-    for one in asked:
-        pattern = PATTERNS.get(one.pattern)
-        if pattern is None:
-            doubts.append(f"there is no pattern {one.pattern.removeprefix('pattern-')!r}")
-        elif len(one.parameters) != pattern.parameters:
-            doubts.append(f"its pattern takes {pattern.parameters} conditions, not {len(one.parameters)}")
-        else:
-            doubts.append("")
-    known = [one for one, doubt in zip(asked, doubts, strict=True) if not doubt]
+def _doubt_form(asked: Property) -> str:
+    """Why it is no property, or ""."""
+    pattern = PATTERNS.get(asked.pattern)
+    if pattern is None:
+        return f"there is no pattern {asked.pattern.removeprefix('pattern-')!r}"
+    wanted, given = pattern.parameters, len(asked.parameters)
+    return "" if given == wanted else f"its pattern takes {wanted} conditions, not {given}"
+
+
+def _doubt_sense(interface: Mapping[str, Any], asked: Sequence[Property]) -> Sequence[str]:
+    """For each why it says nothing, or ""."""
     try:
-        found = iter(doubt_properties(interface["source"], interface["entry"], known))
+        return doubt_properties(interface["source"], interface["entry"], asked)
     except ProofStopped as stopped:
-        found = iter([f"it cannot be looked at: {stopped}"] * len(known))
-    return [doubt or next(found) for doubt in doubts]
+        return [f"it cannot be looked at: {stopped}"] * len(asked)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from chatdev.errors import ChatDevError, ToolError
 from chatdev.paths import bundled_folder
-from chatdev.tools.base import ToolContext, template
+from chatdev.tools.base import ToolContext, render_file
 from chatdev.tools.function import tool
 from chatdev.tools.retrieval.case_base import CaseBase
 from chatdev.tools.retrieval.index import Passage, Retriever, WordIndex, read_passages
@@ -40,8 +40,7 @@ def search(
         sheets.add(passage for folder in _sheet_folders(collection) for passage in read_passages(folder))
         cases = [CaseBase()] if uses_cases(context) else []
         found, failures = ask_all([sheets, *cases, *context.options.get(RETRIEVERS, ())], query, k)
-    text: str = template(_REPORT.read_text(encoding="utf-8")).render(query=query, found=found, failures=failures)
-    return text.strip()
+    return render_file(_REPORT, query=query, found=found, failures=failures)
 
 
 def uses_cases(context: ToolContext) -> bool:

@@ -92,8 +92,18 @@ def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: 
     return replace(outcome, seconds=round(time.monotonic() - began, 3))
 
 
-def find_nonsense(source: str, entry: str, asked: Property) -> str:
-    """Why a property says nothing about any program with the variables of this one, or "". Raises ProofStopped."""
+@isolate(ProofStopped)
+@_deep_calls()
+def doubt_properties(interface: str, entry: str, properties: Sequence[Property]) -> tuple[str, ...]:
+    """For each property why it is of no use for programs with this interface (a source without statements), or "".
+
+    Of no use is what names unknown variables or does not fit their types, what holds whatever a program does, and what
+    no program can keep. Raises ProofStopped.
+    """
+    return tuple(_find_nonsense(interface, entry, asked) for asked in properties)
+
+
+def _find_nonsense(source: str, entry: str, asked: Property) -> str:
     if asked.pattern not in PATTERNS:
         return ""
     try:

@@ -10,21 +10,20 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, render_file
 from chatdev.tools.function import tool
-from chatdev.tools.plc.answer import ANSWER, read_answer
-from chatdev.tools.plc.interface import differences, entry_of
+from chatdev.tools.plc.interface import ANSWER, differences, entry_of, read_answer
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Outcome, Property
 from chatdev.tools.plc.proof.properties import PATTERNS
 from chatdev.tools.plc.proof.verify import verify
-from chatdev.tools.plc.requirements import properties_of, say
+from chatdev.tools.plc.requirements import WORDING, properties_of, say
 from chatdev.tools.plc.source_check import SourceCheck, SourceRefused, check_source, find_unreadable
-from chatdev.tools.plc.wording import render_report
 
 SECONDS, LAST_SECONDS = 5.0, 10.0
 """For each property: while the program is worked on, and at the end."""
@@ -71,19 +70,49 @@ def _judge(context: ToolContext, seconds: float) -> Verdict:
         return compiled
     asked = properties_of(context.values.get("requirements"))
     outcomes = _name_unreadable(verify_cached(source, checked.entry, tuple(asked), seconds), source, checked.entry)
-    wrong = [one for one in outcomes if one.verdict == "VIOLATED"]
-    open_ones = [one for one in outcomes if one.verdict not in ("VIOLATED", "PROVED")]
-    share = sum(_worth(one) for one in outcomes) / len(outcomes) if outcomes else 1.0
-    text = render_report(
-        "verified", path=ANSWER, asked=len(asked), proved=len(outcomes) - len(wrong) - len(open_ones), most=_MOST_TOLD,
-        wrong=[_told(one, source, checked) for one in wrong], open=[_named(one) for one in open_ones],
-        vacuous=[_named(one) for one in outcomes if one.vacuous and one.asked.pattern != RUN_TIME])
-    counts = Counter(one.verdict for one in outcomes)
-    complaint = (wrong[0].asked.description or say(wrong[0].asked)) if wrong else ""
-    evidence = {**compiled.evidence, **_for_cases(source, complaint), "verdicts": dict(counts),
-                "outcomes": [{key: value for key, value in asdict(one).items() if key != "cycles"} for one in outcomes]}
-    return Verdict(not wrong, text, COMPILED + (1 - COMPILED) * share if wrong else 1.0, evidence,
-                   judged=bool(asked) and not open_ones)
+    return _Judgement(source, checked, bool(asked), outcomes).verdict()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    """What was proved and refuted of a program that compiles."""
+
+    source: str
+    checked: SourceCheck
+    is_asked: bool
+    outcomes: Sequence[Outcome]
+
+    @property
+    def wrong(self) -> list[Outcome]:
+        return [one for one in self.outcomes if one.verdict == "VIOLATED"]
+
+    @property
+    def undecided(self) -> list[Outcome]:
+        return [one for one in self.outcomes if one.verdict not in ("VIOLATED", "PROVED")]
+
+    def verdict(self) -> Verdict:
+        """The verdict that agents read."""
+        complaint = next((one.asked.description or say(one.asked) for one in self.wrong), "")
+        evidence = {"compiled": True, **_for_cases(self.source, complaint),
+                    "verdicts": dict(Counter(one.verdict for one in self.outcomes)),
+                    "outcomes": [asdict(replace(one, cycles=())) for one in self.outcomes]}
+        return Verdict(not self.wrong, self._report(), self._score(), evidence,
+                       judged=self.is_asked and not self.undecided)
+
+    def _report(self) -> str:
+        return render_file(
+            WORDING / "verified.j2", path=ANSWER, asked=self.is_asked, most=_MOST_TOLD,
+            proved=len(self.outcomes) - len(self.wrong) - len(self.undecided),
+            wrong=[_tell(one, self.source, self.checked) for one in self.wrong],
+            open=[_name(one) for one in self.undecided],
+            vacuous=[_name(one) for one in self.outcomes if one.vacuous and one.asked.pattern != RUN_TIME])
+
+    def _score(self) -> float:
+        """The share that is proved; what is not decided counts half."""
+        if not self.wrong:
+            return 1.0
+        worth = {"PROVED": 1.0, "VIOLATED": 0.0}
+        return COMPILED + (1 - COMPILED) * fmean(worth.get(one.verdict, 0.5) for one in self.outcomes)
 
 
 @functools.lru_cache(maxsize=32)  # a chain judges the same program as guard, as feedback and as a step
@@ -104,20 +133,17 @@ def _name_unreadable(outcomes: Sequence[Outcome], source: str, entry: str) -> li
             for one in outcomes]
 
 
-def _worth(outcome: Outcome) -> float:
-    return {"PROVED": 1.0, "VIOLATED": 0.0}.get(outcome.verdict, 0.5)
-
-
 def _compile(context: ToolContext, source: str | None) -> tuple[Verdict, SourceCheck]:
     """The verdict of the checker, and what it found."""
     if source is None:
         none = SourceCheck("", ())
-        return Verdict(False, render_report("no_answer", path=ANSWER), 0.0, {"compiled": False}), none
+        return Verdict(False, render_file(WORDING / "no_answer.j2", path=ANSWER), 0.0, {"compiled": False}), none
     interface = context.values.get("program_interface")
     checked = check_source(source, entry_of(interface))
     missing = [] if checked.errors else differences(interface, checked)
-    text = render_report("compiled", path=ANSWER, errors=list(_errors_with_lines(checked, source)), most=_MOST_ERRORS,
-                         warnings=[one for one in checked.diagnostics if one.severity == "warning"], missing=missing)
+    text = render_file(WORDING / "compiled.j2", path=ANSWER, most=_MOST_ERRORS, missing=missing,
+                       errors=list(_errors_with_lines(checked, source)),
+                       warnings=[one for one in checked.diagnostics if one.severity == "warning"])
     passed = not checked.errors and not missing
     complaint = checked.errors[0].message if checked.errors else ""
     return Verdict(passed, text, COMPILED if passed else 0.0,
@@ -140,13 +166,13 @@ def _errors_with_lines(checked: SourceCheck, source: str) -> Iterator[Mapping[st
                "lines": [{"number": number, "text": lines[number - 1][:_WIDEST]} for number in near]}
 
 
-def _named(outcome: Outcome) -> Mapping[str, Any]:
+def _name(outcome: Outcome) -> Mapping[str, Any]:
     """What an outcome is about."""
     return {"description": outcome.asked.description, "says": say(outcome.asked), "verdict": outcome.verdict,
             "k": outcome.k, "reason": outcome.reason, "vacuous": outcome.vacuous}
 
 
-def _told(outcome: Outcome, source: str, checked: SourceCheck) -> Mapping[str, Any]:
+def _tell(outcome: Outcome, source: str, checked: SourceCheck) -> Mapping[str, Any]:
     """A violated property as agents read it: its last scans, and the lines that ran in the very last."""
     cycles, lines = outcome.cycles, source.split("\n")
     written = {one.name.lower(): one.name for one in checked.variables}
@@ -154,7 +180,7 @@ def _told(outcome: Outcome, source: str, checked: SourceCheck) -> Mapping[str, A
     shown = [{"number": one.number, "milliseconds": one.milliseconds, "more": max(0, len(one.changed) - _MOST_CHANGES),
               "changed": [(_write_path(path, written), value) for path, value in one.changed[:_MOST_CHANGES]]}
              for one in cycles[-_MOST_CYCLES:]]
-    return {**_named(outcome), "fault": cycles[-1].fault if cycles else "", "cycles": shown,
+    return {**_name(outcome), "fault": cycles[-1].fault if cycles else "", "cycles": shown,
             "skipped": max(0, len(cycles) - _MOST_CYCLES),
             "ran": [{"number": number, "text": lines[number - 1][:_WIDEST]} for number in ran if number <= len(lines)]}
 
