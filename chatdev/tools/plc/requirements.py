@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,16 +71,29 @@ def _sift(context: ToolContext) -> tuple[list[Property], list[dict[str, str]]]:
     interface = context.values.get("program_interface") or {}
     if not isinstance(proposed, list) or not interface.get("found"):
         return [], []
-    task = _words(str(context.inputs.get("task") or ""))
-    items = proposed[:MOST_PROPOSED]
-    asked = [_read_proposed(item) for item in items]
-    reasons = [_doubt_source(item, task) or _doubt_form(one) or ("it is there already" if one in asked[:at] else "")
-               for at, (item, one) in enumerate(zip(items, asked, strict=True))]
-    senses = iter(_doubt_sense(interface, [one for one, why in zip(asked, reasons, strict=True) if not why]))
-    reasons = [why or next(senses) for why in reasons]
-    return ([one for one, why in zip(asked, reasons, strict=True) if not why],
-            [{"property": one.description or say(one), "why": why}
-             for one, why in zip(asked, reasons, strict=True) if why])
+    proposals = _read_proposals(proposed[:MOST_PROPOSED], _words(str(context.inputs.get("task") or "")))
+    _doubt_sense(interface, [one for one in proposals if not one.why])
+    return ([one.asked for one in proposals if not one.why],
+            [{"property": one.asked.description or say(one.asked), "why": one.why} for one in proposals if one.why])
+
+
+@dataclass
+class _Proposal:
+    """A property that an agent proposed, and why it is of no use, or ""."""
+
+    asked: Property
+    why: str
+
+
+def _read_proposals(items: Sequence[Any], task: Sequence[str]) -> list[_Proposal]:
+    """What is of no use by its form alone is marked."""
+    found: list[_Proposal] = []
+    for item in items:
+        asked = _read_proposed(item)
+        is_there = any(asked == before.asked for before in found)
+        why = "it is there already" if is_there else _doubt_source(item, task) or _doubt_form(asked)
+        found.append(_Proposal(asked, why))
+    return found
 
 
 def say(asked: Property) -> str:
@@ -116,9 +129,11 @@ def _doubt_form(asked: Property) -> str:
     return "" if given == wanted else f"its pattern takes {wanted} conditions, not {given}"
 
 
-def _doubt_sense(interface: Mapping[str, Any], asked: Sequence[Property]) -> Sequence[str]:
-    """For each why it says nothing, or ""."""
+def _doubt_sense(interface: Mapping[str, Any], proposals: Sequence[_Proposal]) -> None:
+    """Mark those that say nothing."""
     try:
-        return doubt_properties(interface["source"], interface["entry"], asked)
+        doubts = doubt_properties(interface["source"], interface["entry"], [one.asked for one in proposals])
     except ProofStopped as stopped:
-        return [f"it cannot be looked at: {stopped}"] * len(asked)
+        doubts = (f"it cannot be looked at: {stopped}",) * len(proposals)
+    for one, doubt in zip(proposals, doubts, strict=True):
+        one.why = doubt
