@@ -34,17 +34,20 @@ def properties(context: ToolContext) -> dict[str, Any]:
     """
     if (given := context.inputs.get("properties")) is not None:
         return {"given": True, "properties": _as_plain(_read_given(given)), "dropped": []}
-    kept, dropped = _sift(context)
-    return {"given": False, "properties": _as_plain(kept), "dropped": dropped}
+    proposals = _sift(context)
+    return {"given": False, "properties": _as_plain([one.asked for one in proposals if not one.why]),
+            "dropped": _list_dropped(proposals)}
 
 
 @tool(reads=("program_interface?", "proposed_properties?"))
 def propose(context: ToolContext) -> Verdict:
     """Are the proposed properties of use? Each quotes the task, can be read over the interface, and can both be broken
     and be kept."""
-    kept, dropped = _sift(context)
-    return Verdict(bool(kept) and not dropped, render_file(WORDING / "proposed.j2", kept=len(kept), dropped=dropped),
-                   len(kept) / (len(kept) + len(dropped) or 1), {"kept": len(kept), "dropped": dropped})
+    proposals = _sift(context)
+    dropped = _list_dropped(proposals)
+    kept = len(proposals) - len(dropped)
+    return Verdict(kept > 0 and not dropped, render_file(WORDING / "proposed.j2", kept=kept, dropped=dropped),
+                   kept / max(1, len(proposals)), {"kept": kept, "dropped": dropped})
 
 
 def properties_of(value: Mapping[str, Any] | None) -> list[Property]:
@@ -65,18 +68,6 @@ def _read_given(given: Any) -> list[Property]:
         raise ToolError(f"the input `properties`: {error}") from None
 
 
-def _sift(context: ToolContext) -> tuple[list[Property], list[dict[str, str]]]:
-    """The proposed properties that are of use, and the others with the reason."""
-    proposed = context.values.get("proposed_properties")
-    interface = context.values.get("program_interface") or {}
-    if not isinstance(proposed, list) or not interface.get("found"):
-        return [], []
-    proposals = _read_proposals(proposed[:MOST_PROPOSED], _words(str(context.inputs.get("task") or "")))
-    _doubt_sense(interface, [one for one in proposals if not one.why])
-    return ([one.asked for one in proposals if not one.why],
-            [{"property": one.asked.description or say(one.asked), "why": one.why} for one in proposals if one.why])
-
-
 @dataclass
 class _Proposal:
     """A property that an agent proposed, and why it is of no use, or ""."""
@@ -85,13 +76,28 @@ class _Proposal:
     why: str
 
 
+def _list_dropped(proposals: Sequence[_Proposal]) -> list[dict[str, str]]:
+    return [{"property": one.asked.description or say(one.asked), "why": one.why} for one in proposals if one.why]
+
+
+def _sift(context: ToolContext) -> list[_Proposal]:
+    """What was proposed, and why what is of no use is not."""
+    proposed = context.values.get("proposed_properties")
+    interface = context.values.get("program_interface") or {}
+    if not isinstance(proposed, list) or not interface.get("found"):
+        return []
+    proposals = _read_proposals(proposed[:MOST_PROPOSED], _words(str(context.inputs.get("task") or "")))
+    _doubt_sense(interface, [one for one in proposals if not one.why])
+    return proposals
+
+
 def _read_proposals(items: Sequence[Any], task: Sequence[str]) -> list[_Proposal]:
     """What is of no use by its form alone is marked."""
     found: list[_Proposal] = []
     for item in items:
         asked = _read_proposed(item)
         is_there = any(asked == before.asked for before in found)
-        why = "it is there already" if is_there else _doubt_source(item, task) or _doubt_form(asked)
+        why = _doubt_source(item, task) or _doubt_form(asked) or ("it is there already" if is_there else "")
         found.append(_Proposal(asked, why))
     return found
 
