@@ -114,6 +114,17 @@ def throwaway_copy(scratch: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
         remove_folder(folder)
 
 
+def render_file(path: Path, /, **facts: Any) -> str:
+    """The text of a report's template in a file, without blanks around it."""
+    text: str = template(_read(path)).render(facts)
+    return text.strip()
+
+
+@functools.cache
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 @functools.cache
 def template(source: str) -> Any:
     """A report's template, from its text."""

@@ -13,6 +13,13 @@ from chatdev.errors import MissingProgram, ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
+    "plc.check": "chatdev.tools.plc.verdicts:check",
+    "plc.interface": "chatdev.tools.plc.interface:interface",
+    "plc.judge": "chatdev.tools.plc.verdicts:judge",
+    "plc.keep": "chatdev.tools.plc.keep:keep",
+    "plc.properties": "chatdev.tools.plc.requirements:properties",
+    "plc.propose": "chatdev.tools.plc.requirements:propose",
+    "plc.verify": "chatdev.tools.plc.verdicts:verify_answer",
     "retrieval.search": "chatdev.tools.retrieval.search:search",
     "software.compiles": "chatdev.tools.software.static:compiles",
     "software.complete": "chatdev.tools.software.placeholders:complete",

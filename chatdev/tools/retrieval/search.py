@@ -12,7 +12,7 @@ from pydantic import Field
 
 from chatdev.errors import ChatDevError, ToolError
 from chatdev.paths import bundled_folder
-from chatdev.tools.base import ToolContext, template
+from chatdev.tools.base import ToolContext, render_file
 from chatdev.tools.function import tool
 from chatdev.tools.retrieval.case_base import CaseBase
 from chatdev.tools.retrieval.index import Passage, Retriever, WordIndex, read_passages
@@ -38,9 +38,15 @@ def search(
     example to start from, or what a message of the compiler means."""
     with WordIndex() as sheets:
         sheets.add(passage for folder in _sheet_folders(collection) for passage in read_passages(folder))
-        found, failures = ask_all([sheets, CaseBase(), *context.options.get(RETRIEVERS, ())], query, k)
-    text: str = template(_REPORT.read_text(encoding="utf-8")).render(query=query, found=found, failures=failures)
-    return text.strip()
+        cases = [CaseBase()] if uses_cases(context) else []
+        found, failures = ask_all([sheets, *cases, *context.options.get(RETRIEVERS, ())], query, k)
+    return render_file(_REPORT, query=query, found=found, failures=failures)
+
+
+def uses_cases(context: ToolContext) -> bool:
+    """Whether the run looks into the case base and adds to it: not with the input `cases: no`, as in studies, where a
+    task must not profit from those before it."""
+    return str(context.inputs.get("cases") or "yes").strip().lower() != "no"
 
 
 def ask_all(retrievers: Iterable[Retriever], query: str, k: int) -> tuple[list[Passage], list[str]]:

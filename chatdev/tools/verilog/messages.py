@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import yaml
 
-from chatdev.tools.base import template
+from chatdev.tools.base import render_file, template
 
 _HERE = Path(__file__).parent
 
@@ -55,15 +55,10 @@ def render_text(source: str, /, **facts: Any) -> str:
 
 def render_report(name: str, /, **facts: Any) -> str:
     """The same of the file `reports/NAME.j2`."""
-    return render_text(_read_template(name), **facts)
+    return render_file(_HERE / "reports" / f"{name}.j2", **facts)
 
 
 @functools.cache
 def _read_yaml(name: str) -> dict[str, Any]:
     data: dict[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
     return data
-
-
-@functools.cache
-def _read_template(name: str) -> str:
-    return (_HERE / "reports" / f"{name}.j2").read_text(encoding="utf-8")

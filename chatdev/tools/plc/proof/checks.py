@@ -35,6 +35,8 @@ from chatdev.tools.plc.st.reading import read_program
 _DEPTH = 20_000  # of calls in Python, for long chains of operators
 _NO_ASSERT = "the source has no //#ASSERT, so there is nothing to hold"
 _NEVER_ASKED = "what it is about never comes up in any run"
+_CANNOT_COME_UP = "what it is about cannot come up: its condition contradicts itself"
+_UNREACHABLE = "no program can come to it: the condition contradicts itself"
 _ALWAYS_TRUE = "it holds whatever the program does"
 _IMPOSSIBLE = "no program can satisfy it: the condition contradicts itself"
 _REPEAT = "that something can come about again and again is not decided; ask for its reachability"
@@ -90,6 +92,26 @@ def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: 
     return replace(outcome, seconds=round(time.process_time() - began, 3))
 
 
+@isolate(ProofStopped)
+@_deep_calls()
+def doubt_properties(interface: str, entry: str, properties: Sequence[Property]) -> tuple[str, ...]:
+    """For each property why it is of no use for programs with this interface (a source without statements), or "".
+
+    Of no use is what names unknown variables or does not fit their types, what holds whatever a program does, and what
+    no program can keep. Raises ProofStopped.
+    """
+    return tuple(_find_nonsense(interface, entry, asked) for asked in properties)
+
+
+def _find_nonsense(source: str, entry: str, asked: Property) -> str:
+    if asked.pattern not in PATTERNS:
+        return ""
+    try:
+        return _Check(_model(source, entry, None, False), asked, Limits()).find_nonsense()
+    except (PropertyError, Inexpressible, TooLarge) as error:
+        return str(error)
+
+
 @lru_cache(maxsize=2)
 def _model(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool) -> Model:
     program = read_program(source, entry).program
@@ -127,6 +149,15 @@ class _Check:
         if found.answer == "bounded":
             return self._tell_bounded(found)
         return Outcome(self._asked, "PROVED", found.k, vacuous=self._why_vacuous(step))
+
+    def find_nonsense(self) -> str:
+        """Why it holds or fails, or is never asked, whatever the values of the variables are; "" if it depends."""
+        step = self._free_step()
+        if self._holds_freely(step.harm):
+            return _UNREACHABLE if PATTERNS[self._asked.pattern].is_goal else _ALWAYS_TRUE
+        if self._holds_freely(negate(step.harm)):
+            return _ALWAYS_TRUE if PATTERNS[self._asked.pattern].is_goal else _IMPOSSIBLE
+        return _CANNOT_COME_UP if self._holds_freely(step.trigger) else ""
 
     def _step(self) -> Step:
         monitors = {name: symbol(name, BOOL) for name in MONITORS}
