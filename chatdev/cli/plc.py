@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from chatdev.cli.plc_options import (
     form_options,
     json_option,
     proof_options,
+    with_option,
     write_file,
 )
 from chatdev.cli.plc_output import (
@@ -29,6 +32,7 @@ from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
+    from chatdev.tools.plc.source_check import SourceCheck
     from chatdev.tools.plc.source_proof import ProofOptions, SourceProof
     from chatdev.tools.plc.source_run import SourceRun
 
@@ -45,30 +49,46 @@ def command() -> None:
 @command.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @entry_option
+@with_option
 @form_options
 @report_outcome
-def check(files: tuple[Path, ...], entry: str | None, form: str) -> int:
+def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...], form: str) -> int:
     """Say what is wrong in each FILE, as `file:line:column: error: …`. Exits with 1 if there are errors; warnings are
     none."""
     from chatdev.tools.plc.report.sarif import check_sarif
     from chatdev.tools.plc.source_check import check_source
 
-    checks = {file: check_source(read_text_file(file, "program"), entry) for file in files}
+    sources = {file: read_text_file(file, "program") for file in files}
+    checks = {file: check_source(source, entry) for file, source in sources.items()}
+    if compilers:
+        _ask_compilers(compilers, sources, checks)
     if form == "sarif":
         click.echo(as_json(check_sarif(checks)))
     elif form == "json":
         click.echo(as_json({"files": [check_data(file, one) for file, one in checks.items()]}))
     else:
         for file, one in checks.items():
-            _show_check(file, one.entry, diagnostic_lines(file, one))
+            _show_check(file, one, diagnostic_lines(file, one))
     return 1 if any(one.errors for one in checks.values()) else 0
 
 
-def _show_check(file: Path, entry: str, lines: list[str]) -> None:
+def _ask_compilers(names: Sequence[str], sources: Mapping[Path, str], checks: dict[Path, SourceCheck]) -> None:
+    """Add what other compilers say to the checks."""
+    from chatdev.config.settings import user_settings
+    from chatdev.sandbox.kinds import find_sandbox
+    from chatdev.tools.plc.adapters.compilers import ask_compiler
+
+    sandbox = find_sandbox(user_settings().sandbox or "bubblewrap")
+    for file, source in sources.items():
+        said = tuple(one for name in names for one in ask_compiler(name, source, sandbox))
+        checks[file] = replace(checks[file], diagnostics=checks[file].diagnostics + said)
+
+
+def _show_check(file: Path, found: SourceCheck, lines: Sequence[str]) -> None:
     for line in lines:
         click.echo(sanitize(line))
-    if entry:
-        click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{file}: {entry}')}")
+    if not found.errors:
+        click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{file}: {found.entry}')}")
 
 
 @command.command("run")

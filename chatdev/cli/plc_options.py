@@ -20,6 +20,11 @@ json_option = click.option("--json", "form", flag_value="json", default="text", 
 _sarif_option = click.option("--sarif", "form", flag_value="sarif", help="Print SARIF, for code hosts and editors.")
 
 
+with_option = click.option("--with", "compilers", multiple=True, type=click.Choice(["iec2c", "iec2iec", "plc"]),
+                           help="Ask this compiler, too, if it is on the PATH: matiec (iec2c, iec2iec) or RuSTy (plc). "
+                                "It runs in the sandbox.")
+
+
 def cycle_option(default: int | None) -> Callable[[Command], Command]:
     """Add `--cycle-ms`."""
     told = "" if default else " [default: any from 1 to 1000]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,14 @@ def test_wrong_input_is_named(latch: Path, monkeypatch: pytest.MonkeyPatch, comm
     done = plc(*command)
     assert done.exit_code == 2, done.output
     assert message in done.output
+
+
+@pytest.mark.tool
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_another_compiler_is_asked(latch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.chmod(0o755)  # in the sandbox it belongs to somebody else
+    program = write(tmp_path, "iec2c", "#!/bin/sh\necho 'program.st:8-3..8-5: error: No.'\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    done = plc("check", latch, "--with", "iec2c")
+    assert (done.exit_code, done.output) == (1, f"{latch}:8:3: error: iec2c: No.\n")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Outcome
 from chatdev.tools.plc.report.explanation import Explanation, explain_run
@@ -47,7 +46,7 @@ def write_report(proof: SourceProof, form: Literal["html", "md"], *, title: str,
     numbered = [_report(number, one, proof) for number, one in enumerate(proof.outcomes, 1)]
     return _environment(form).get_template(f"report.{form}.j2").render(
         title=title, requirement=requirement.strip(), proof=proof, properties=numbered, version=__version__,
-        picture=Markup(_element(picture)),  # drawn by us: every text in it is escaped
+        picture=_element(picture),
         source=proof.source.splitlines())
 
 
