@@ -95,12 +95,20 @@ def _draw(panel: Axes, column: Column, run: SourceRun) -> None:
     panel.grid(axis="x", alpha=0.25)
     if _is_bit(column):
         panel.fill_between(ends, [*values, values[-1]], step="post", color=colour, alpha=0.15)
+    _set_levels(panel, column, values)
+    _mark_mismatches(panel, column, run, ends)
+
+
+def _set_levels(panel: Axes, column: Column, values: Sequence[float]) -> None:
+    """The values that stand beside a panel, and its room above and below."""
+    if _is_bit(column):
         panel.set_ylim(-0.15, 1.2)
         panel.set_yticks([])
     elif column.type.names:
         shown = sorted({int(value) for value in values})
         panel.set_yticks(shown, [_name_value(column, number) for number in shown])
-    _mark_mismatches(panel, column, run, ends)
+    elif len(set(values)) == 1 and isfinite(values[0]):
+        panel.set_ylim(values[0] - 1, values[0] + 1)
 
 
 def _mark_mismatches(panel: Axes, column: Column, run: SourceRun, ends: Sequence[float]) -> None:
