@@ -23,6 +23,7 @@ Exit codes:
   4    a tool or the sandbox is missing or failed, or a program that is needed to judge the software
   5    the disk or the journal failed, or what the command prints could not be written
   6    a budget (--max-…) is used up; `chatdev resume` continues
+  7    `chatdev plc`: a property is neither proved nor refuted
   70   an error in chatdev itself
   130  stopped with Ctrl-C (143 by SIGTERM, 129 by SIGHUP); the files written so far are kept
 `chatdev play` exits with the exit code of the program.
@@ -38,12 +39,12 @@ def chatdev() -> None:
 
 def command_line() -> click.Group:
     """The command with its subcommands; they bring the library with them, so they are imported here."""
-    from chatdev.cli import doctor, evaluate, model, play, trust
+    from chatdev.cli import doctor, evaluate, model, play, plc, trust
     from chatdev.cli.company_commands import check_company, list_companies
     from chatdev.cli.run_commands import replay, resume, run
 
     for command in (run, resume, replay, list_companies, check_company, play.command, model.command, doctor.command,
-                    evaluate.command, trust.command):
+                    evaluate.command, plc.command, trust.command):
         chatdev.add_command(command)
     return chatdev
 

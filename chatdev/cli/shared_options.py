@@ -86,10 +86,14 @@ def read_text_argument(given: str, what: str) -> str:
     """`given`, or the content of FILE where it is `@FILE`. Raises ConfigError, which calls it `what`."""
     if not given.startswith("@"):
         return given
-    name = given[1:]
+    return read_text_file(Path(given[1:]), what)
+
+
+def read_text_file(file: Path, what: str) -> str:
+    """The content of a file. Raises ConfigError, which calls it `what`."""
     try:
-        return Path(name).read_text(encoding="utf-8-sig")
+        return file.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ConfigError(f"{what}: cannot read {name}: {error.strerror}") from None
+        raise ConfigError(f"{what}: cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{what}: {name} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
+        raise ConfigError(f"{what}: {file} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None

@@ -15,6 +15,7 @@ from chatdev.tools.plc.st.reading import read_condition, read_program
 from chatdev.tools.plc.st.scalars import describe_type
 
 _WHOLE = Span(1, 1, 1, 1)
+_MOST_NAMES = 30
 
 
 class SourceRefused(ValueError):
@@ -92,7 +93,15 @@ def _check(source: str, entry: str | None) -> SourceCheck:
 def _wrong_in(text: str, program: Program) -> Iterator[str]:
     for one in read_condition(text, program).diagnostics:
         if one.severity == "error":
-            yield f"in `{text}`: {one.message}{f' ({one.hint})' if one.hint else ''}"
+            hint = _known_names(program) if one.code == "undeclared" else one.hint
+            yield f"in `{text}`: {one.message}{f' ({hint})' if hint else ''}"
+
+
+def _known_names(program: Program) -> str:
+    """What a condition may name, which nobody can declare there."""
+    names = [one.written or one.name for one in all_variables(program, program.entry)]
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return f"{program.entry.written or program.entry.name} has {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _assertions(statements: Sequence[Statement]) -> Iterator[str]:

@@ -41,10 +41,11 @@ class EndingFault:
 @dataclass(frozen=True, slots=True)
 class SourceRun:
     """What was seen. The trace has a row for each scan that came to its end, with all scalars that the entry keeps;
-    `milliseconds` says how long after the scan before each came, `lines` which lines ran, also in the scan that a
-    fault ended. `mismatches` are with values that the table expects."""
+    `outputs` are the roots of those that are outputs. `milliseconds` says how long after the scan before each came,
+    `lines` which lines ran, also in the scan that a fault ended; `mismatches` are with what the table expects."""
 
     trace: Trace
+    outputs: tuple[str, ...]
     milliseconds: tuple[int, ...]
     lines: tuple[tuple[int, ...], ...]
     mismatches: tuple[Mismatch, ...] = ()
@@ -80,7 +81,8 @@ def simulate_source(source: str, entry: str | None = None, inputs: str = "", cyc
     except TooDeep as error:
         raise SourceRefused(str(error)) from None
     fault = replay.fault
-    return SourceRun(replay.trace(columns_of(program)), _milliseconds(given, cycle_ms)[:len(replay.states)],
+    outputs = tuple(one.name for one in program.entry.of_section("output"))
+    return SourceRun(replay.trace(columns_of(program)), outputs, _milliseconds(given, cycle_ms)[:len(replay.states)],
                      tuple(tuple(sorted(lines)) for lines in replay.lines), replay.mismatches, replay.broken,
                      EndingFault(fault.kind, fault.message, fault.span, fault.scan) if fault else None)
 

@@ -29,6 +29,12 @@ def test_inputs_are_held_until_the_last_cycle() -> None:
     assert run.lines[0] == (5, 6, 7)
 
 
+def test_a_row_of_empty_cells_is_a_scan_and_an_empty_line_is_none() -> None:
+    run = simulate_source(SHARE, inputs="Parts,Each\n5,20\n,\n\n,20\n")
+    assert run.passed
+    assert len(run.trace.rows) == 3
+
+
 def test_a_table_is_cut_and_may_set_the_time() -> None:
     run = simulate_source(SHARE, inputs="Parts,CYCLE_TIME()\n1,\n2,T#200ms\n3,\n", cycle_ms=10, cycles=2)
     assert run.milliseconds == (10, 200)

@@ -11,7 +11,7 @@ from typing import Any
 from chatdev.isolation.codec import encode
 from chatdev.isolation.parent import Reader, ReadingLimits
 from chatdev.tools.plc.proof.checks import ProofStopped, check_property, list_obligations
-from chatdev.tools.plc.proof.outcome import Limits, Outcome, Property
+from chatdev.tools.plc.proof.outcome import RUN_TIME, Limits, Outcome, Property
 
 MEMORY = 2 << 30
 """Bytes that a check may take."""
@@ -20,6 +20,7 @@ TOGETHER = 20
 _SPARE = 10  # seconds of a processor beside those of the check: to build the transition, and to replay
 _FAULTS = ("index", "division", "subrange", "loop")
 """Run-time faults that end a run. Others only have to be reported."""
+_ANY_FAULT = Property(RUN_TIME, ("any", "1:1", ""))  # asked where it is not even known what is owed
 _About = tuple[str, str | None, int | None]  # source, entry, time from scan to scan
 
 
@@ -37,7 +38,7 @@ def verify(source: str, entry: str | None, properties: Sequence[Property], *, se
         try:
             owed = prover.list_obligations()
         except ProofStopped as stopped:
-            return [Outcome(asked, "UNKNOWN", reason=str(stopped)) for asked in properties]
+            return [Outcome(asked, "UNKNOWN", reason=str(stopped)) for asked in (*properties, _ANY_FAULT)]
         began, most = time.monotonic(), TOGETHER * limits.seconds
         duties = _check_duties(prover, owed, limits, began + most / 2)
         limits = replace(limits, assumed=_open_faults(duties))

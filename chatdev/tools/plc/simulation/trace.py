@@ -80,7 +80,7 @@ def read_trace(text: str, program: core.Program) -> Trace:
         for cells in table:
             if len(rows) == MOST_ROWS:
                 raise WrongTrace(f"line {table.line_num}: a trace has at most {MOST_ROWS} rows")
-            if any(cell.strip() for cell in cells):
+            if len(cells) > 1 or any(cell.strip() for cell in cells):  # an empty line is none, a row of empty cells is
                 rows.append(_read_row(cells, columns, table.line_num))
     except csv.Error as error:
         raise WrongTrace(f"line {table.line_num}: this is no CSV: {error}") from error

@@ -1,0 +1,71 @@
+"""What the commands of `chatdev plc` take, and where they write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from chatdev.workspace.file_tree import explain_os_errors
+
+Command = Callable[..., Any]
+
+entry_option = click.option("--entry", metavar="NAME",
+                            help="The PROGRAM or FUNCTION_BLOCK that runs in every scan. [default: the PROGRAM, else "
+                                 "the last block that no other one uses]")
+json_option = click.option("--json", "form", flag_value="json", default="text", help="Print one JSON object.")
+_sarif_option = click.option("--sarif", "form", flag_value="sarif", help="Print SARIF, for code hosts and editors.")
+
+
+with_option = click.option("--with", "compilers", multiple=True, type=click.Choice(["iec2c", "iec2iec", "plc"]),
+                           help="Ask this compiler, too, if it is on the PATH: matiec (iec2c, iec2iec) or RuSTy (plc). "
+                                "It runs in the sandbox.")
+
+
+def cycle_option(default: int | None) -> Callable[[Command], Command]:
+    """Add `--cycle-ms`."""
+    told = "" if default else " [default: any from 1 to 1000]"
+    return click.option("--cycle-ms", type=click.IntRange(1, 2**31 - 1), default=default, show_default=bool(default),
+                        metavar="N", help=f"Milliseconds from one scan to the next.{told}")
+
+
+def form_options(command: Command) -> Command:
+    """Add `--json` and `--sarif`, as `form`."""
+    return json_option(_sarif_option(command))
+
+
+def proof_options(command: Command) -> Command:
+    """Add FILE and what a proof takes, as `file`, `properties`, `entry` and `options`."""
+    @wraps(command)
+    def collect(*, seconds: float, most_k: int, cycle_ms: int | None, overflow: bool, **given: Any) -> Any:
+        from chatdev.tools.plc.source_proof import ProofOptions
+
+        return command(options=ProofOptions(seconds, most_k, cycle_ms, overflow), **given)
+
+    extended: Command = collect
+    for add in (
+        click.option("--overflow", is_flag=True, help="Integers may not overflow, either."),
+        cycle_option(default=None),
+        click.option("--most-k", type=click.IntRange(1, 1000), default=30, show_default=True, metavar="K",
+                     help="How many scans are looked at."),
+        click.option("--seconds", type=click.FloatRange(min=0.1, max=86_400), default=10.0, show_default=True,
+                     help="What each property may take."),
+        entry_option,
+        click.option("--properties", type=click.Path(path_type=Path), metavar="JSON",
+                     help="A list of properties, in the form of PLCverif's patterns (docs/plc.md)."),
+        click.argument("file", type=click.Path(path_type=Path)),
+    ):
+        extended = add(extended)
+    return extended
+
+
+def write_file(file: Path, content: str | bytes) -> None:
+    """Write a file. Raises WorkspaceError."""
+    with explain_os_errors("write", file):
+        if isinstance(content, str):
+            file.write_text(content, encoding="utf-8")
+        else:
+            file.write_bytes(content)

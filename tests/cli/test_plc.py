@@ -1,0 +1,173 @@
+"""`chatdev plc` as an engineer and a CI job use it: lines with places, exit codes, JSON, SARIF, reports."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from chatdev.cli.app import command_line
+from chatdev.cli.interruption import heed_signals
+
+LATCH = """FUNCTION_BLOCK Latch
+VAR_INPUT Set, Clear : BOOL; END_VAR
+VAR_OUTPUT Out : BOOL; END_VAR
+VAR Count : INT; END_VAR
+IF Clear THEN
+  Out := FALSE;
+ELSIF Set THEN
+  Out := TRUE;
+  Count := Count + 1;
+END_IF;
+END_FUNCTION_BLOCK
+"""
+FAULTY = LATCH.replace("END_IF;", "END_IF;\nCount := 10 / (5 - Count);")
+
+
+def asked(name: str, *texts: str) -> dict[str, object]:
+    return {"property_description": "As told.", "property": {
+        "job_req": "pattern", "pattern_id": f"pattern-{name}",
+        "pattern_params": {str(number): text for number, text in enumerate(texts)}}}
+
+
+CLEARED = asked("implication", "Clear", "NOT Out")
+SET = asked("implication", "Set", "Out")
+
+
+def plc(*arguments: object) -> Result:
+    with heed_signals():
+        return CliRunner().invoke(command_line(), ["plc", *map(str, arguments)], prog_name="chatdev")
+
+
+def write(folder: Path, name: str, content: object) -> Path:
+    file = folder / name
+    file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def latch(tmp_path: Path) -> Path:
+    return write(tmp_path, "latch.st", LATCH)
+
+
+def test_errors_have_file_line_and_column(latch: Path, tmp_path: Path) -> None:
+    wrong = write(tmp_path, "wrong.st", LATCH.replace("Out := TRUE", "Outt := TRUE").replace("+ 1", "+ TRUE"))
+    done = plc("check", latch, wrong)
+    assert done.exit_code == 1
+    assert done.output.splitlines()[0] == f"OK {latch}: Latch"
+    assert f"\n{wrong}:8:3: error: undeclared variable 'Outt'" in done.output
+    assert f"\n{wrong}:9:" in done.output
+
+
+def test_a_check_is_told_to_machines(tmp_path: Path) -> None:
+    wrong = write(tmp_path, "wrong one.st", LATCH.replace("Out := TRUE", "Outt := TRUE"))
+    told = json.loads(plc("check", wrong, "--json").output)["files"][0]
+    assert (told["ok"], told["diagnostics"][0]["line"], told["diagnostics"][0]["code"]) == (False, 8, "undeclared")
+    log = json.loads(plc("check", wrong, "--sarif").output)
+    result = log["runs"][0]["results"][0]
+    place = result["locations"][0]["physicalLocation"]
+    assert (log["version"], result["ruleId"], result["level"]) == ("2.1.0", "undeclared", "error")
+    assert place["artifactLocation"]["uri"] == wrong.as_uri()
+    assert place["region"] == {"startLine": 8, "startColumn": 3, "endLine": 8, "endColumn": 7}
+    assert [rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]] == ["undeclared"]
+
+
+def test_a_run_writes_its_trace_and_tells_what_is_not_as_expected(latch: Path, tmp_path: Path) -> None:
+    inputs = write(tmp_path, "in.csv", "Set,Clear,Out\n1,0,TRUE\n0,0,\n,1,TRUE\n")
+    done = plc("run", latch, "--inputs", inputs, "--out", tmp_path / "out.csv", "--plot", tmp_path / "seen.png")
+    assert done.exit_code == 1
+    assert done.output == f"{latch}: scan 3: Out is FALSE, not TRUE\n"
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "Set,Clear,Out,Count", "TRUE,FALSE,TRUE,1", "FALSE,FALSE,TRUE,1", "FALSE,TRUE,FALSE,1"]
+    assert (tmp_path / "seen.png").read_bytes().startswith(b"\x89PNG")
+    assert plc("run", latch, "--cycles", 2).output.count("\n") == 3
+
+
+def test_a_fault_of_a_run_has_its_place(tmp_path: Path) -> None:
+    inputs = write(tmp_path, "in.csv", "Set\n1\n1\n0\n1\n")
+    done = plc("run", write(tmp_path, "faulty.st", FAULTY), "--inputs", inputs, "--json")
+    assert done.exit_code == 1
+    assert "error: division by zero in scan 3" in json.loads(done.stdout)["problems"][0]
+
+
+def test_verdicts_decide_the_exit_code(latch: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    done = plc("verify", latch, "--properties", write(tmp_path, "p.json", [CLEARED]), "--report", report)
+    assert done.exit_code == 0, done.output
+    assert "1  PROVED" in done.output
+    assert "whenever Clear, then NOT Out" in done.output
+    assert "<h2>Verdicts</h2>" in report.read_text(encoding="utf-8")
+    repeat = write(tmp_path, "r.json", [CLEARED, asked("repeatability", "Out")])
+    assert plc("verify", latch, "--properties", repeat).exit_code == 7
+
+
+def test_a_violation_is_explained(latch: Path, tmp_path: Path) -> None:
+    properties = write(tmp_path, "p.json", [CLEARED, SET])
+    done = plc("explain", latch, "--properties", properties)
+    assert done.exit_code == 1
+    assert "2: VIOLATED  whenever Set, then Out" in done.output
+    assert "input  Clear" in done.output
+    assert "#    6   Out := FALSE;" in done.output
+    told = json.loads(plc("verify", latch, "--properties", properties, "--json").output)
+    assert [one["verdict"] for one in told["properties"]] == ["PROVED", "VIOLATED"]
+    assert told["properties"][1]["cycles"][0]["changed"] == {"set": "TRUE", "clear": "TRUE"}
+
+
+def test_a_fault_is_found_without_properties(tmp_path: Path) -> None:
+    faulty = write(tmp_path, "faulty.st", FAULTY)
+    done = plc("verify", faulty, "--sarif", "--cycle-ms", 100)
+    assert done.exit_code == 1
+    result = json.loads(done.output)["runs"][0]["results"][0]
+    assert (result["ruleId"], result["kind"], result["level"]) == ("division", "fail", "error")
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 11
+
+
+def test_a_program_with_errors_is_not_verified(tmp_path: Path) -> None:
+    done = plc("verify", write(tmp_path, "wrong.st", LATCH.replace("END_IF;", "")))
+    assert done.exit_code == 1
+    assert "wrong.st:11:1: error: expected END_IF" in done.output
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    ([CLEARED, asked("invariant", "Clar")], "p.json: property 2, in `Clar`: undeclared variable"),
+    ([asked("never", "Out")], "p.json: property 1: there is no pattern_id 'pattern-never'"),
+    ({"properties": []}, "p.json: the properties are a list of objects, not dict"),
+    ("[" * 100_000, "p.json: the properties are no JSON"), ("", "p.json: the file is empty")])
+def test_wrong_properties_are_named(latch: Path, tmp_path: Path, content: object, message: str) -> None:
+    done = plc("verify", latch, "--properties", write(tmp_path, "p.json", content))
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+@pytest.mark.parametrize(("command", "message"), [
+    (("check", "nowhere.st"), "cannot read nowhere.st: No such file or directory"),
+    (("check", "."), "cannot read .: Is a directory"), (("check", "binary.st"), "binary.st is not UTF-8 text"),
+    (("run", "latch.st", "--inputs", "in.csv"), "in.csv: line 1: there is no variable 'Sett'; Latch has Set"),
+    (("run", "latch.st", "--plot", "x.bmp"), "x.bmp is neither a .png nor a .svg file"),
+    (("run", "latch.st", "--plot", "x.svg", "--signals", "Nope"), "no signal nope; there are Set, Clear"),
+    (("verify", "latch.st", "--report", "x.pdf"), "x.pdf is neither a .html nor a .md file"),
+    (("explain", "latch.st", "--properties", "p.json", "--property", "4"), "no property 4; there are 1"),
+    (("run", "latch.st", "--entry", "Motor"), "latch.st: the program has errors")])
+def test_wrong_input_is_named(latch: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...],
+                              message: str) -> None:
+    monkeypatch.chdir(latch.parent)
+    write(latch.parent, "in.csv", "Sett\n1\n")
+    write(latch.parent, "p.json", [CLEARED])
+    (latch.parent / "binary.st").write_bytes(b"\xff\xfe\x00")
+    done = plc(*command)
+    assert done.exit_code == 2, done.output
+    assert message in done.output
+
+
+@pytest.mark.tool
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_another_compiler_is_asked(latch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.chmod(0o755)  # in the sandbox it belongs to somebody else
+    program = write(tmp_path, "iec2c", "#!/bin/sh\necho 'program.st:8-3..8-5: error: No.'\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    done = plc("check", latch, "--with", "iec2c")
+    assert (done.exit_code, done.output) == (1, f"{latch}:8:3: error: iec2c: No.\n")
