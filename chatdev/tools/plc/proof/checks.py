@@ -138,7 +138,7 @@ class _Check:
                                                      lambda number: value(self._conditions[number], end), monitors)
 
     def _decide_obligation(self) -> Outcome:
-        kind, place = (ASSERTION, "") if self._asked.pattern == ASSERTION else self._asked.parameters[:2]
+        kind, place, text = (ASSERTION, "", "") if self._asked.pattern == ASSERTION else self._asked.parameters
         owed = self._owed(kind)
         if not owed:
             return Outcome(self._asked, "PROVED", vacuous=_NO_ASSERT)
@@ -147,8 +147,8 @@ class _Check:
             return Outcome(self._asked, "PROVED", found.k)
         if found.answer == "bounded":
             return self._tell_bounded(found)
-        replay = ReplayedRun(self._transition, self._model.cycle_ms)
-        if kind == "overflow" or not replay.shows_fault(found.inputs, kind, place):
+        replay = ReplayedRun(self._transition, self._model.cycle_ms, kind == "overflow")
+        if not replay.shows_fault(found.inputs, kind, place, text):
             return self._tell_unconfirmed(found, replay)
         return Outcome(self._asked, "VIOLATED", found.k, cycles=tuple(replay.cycles))
 

@@ -45,18 +45,20 @@ def test_a_scan_in_the_interpreter_is_one_of_the_transition(seed: int) -> None:
     source = writer.program()
     program = read_program(source).program
     assert program is not None, source
-    transition, machine = build_transition(program, cycle_ms=10), Machine(program, 10)
+    transition, machine = build_transition(program, cycle_ms=10, watch_overflow=True), Machine(program, 10, True)
     for _ in range(SCANS):
         inputs = writer.inputs()
         begin = scalars(transition, machine) | inputs
         bound = [(symbol(path, scalar), lift(begin[path], scalar))
                  for path, scalar in (*transition.states.items(), *transition.inputs.items())]
-        faults = [one.kind for one in transition.obligations
+        broken = [one for one in transition.obligations
                   if is_known(one.violated) or fold(z3.substitute(one.violated, *bound), BOOL)]
+        faults = [one.kind for one in broken if one.kind != "overflow"]
         fault = stops(machine, inputs)
         assert fault in faults if fault else not faults, source
         if fault:
             return
+        assert {(one.span, one.text) for one in broken if one.kind == "overflow"} == machine.wrapped, source
         end = scalars(transition, machine)
         for path, value in end.items():
             term = transition.end[path]
