@@ -45,7 +45,7 @@ class ProofStopped(Exception):
 
 
 @contextmanager
-def _deep_calls() -> Iterator[None]:
+def deep_calls() -> Iterator[None]:
     """Meanwhile chains of operators may be long; other readers of this process keep the usual limit, by which they
     refuse what is nested too deeply."""
     usual = sys.getrecursionlimit()
@@ -67,23 +67,23 @@ class Model:
 
 
 @isolate(ProofStopped)
-@_deep_calls()
+@deep_calls()
 def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
     """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
     try:
-        model = _model(source, entry, cycle_ms, limits.watch_overflow)
+        model = model_of(source, entry, cycle_ms, limits.watch_overflow)
     except (TooLarge, Inexpressible) as error:
         raise ProofStopped(str(error)) from None
     return tuple(Property(RUN_TIME, (one.kind, str(one.span), one.text)) for one in model.transition.obligations)
 
 
 @isolate(ProofStopped)
-@_deep_calls()
+@deep_calls()
 def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: Property, limits: Limits) -> Outcome:
     """The verdict on one property."""
     began = time.monotonic()
     try:
-        check = _Check(_model(source, entry, cycle_ms, limits.watch_overflow), asked, limits)
+        check = Check(model_of(source, entry, cycle_ms, limits.watch_overflow), asked, limits)
         outcome = check.decide()
     except (PropertyError, Inexpressible) as error:
         outcome = Outcome(asked, "UNKNOWN", reason=str(error))
@@ -91,14 +91,15 @@ def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: 
 
 
 @lru_cache(maxsize=2)
-def _model(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool) -> Model:
+def model_of(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool) -> Model:
+    """A program's transition; those of the last two programs are kept. Raises ProofStopped, TooLarge, Inexpressible."""
     program = read_program(source, entry).program
     if program is None:
         raise ProofStopped("the program has errors; check it first")
     return Model(build_transition(program, cycle_ms, watch_overflow), cycle_ms)
 
 
-class _Check:
+class Check:
     """One property of one program."""
 
     def __init__(self, model: Model, asked: Property, limits: Limits) -> None:
@@ -122,7 +123,7 @@ class _Check:
         if PATTERNS[self._asked.pattern].is_goal:
             return self._tell_reached(found)
         if found.answer == "happens":
-            reason = _IMPOSSIBLE if self._holds_freely(negate(self._free_step().harm)) else ""
+            reason = _IMPOSSIBLE if self._holds_freely(negate(self.free_step().harm)) else ""
             return self._confirm(found, "VIOLATED", reason)
         if found.answer == "bounded":
             return self._tell_bounded(found)
@@ -202,7 +203,7 @@ class _Check:
         return self._tell_bounded(found)
 
     def _why_vacuous(self, step: Step) -> str:
-        if self._holds_freely(self._free_step().harm):
+        if self._holds_freely(self.free_step().harm):
             return _ALWAYS_TRUE
         if is_known(step.trigger):
             return "" if step.trigger else _NEVER_ASKED
@@ -210,7 +211,7 @@ class _Check:
         found = self._search(step.trigger, step.monitors)
         return _NEVER_ASKED if found.answer == "never" else ""
 
-    def _free_step(self) -> Step:
+    def free_step(self) -> Step:
         """The property over values that no program binds."""
         begin, end = ({path: symbol(f"{side} {path}", scalar) for path, scalar in self._transition.types.items()
                        if path in self._transition.end and scalar.kind != "string"} for side in ("begin", "end"))
