@@ -81,13 +81,17 @@ class _Search:
             return ()
         if about is not None and self._clash(numbers - {about}, trigger):
             return ()
-        left = sorted(numbers, reverse=True)
-        for number in tuple(left):
-            if number != about and self._clash(set(left) - {number}, trigger):
-                left.remove(number)
-        first = [] if about is None else [about]
-        found = (*first, *sorted(set(left) - set(first)))
-        return found if len(found) > 1 or about is None else ()
+        if about is None:
+            return self._shrink(numbers, set(), trigger)
+        others = self._shrink(numbers - {about}, {about}, trigger)
+        return (about, *others) if others else ()
+
+    def _shrink(self, numbers: set[int], kept: set[int], trigger: Any) -> tuple[int, ...]:
+        """Those of the numbers of which none can be left out, later ones left out first."""
+        for number in sorted(numbers, reverse=True):
+            if self._clash((numbers | kept) - {number}, trigger):
+                numbers = numbers - {number}
+        return tuple(sorted(numbers))
 
     def _clash(self, numbers: set[int], trigger: Any) -> bool:
         """Whether they surely cannot hold at once. What the solver needs of them is all that is asked for later."""

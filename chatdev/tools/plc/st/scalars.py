@@ -75,8 +75,7 @@ def fit_constant(constant: Constant, target: Scalar) -> Constant | None:
     """A number that has no type of its own as one of the type `target`, or nothing where it is none."""
     value = constant.value
     if target.kind == "real":
-        number = round_real(value, target)
-        return Constant(number, base_of(target), constant.span) if isfinite(number) else None
+        return _fit_real(constant, target)
     if not isinstance(value, int):
         return None
     if target.kind == "bool":
@@ -87,6 +86,12 @@ def fit_constant(constant: Constant, target: Scalar) -> Constant | None:
         return None
     low, high = range_of(target)
     return Constant(value, base_of(target), constant.span) if low <= value <= high else None
+
+
+def _fit_real(constant: Constant, target: Scalar) -> Constant | None:
+    """The nearest REAL or LREAL; nothing for what is beyond the greatest."""
+    number = round_real(constant.value, target)
+    return Constant(number, base_of(target), constant.span) if isfinite(number) else None
 
 
 def settle(expression: Expression) -> Expression:
