@@ -45,13 +45,17 @@ class ProofStopped(Exception):
 
 
 @contextmanager
-def deep_calls() -> Iterator[None]:
-    """Meanwhile chains of operators may be long; other readers of this process keep the usual limit, by which they
+def at_work() -> Iterator[None]:
+    """Meanwhile the solver's lack of memory is this process's, and chains of operators may be long; other readers of this process keep the usual limit, by which they
     refuse what is nested too deeply."""
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(_DEPTH)
     try:
         yield
+    except z3.Z3Exception as error:
+        if "out of memory" in str(error):
+            raise MemoryError from error
+        raise
     finally:
         sys.setrecursionlimit(usual)
 
@@ -67,7 +71,7 @@ class Model:
 
 
 @isolate(ProofStopped)
-@deep_calls()
+@at_work()
 def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
     """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
     try:
@@ -78,7 +82,7 @@ def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limit
 
 
 @isolate(ProofStopped)
-@deep_calls()
+@at_work()
 def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: Property, limits: Limits) -> Outcome:
     """The verdict on one property."""
     began = time.monotonic()

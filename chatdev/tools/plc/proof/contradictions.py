@@ -11,7 +11,7 @@ from typing import Any
 import z3
 
 from chatdev.isolation.isolate import isolate
-from chatdev.tools.plc.proof.checks import Check, ProofStopped, deep_calls, model_of
+from chatdev.tools.plc.proof.checks import Check, ProofStopped, at_work, model_of
 from chatdev.tools.plc.proof.flatten import TooLarge
 from chatdev.tools.plc.proof.outcome import Limits, Property
 from chatdev.tools.plc.proof.properties import PropertyError, Step
@@ -32,7 +32,7 @@ class Contradiction:
 
 
 @isolate(ProofStopped)
-@deep_calls()
+@at_work()
 def find_contradictions(source: str, entry: str | None, cycle_ms: int | None, properties: tuple[Property, ...],
                         limits: Limits) -> tuple[Contradiction, ...]:
     """The contradictions among properties of one moment, no property in two of them. Values that the program gives to
