@@ -46,8 +46,8 @@ class ProofStopped(Exception):
 
 @contextmanager
 def at_work() -> Iterator[None]:
-    """Meanwhile the solver's lack of memory is this process's, and chains of operators may be long; other readers of this process keep the usual limit, by which they
-    refuse what is nested too deeply."""
+    """Meanwhile the solver's lack of memory is this process's, and chains of operators may be long; other readers of
+    this process keep the usual limit, by which they refuse what is nested too deeply."""
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(_DEPTH)
     try:
@@ -74,10 +74,7 @@ class Model:
 @at_work()
 def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
     """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
-    try:
-        model = model_of(source, entry, cycle_ms, limits.watch_overflow)
-    except (TooLarge, Inexpressible) as error:
-        raise ProofStopped(str(error)) from None
+    model = model_of(source, entry, cycle_ms, limits.watch_overflow)
     return tuple(Property(RUN_TIME, (one.kind, str(one.span), one.text)) for one in model.transition.obligations)
 
 
@@ -96,11 +93,17 @@ def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: 
 
 @lru_cache(maxsize=2)
 def model_of(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool) -> Model:
-    """A program's transition; those of the last two programs are kept. Raises ProofStopped, TooLarge, Inexpressible."""
+    """A program's transition; those of the last two programs are kept. Raises ProofStopped."""
     program = read_program(source, entry).program
     if program is None:
         raise ProofStopped("the program has errors; check it first")
-    return Model(build_transition(program, cycle_ms, watch_overflow), cycle_ms)
+    try:
+        return Model(build_transition(program, cycle_ms, watch_overflow), cycle_ms)
+    except TooLarge as error:
+        raise ProofStopped(str(error)) from None
+    except Inexpressible as error:
+        raise ProofStopped(f"the program has a {error}, which the solver does not know; use numbers or an enumeration"
+                           ) from None
 
 
 class Check:

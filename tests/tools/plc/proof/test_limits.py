@@ -16,6 +16,14 @@ SCATTERS = ("PROGRAM P\nVAR_INPUT i, j : INT; END_VAR\nVAR a, b : ARRAY[0..9000]
             "b[a[i MOD 9000] MOD 9000] := a[b[k] MOD 9000];\nEND_FOR;\nEND_PROGRAM")
 
 
+def test_a_text_is_named_as_what_is_not_known() -> None:
+    source = "PROGRAM P\nVAR_INPUT s : STRING; END_VAR\nVAR q : BOOL; END_VAR\nq := s = 'a';\nEND_PROGRAM"
+    asked = {"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["NOT q"]}
+    found = verifying.verify(source, None, read_properties([asked]))
+    assert (found[0].verdict, found[0].reason) == (
+        "UNKNOWN", "the program has a STRING, which the solver does not know; use numbers or an enumeration")
+
+
 @pytest.mark.parametrize(("source", "memory", "reason"), [
     (MULTIPLIES, 1 << 20, "takes more memory"), (SCATTERS, verifying.MEMORY, "takes more time")])
 def test_a_check_ends_at_its_limits(source: str, memory: int, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
