@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.fuzz.readers import programs, records, replies, slang, verilog
+from tests.fuzz.readers import plc, programs, records, replies, slang, verilog
 from tests.fuzz.readers.reader import Reader
 
 READERS: dict[str, Reader] = {**replies.READERS, **programs.READERS, **verilog.READERS, **slang.READERS,
-                              **records.READERS}
+                              **plc.READERS, **records.READERS}
 """Every reader by its name."""
 
 
@@ -52,6 +52,8 @@ TARGETS = {
     "plans": Target(("plan of sub-tasks", "columns of a waveform"), "tools/verilog"),
     "slang": Target(("elaborated Verilog",), "tools/verilog", here=False),
     "simulation": Target(("log of the compiler", "report of a bench", "waveform"), "tools/verilog"),
+    "controllers": Target(("Structured Text", "condition of a property"), "tools/plc/st"),
+    "scans": Target(("properties", "trace of scans"), "tools/plc/proof"),
     "journals": Target(("journal",), "runner"),
     "companies": Target(("company", "settings", "consents", "variables", "template"), "config"),
     "answers": Target(("answer of a server", "text for a person"), "llm"),

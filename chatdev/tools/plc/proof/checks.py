@@ -47,13 +47,17 @@ class ProofStopped(Exception):
 
 
 @contextmanager
-def _deep_calls() -> Iterator[None]:
-    """Meanwhile chains of operators may be long; other readers of this process keep the usual limit, by which they
-    refuse what is nested too deeply."""
+def at_work() -> Iterator[None]:
+    """Meanwhile the solver's lack of memory is this process's, and chains of operators may be long; other readers of
+    this process keep the usual limit, by which they refuse what is nested too deeply."""
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(_DEPTH)
     try:
         yield
+    except z3.Z3Exception as error:
+        if "out of memory" in str(error):
+            raise MemoryError from error
+        raise
     finally:
         sys.setrecursionlimit(usual)
 
@@ -69,23 +73,20 @@ class Model:
 
 
 @isolate(ProofStopped)
-@_deep_calls()
+@at_work()
 def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
     """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
-    try:
-        model = _model(source, entry, cycle_ms, limits.watch_overflow)
-    except (TooLarge, Inexpressible) as error:
-        raise ProofStopped(str(error)) from None
+    model = model_of(source, entry, cycle_ms, limits.watch_overflow)
     return tuple(Property(RUN_TIME, (one.kind, str(one.span), one.text)) for one in model.transition.obligations)
 
 
 @isolate(ProofStopped)
-@_deep_calls()
+@at_work()
 def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: Property, limits: Limits) -> Outcome:
     """The verdict on one property."""
     began = time.process_time()
     try:
-        check = _Check(_model(source, entry, cycle_ms, limits.watch_overflow), asked, limits)
+        check = Check(model_of(source, entry, cycle_ms, limits.watch_overflow), asked, limits)
         outcome = check.decide()
     except (PropertyError, Inexpressible) as error:
         outcome = Outcome(asked, "UNKNOWN", reason=str(error))
@@ -113,14 +114,21 @@ def _find_nonsense(source: str, entry: str, asked: Property) -> str:
 
 
 @lru_cache(maxsize=2)
-def _model(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool) -> Model:
+def model_of(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool) -> Model:
+    """A program's transition; those of the last two programs are kept. Raises ProofStopped."""
     program = read_program(source, entry).program
     if program is None:
         raise ProofStopped("the program has errors; check it first")
-    return Model(build_transition(program, cycle_ms, watch_overflow), cycle_ms)
+    try:
+        return Model(build_transition(program, cycle_ms, watch_overflow), cycle_ms)
+    except TooLarge as error:
+        raise ProofStopped(str(error)) from None
+    except Inexpressible as error:
+        raise ProofStopped(f"the program has a {error}, which the solver does not know; use numbers or an enumeration"
+                           ) from None
 
 
-class _Check:
+class Check:
     """One property of one program."""
 
     def __init__(self, model: Model, asked: Property, limits: Limits) -> None:
@@ -144,7 +152,7 @@ class _Check:
         if PATTERNS[self._asked.pattern].is_goal:
             return self._tell_reached(found)
         if found.answer == "happens":
-            reason = _IMPOSSIBLE if self._holds_freely(negate(self._free_step().harm)) else ""
+            reason = _IMPOSSIBLE if self._holds_freely(negate(self.free_step().harm)) else ""
             return self._confirm(found, "VIOLATED", reason)
         if found.answer == "bounded":
             return self._tell_bounded(found)
@@ -169,7 +177,7 @@ class _Check:
                                                      lambda number: value(self._conditions[number], end), monitors)
 
     def _decide_obligation(self) -> Outcome:
-        kind, place = (ASSERTION, "") if self._asked.pattern == ASSERTION else self._asked.parameters[:2]
+        kind, place, text = (ASSERTION, "", "") if self._asked.pattern == ASSERTION else self._asked.parameters
         owed = self._owed(kind)
         if not owed:
             return Outcome(self._asked, "PROVED", vacuous=_NO_ASSERT)
@@ -178,8 +186,8 @@ class _Check:
             return Outcome(self._asked, "PROVED", found.k)
         if found.answer == "bounded":
             return self._tell_bounded(found)
-        replay = ReplayedRun(self._transition, self._model.cycle_ms)
-        if kind == "overflow" or not replay.shows_fault(found.inputs, kind, place):
+        replay = ReplayedRun(self._transition, self._model.cycle_ms, kind == "overflow")
+        if not replay.shows_fault(found.inputs, kind, place, text):
             return self._tell_unconfirmed(found, replay)
         return Outcome(self._asked, "VIOLATED", found.k, cycles=tuple(replay.cycles))
 
@@ -233,7 +241,7 @@ class _Check:
         return self._tell_bounded(found)
 
     def _why_vacuous(self, step: Step) -> str:
-        if self._holds_freely(self._free_step().harm):
+        if self._holds_freely(self.free_step().harm):
             return _ALWAYS_TRUE
         if is_known(step.trigger):
             return "" if step.trigger else _NEVER_ASKED
@@ -241,7 +249,7 @@ class _Check:
         found = self._search(step.trigger, step.monitors)
         return _NEVER_ASKED if found.answer == "never" else ""
 
-    def _free_step(self) -> Step:
+    def free_step(self) -> Step:
         """The property over values that no program binds."""
         begin, end = ({path: symbol(f"{side} {path}", scalar) for path, scalar in self._transition.types.items()
                        if path in self._transition.end and scalar.kind != "string"} for side in ("begin", "end"))

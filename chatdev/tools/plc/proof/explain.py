@@ -22,11 +22,11 @@ Watch = Callable[[Mapping[str, Value], Mapping[str, Value], Mapping[str, Any]], 
 class ReplayedRun:
     """A run in the interpreter with given inputs. `shows` tells whether it did what it is meant to show."""
 
-    def __init__(self, transition: Transition, cycle_ms: int | None) -> None:
+    def __init__(self, transition: Transition, cycle_ms: int | None, watches_overflow: bool = False) -> None:
         self._transition = transition
         self._program = transition.program
         self._cycle_ms = cycle_ms
-        self._machine = Machine(self._program, cycle_ms or DEFAULT_CYCLE)
+        self._machine = Machine(self._program, cycle_ms or DEFAULT_CYCLE, watches_overflow)
         self.cycles: list[Cycle] = []
         self.fault: RunTimeFault | None = None
 
@@ -42,14 +42,17 @@ class ReplayedRun:
             monitors = dict.fromkeys(MONITORS, False) | dict(step.monitors)
         return step.harm is True
 
-    def shows_fault(self, inputs: Sequence[Mapping[str, Value]], kind: str, place: str) -> bool:
-        """Whether the last of these scans ends with this run-time fault, or with an assertion that does not hold."""
+    def shows_fault(self, inputs: Sequence[Mapping[str, Value]], kind: str, place: str, text: str) -> bool:
+        """Whether the last of these scans ends with this run-time fault, has an assertion that does not hold, or an
+        operator `text` whose result does not fit its type."""
         for given in inputs:
             self._scan(given)
             if self.fault is not None:
                 break
         if kind == "assertion":
             return any(str(one.span) == place or not place for one in self._machine.broken)
+        if kind == "overflow":
+            return any((str(span), operator) == (place, text) for span, operator in self._machine.wrapped)
         return self.fault is not None and self.fault.kind == kind and str(self.fault.span) == place
 
     def _scan(self, given: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]] | None:

@@ -11,7 +11,7 @@ import z3
 
 from chatdev.tools.plc.proof.cone import System
 from chatdev.tools.plc.proof.search import Budget, solver_for
-from chatdev.tools.plc.proof.terms import lift, symbol
+from chatdev.tools.plc.proof.terms import lift, symbol, wrap
 from chatdev.tools.plc.st.core import Scalar
 
 _MOST_CONSTANTS = 16  # that a state variable may be one of
@@ -89,7 +89,8 @@ def _guess_bounds(one: Any, scalar: Scalar, constants: list[int]) -> Iterator[An
         yield z3.Or([one == lift(constant, scalar) for constant in constants])
     at_most, at_least = (lambda a, b: a <= b, lambda a, b: a >= b) if scalar.signed and scalar.kind != "bits" \
         else (z3.ULE, z3.UGE)
-    for constant in sorted({0, *constants}):
+    reachable = (number for constant in constants for number in (constant, constant - 1))  # x MOD 10 is 9 at the most
+    for constant in sorted({0, *filter(lambda number: wrap(number, scalar) == number, reachable)}):
         yield at_most(one, lift(constant, scalar))
         yield at_least(one, lift(constant, scalar))
 
@@ -117,8 +118,8 @@ def _constants(system: System, name: str, scalar: Scalar) -> list[int]:
         if node.get_id() in seen:
             continue
         seen.add(node.get_id())
-        if z3.is_bv_value(node) and node.size() == scalar.bits:
+        if z3.is_bv_value(node):
             number = node.as_signed_long() if scalar.signed and scalar.kind != "bits" else node.as_long()
-            found |= {number}
+            found |= {number} if wrap(number, scalar) == number else set()
         waiting.extend(node.children())
     return sorted(found, key=lambda number: (abs(number), number))[:4 * _MOST_CONSTANTS]

@@ -203,19 +203,24 @@ class SymbolicScan(Values):
 
     def _invoke(self, call: core.Invoke) -> None:
         """A block at an index that is not known is called once for each that it may be."""
-        routine = self.program.routines[call.block]
-        inputs = [(name, self.parts(value)) for name, value in call.inputs]
-        ways = product(self.cells(call.instance), *(self.cells(place) for _, place in call.in_outs))
-        for (condition, instance), *bound in list(ways):
-            frame = {one.name: (f"{instance}.{one.name}", one.type) for one in kept_variables(routine)}
-            frame |= {name: (path, place.type) for (name, place), (_, path) in zip(call.in_outs, bound, strict=True)}
-            condition = both(condition, *(other for other, _ in bound))
-            self.branch(condition, partial(self._call_block, routine, call, frame, inputs))
+        for condition, instance in self.cells(call.instance):
+            self.branch(condition, partial(self._call_at, call, instance))
 
-    def _call_block(self, routine: Routine, call: core.Invoke, frame: dict[str, tuple[str, core.Type]],
-                    inputs: list[tuple[str, Parts]]) -> None:
-        for name, parts in inputs:
-            self._store(frame[name][0], parts)
+    def _call_at(self, call: core.Invoke, instance: str) -> None:
+        """Each input is written before the next one is looked at, and all of them before the in-outs."""
+        routine = self.program.routines[call.block]
+        frame = {one.name: (f"{instance}.{one.name}", one.type) for one in kept_variables(routine)}
+        for name, value in call.inputs:
+            path, type_ = frame[name]
+            parts = self.parts(value)
+            self.hold_limits(type_, parts, call.span)
+            self._store(path, parts)
+        for bound in list(product(*(self.cells(place) for _, place in call.in_outs))):
+            places = {name: (path, place.type) for (name, place), (_, path) in zip(call.in_outs, bound, strict=True)}
+            condition = both(*(holds for holds, _ in bound))
+            self.branch(condition, partial(self._call_block, routine, call, frame | places))
+
+    def _call_block(self, routine: Routine, call: core.Invoke, frame: dict[str, tuple[str, core.Type]]) -> None:
         self._inside(routine, frame, {})
         for place, name in call.outputs:
             path, _ = frame[name]
@@ -232,7 +237,10 @@ class SymbolicScan(Values):
     def apply(self, expression: core.Apply) -> Parts:
         routine = self.program.routines[expression.routine]
         values = [self.parts(operand) for operand in expression.operands]
-        given = dict(zip((one.name for one in routine.of_section("input")), values, strict=True))
+        inputs = routine.of_section("input")
+        for variable, parts in zip(inputs, values, strict=True):
+            self.hold_limits(variable.type, parts, expression.span)
+        given = dict(zip((one.name for one in inputs), values, strict=True))
         result = next(one for one in routine.variables if one.section == "result")
         return self._inside(routine, {}, given, result)
 
@@ -240,6 +248,7 @@ class SymbolicScan(Values):
                 result: Variable | None = None) -> Parts:
         """Run a routine on the variables of `frame`; its other ones begin anew, those in `given` with that."""
         outer, self._depth = self.frame, self._depth + 1
+        watches, self.watch_overflow = self.watch_overflow, self.watch_overflow and not routine.standard
         fresh = [one for one in routine.variables if one.name not in frame]
         prefix = f"{routine.name}#{self._depth}."
         for one in fresh:
@@ -249,5 +258,5 @@ class SymbolicScan(Values):
         self.run(routine.body)
         self._set(_FLAGS[:3], self.state["!scan"])
         parts = self.read(Place(result.name, (), result.type, Span(0, 0))) if result else {}
-        self.frame, self._depth = outer, self._depth - 1
+        self.frame, self._depth, self.watch_overflow = outer, self._depth - 1, watches
         return parts

@@ -123,14 +123,17 @@ class Values:
 
     def assign(self, place: Place, parts: Parts, span: Span) -> None:
         """Write a value to a place."""
-        scalar = place.type
-        if isinstance(scalar, Scalar) and scalar.low is not None and scalar.high is not None:
-            self.fault("subrange", span, negate(self._fits(parts[""], scalar, scalar.low, scalar.high)),
-                       f"{scalar.low}..{scalar.high}")
+        self.hold_limits(place.type, parts, span)
         for condition, path in self.cells(place):
             for suffix, term in parts.items():
                 at = path + suffix
                 self.write(at, choose(condition, term, self.state[at], self.types[at]))
+
+    def hold_limits(self, type_: Type, parts: Parts, span: Span) -> None:
+        """Note that a value may lie outside of the subrange that it is given to, if it is one."""
+        if isinstance(type_, Scalar) and type_.low is not None and type_.high is not None:
+            self.fault("subrange", span, negate(self._fits(parts[""], type_, type_.low, type_.high)),
+                       f"{type_.low}..{type_.high}")
 
     # expressions -------------------------------------------------------------------------------------------------
 
@@ -197,7 +200,8 @@ class Values:
             zero = either(*(operate("=", [divisor, 0], scalar, BOOL) for divisor in operands[1:]))
             self.fault("division", operation.span, zero)
         if self.watch_overflow and scalar.kind == "int" and operation.operator in ("+", "-", "*", "/", "neg"):
-            self.fault("overflow", operation.span, terms.overflows(operation.operator, operands, scalar))
+            self.fault("overflow", operation.span, terms.overflows(operation.operator, operands, scalar),
+                       operation.operator)
 
     def _short(self, operation: core.Operation) -> Term:
         """What stands at the right is evaluated only where it decides."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from chatdev.isolation.codec import encode
 from chatdev.isolation.parent import Reader, ReadingLimits
 from chatdev.tools.plc.proof.checks import ProofStopped, check_property, list_obligations
+from chatdev.tools.plc.proof.contradictions import Contradiction, find_contradictions
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Limits, Outcome, Property
 
 MEMORY = 2 << 30
@@ -30,7 +31,8 @@ def verify(source: str, entry: str | None, properties: Sequence[Property], *, se
 
     `seconds` is what each check may take (all together `TOGETHER` times as much, and half of that those at run time),
     `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan if it is fixed. Properties are meant
-    for runs without a run-time fault: a run ends with its first one. What cannot be checked is UNKNOWN with its reason;
+    for runs without a run-time fault: a run ends with its first one. That some contradict each other is said in their
+    reasons. What cannot be checked is UNKNOWN with its reason;
     nothing is raised but SandboxError, when no process can be started.
     """
     limits = Limits(float(seconds), most_k, watch_overflow)
@@ -43,7 +45,10 @@ def verify(source: str, entry: str | None, properties: Sequence[Property], *, se
         duties = _check_duties(prover, owed, limits, began + most / 2)
         limits = replace(limits, assumed=_open_faults(duties))
         found = [prover.check(asked, limits, began + most) for asked in properties]
-    return [_weaken(outcome, duties) for outcome in found] + duties
+        found = [_weaken(outcome, duties) for outcome in found]
+        for contradiction in prover.find_contradictions(properties):
+            _tell_contradiction(contradiction, found)
+    return found + duties
 
 
 def _open_faults(duties: Sequence[Outcome]) -> tuple[int, ...]:
@@ -71,6 +76,17 @@ def _weaken(outcome: Outcome, duties: Sequence[Outcome]) -> Outcome:
                    reason=f"the loop at {place} may take more than {turns} turns, and no more are looked at")
 
 
+def _tell_contradiction(contradiction: Contradiction, outcomes: list[Outcome]) -> None:
+    """Say it in the reason of each property that is part of it."""
+    for number in contradiction.numbers:
+        others = ", ".join(str(other + 1) for other in sorted(contradiction.numbers) if other != number)
+        why = (f"only a program in which `{contradiction.about}` never holds can satisfy them together"
+               if contradiction.about else "no program can satisfy them together")
+        said = f"it contradicts property {others}: {why}" if others else ""
+        outcome = outcomes[number]
+        outcomes[number] = replace(outcome, reason="; ".join(filter(None, (outcome.reason, said))))
+
+
 @contextmanager
 def _prover(about: _About, limits: Limits) -> Iterator[_Prover]:
     reader = Reader(ReadingLimits(MEMORY, int(limits.seconds) + _SPARE))
@@ -91,6 +107,13 @@ class _Prover:
     def list_obligations(self) -> tuple[Property, ...]:
         """Raises ProofStopped."""
         found: tuple[Property, ...] = self._ask(list_obligations, self._limits)
+        return found
+
+    def find_contradictions(self, properties: Sequence[Property]) -> tuple[Contradiction, ...]:
+        """None when the child is ended."""
+        found: tuple[Contradiction, ...] = ()
+        with suppress(ProofStopped):
+            found = self._ask(find_contradictions, tuple(properties), self._limits)
         return found
 
     def check(self, asked: Property, limits: Limits, end: float) -> Outcome:

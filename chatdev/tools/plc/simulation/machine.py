@@ -47,14 +47,15 @@ class BrokenAssert:
 
 class Machine:
     """Runs the entry of a program. `cycle_ms` is the time from one scan to the next, in milliseconds, if a scan is not
-    told another. Raises TooDeep for a program that is nested too deeply to be run."""
+    told another. With `watches_overflow` it is noted where integers wrap round. Raises TooDeep for a program that is
+    nested too deeply to be run."""
 
-    def __init__(self, program: core.Program, cycle_ms: int = 100) -> None:
+    def __init__(self, program: core.Program, cycle_ms: int = 100, watches_overflow: bool = False) -> None:
         self.program = program
         self.cycle_ms = cycle_ms
         self.scans = 0
         """How many scans have begun since the start."""
-        self._generated = generate(program)
+        self._generated = generate(program, watches_overflow)
         self._variables = {variable.name: variable for variable in all_variables(program, program.entry)}
         self._accepts = {name: _quick_check(variable.type) for name, variable in self._variables.items()
                          if variable.section in ("input", "in_out")}
@@ -63,11 +64,12 @@ class Machine:
                         if isinstance(value, list | dict)}
         self._hits = bytearray(len(self._generated.marks))
         self._broken: list[int] = []
+        self._wrapped: set[int] = set()
         self._clock = [cycle_ms]
         self._turns = 0
         self._known: dict[str, Any] = {name: getattr(arithmetic, name) for name in _HELPERS} | {
             "duplicate": duplicate, "overwrite": overwrite, "stop": self._stop, "spend": self._spend,
-            "h": self._hits, "clock": self._clock, "broken": self._broken}
+            "watch": self._watch, "h": self._hits, "clock": self._clock, "broken": self._broken}
         exec(_compile(self._generated.source), self._names())
         self._run = self._known[self._generated.entry]
 
@@ -99,12 +101,19 @@ class Machine:
         asserts = self._generated.tables.asserts
         return tuple(BrokenAssert(asserts[number].name, asserts[number].span, self.scans) for number in self._broken)
 
+    @property
+    def wrapped(self) -> frozenset[tuple[core.Span, str]]:
+        """The operators whose result did not fit its type in the last scan, with their places."""
+        watched = self._generated.tables.watched
+        return frozenset((watched[number].span, watched[number].operator) for number in self._wrapped)
+
     def reset(self) -> None:
         """Begin anew: the initial values, and no scan yet."""
         self._data.clear()
         self._data.update(begin_routine(self.program, self.program.entry))
         self._hits[:] = bytes(len(self._hits))
         self._broken.clear()
+        self._wrapped.clear()
         self.scans = 0
 
     def scan(self, inputs: Mapping[str, Any], cycle_ms: int | None = None) -> Mapping[str, core.Value]:
@@ -122,6 +131,7 @@ class Machine:
         self._clock[0] = self.cycle_ms if cycle_ms is None else cycle_ms
         self._hits[:] = bytes(len(self._hits))
         self._broken.clear()
+        self._wrapped.clear()
         self._turns = 0
         self.scans += 1
         self._run(self._data)
@@ -161,6 +171,13 @@ class Machine:
         site = self._generated.tables.sites[number]
         message = _MESSAGES[site.kind].format(value=value, low=site.low, high=site.high)
         raise RunTimeFault(site.kind, message, site.span, self.scans)
+
+    def _watch(self, number: int, exact: int) -> int:
+        type_ = self._generated.tables.watched[number].type
+        value = arithmetic.wrap(exact, type_.bits, type_.signed)
+        if value != exact:
+            self._wrapped.add(number)
+        return value
 
     def _spend(self, turns: int) -> None:
         self._turns += turns

@@ -30,6 +30,15 @@ class Site:
     high: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """An operation on integers whose exact result may lie outside of its type."""
+
+    span: core.Span
+    operator: str
+    type: core.Scalar
+
+
 @dataclass(slots=True)
 class Tables:
     """What generated source refers to by number: constants `k`, standard functions `f`, routines `r`, and the places of
@@ -40,6 +49,8 @@ class Tables:
     functions: list[core.Call] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     asserts: list[core.Assert] = field(default_factory=list)
+    watches_overflow: bool = False
+    watched: list[Watched] = field(default_factory=list)
     routines: dict[str, str] = field(default_factory=dict)
 
     def constant(self, value: core.Value) -> str:
@@ -57,6 +68,11 @@ class Tables:
         self.sites.append(site)
         return f"stop({len(self.sites) - 1}{value and ', ' + value})"
 
+    def watch(self, watched: Watched, code: str) -> str:
+        """The integer of `code`, wrapped round; it is noted if that changes it."""
+        self.watched.append(watched)
+        return f"watch({len(self.watched) - 1}, {code})"
+
     def routine(self, name: str) -> str:
         """The name of a routine's function."""
         return self.routines.setdefault(name, f"r{len(self.routines)}")
@@ -70,6 +86,7 @@ class Expressions:
         self._tables = tables
         self._types = {variable.name: variable.type for variable in all_variables(tables.program, routine)}
         self._references = references
+        self._watches_overflow = tables.watches_overflow and not routine.standard
         self._temporaries = 0
         self._depth = 0
         self.inner: list[str] = []
@@ -166,17 +183,32 @@ class Expressions:
         return self._real(operation) if operand.kind == "real" else self._integer(operation, operand)
 
     def _integer(self, operation: core.Operation, type_: core.Scalar) -> str:
+        if self._watches_overflow and type_.kind == "int" and operation.operator in ("neg", "+", "-", "*", "/"):
+            return self._tables.watch(Watched(operation.span, operation.operator, type_), self._exact(operation))
         if operation.operator in ("neg", "+", "-", "*"):
             return wrap_source(self._unbounded(operation), type_)
         left, right = operation.operands
         if operation.operator == "**":
             return wrap_source(f"integer_power({self.write(left)}, {self.write(right)})", type_)
-        divisor = self.write(right)
-        if not (isinstance(right, core.Constant) and right.value):
-            divisor = f"{divisor} or {self._tables.stop(Site('division', operation.span))}"
         if operation.operator == "mod":
-            return f"remainder({self.write(left)}, {divisor})"
-        return wrap_source(f"quotient({self.write(left)}, {divisor})", type_)
+            return f"remainder({self.write(left)}, {self._divisor(operation)})"
+        return wrap_source(f"quotient({self.write(left)}, {self._divisor(operation)})", type_)
+
+    def _divisor(self, operation: core.Operation) -> str:
+        divisor = operation.operands[1]
+        code = self.write(divisor)
+        if isinstance(divisor, core.Constant) and divisor.value:
+            return code
+        return f"{code} or {self._tables.stop(Site('division', operation.span))}"
+
+    def _exact(self, operation: core.Operation) -> str:
+        """The result of one operation before it wraps round."""
+        left = self.write(operation.operands[0])
+        if operation.operator == "neg":
+            return f"-{left}"
+        if operation.operator == "/":
+            return f"quotient({left}, {self._divisor(operation)})"
+        return f"{left} {operation.operator} {self.write(operation.operands[1])}"
 
     def _unbounded(self, operation: core.Operation) -> str:
         """A sum or product without its wrapping round: it is enough to do that once, at the end."""

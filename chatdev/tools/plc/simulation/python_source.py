@@ -23,9 +23,10 @@ class Generated:
     marks: tuple[tuple[int, ...], ...]
 
 
-def generate(program: core.Program) -> Generated:
-    """The source of all routines that the entry needs."""
-    tables = Tables(program)
+def generate(program: core.Program, watches_overflow: bool = False) -> Generated:
+    """The source of all routines that the entry needs, with a look at each operation on integers if overflow is to be
+    noted."""
+    tables = Tables(program, watches_overflow=watches_overflow)
     marks: list[set[int]] = []
     entry = tables.routine(program.entry.name)
     lines: list[str] = []

@@ -3,7 +3,6 @@ and values that are held for a while, as a person or a process holds them."""
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +47,7 @@ def _named_numbers(program: core.Program) -> list[float]:
         constants += [(variable.initial, variable.type) for variable in routine.variables]
         found |= {value for value, type_ in constants if isinstance(type_, core.Scalar)
                   and type_.kind not in ("bool", "string")}
-    return sorted(filter(math.isfinite, found))
+    return sorted(found)
 
 
 def _draw(type_: core.Type, named: list[float], dice: random.Random) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from chatdev.tools.plc.st.core import Constant, Convert, Expression, Scalar, Type, Value
 from chatdev.tools.plc.st.scalars import (
+    GREATEST_REAL,
     LOOSE_INT,
     LOOSE_REAL,
     describe_type,
@@ -140,7 +141,7 @@ def _meet_number(left: Expression, right: Expression, loose: Constant,
                  type_: Scalar) -> tuple[Expression, Expression, Scalar] | None:
     """The number takes the other operand's type; one with a fraction, or too large, makes the other one wider."""
     number = fit_constant(loose, type_)
-    if number is None and type_.kind == "int":
+    if number is None and type_.kind in ("int", "real"):
         number_type = settle(loose).type
         united = unite(number_type, type_) if isinstance(number_type, Scalar) else None
         if united is None:
@@ -156,8 +157,10 @@ def _coerce_number(number: Constant, target: Scalar, scope: Scope, what: str) ->
     constant = fit_constant(number, target)
     if constant is not None:
         return constant
-    if isinstance(number.value, int) and target.kind in ("int", "bits"):
-        low, high = range_of(target)
+    is_whole = isinstance(number.value, int) and target.kind in ("int", "bits")
+    if is_whole or target.kind == "real":
+        greatest = GREATEST_REAL.get(target.bits, 0.0)
+        low, high = range_of(target) if is_whole else (-greatest, greatest)
         raise scope.reject("out-of-range", number.span, value=number.value, type=target.name, low=low, high=high)
     raise _reject_type(number, number.type, target, scope, what)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from math import isfinite
 from typing import Literal
 
 from chatdev.tools.plc.st.core import Array, Constant, Expression, Record, Scalar, Type, Value
@@ -23,6 +24,8 @@ SCALARS = {one.name.lower(): one for one in (
 UNSUPPORTED = frozenset((
     "date", "time_of_day", "tod", "date_and_time", "dt", "ltime", "ldate", "ltod", "ldt", "wstring", "char", "wchar",
     "variant", "any", "any_num", "any_int", "any_real", "any_bit", "lstring", "s5time", "timer", "counter", "void"))
+GREATEST_REAL = {32: 3.4028234663852886e38, 64: 1.7976931348623157e308}
+"""By its bits."""
 LOOSE_INT, LOOSE_REAL = Scalar("ANY_INT", "int", 0), Scalar("ANY_REAL", "real", 0)
 """Of a number without a type of its own. No expression that leaves the checker has one of them."""
 
@@ -72,7 +75,7 @@ def fit_constant(constant: Constant, target: Scalar) -> Constant | None:
     """A number that has no type of its own as one of the type `target`, or nothing where it is none."""
     value = constant.value
     if target.kind == "real":
-        return Constant(round_real(value, target), base_of(target), constant.span)
+        return _fit_real(constant, target)
     if not isinstance(value, int):
         return None
     if target.kind == "bool":
@@ -83,6 +86,12 @@ def fit_constant(constant: Constant, target: Scalar) -> Constant | None:
         return None
     low, high = range_of(target)
     return Constant(value, base_of(target), constant.span) if low <= value <= high else None
+
+
+def _fit_real(constant: Constant, target: Scalar) -> Constant | None:
+    """The nearest REAL or LREAL; nothing for what is beyond the greatest."""
+    number = round_real(constant.value, target)
+    return Constant(number, base_of(target), constant.span) if isfinite(number) else None
 
 
 def settle(expression: Expression) -> Expression:
@@ -101,7 +110,7 @@ def round_real(value: float, type_: Scalar) -> Value:
     if type_.bits != 32:
         return float(value)
     try:
-        return struct.unpack("<f", struct.pack("<f", value))[0]
+        return struct.unpack("<f", struct.pack("<f", float(value)))[0]
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
 

@@ -33,11 +33,6 @@ def test_every_value_is_accepted_and_the_seed_decides() -> None:
                 machine.reset()
 
 
-def test_a_number_that_is_no_integer_of_any_size_is_drawn_for_none() -> None:
-    whole = program("PROGRAM P\nVAR_INPUT n : INT; END_VAR\nVAR r : REAL := 1E39; END_VAR\nEND_PROGRAM")
-    assert len(list(islice(random_inputs(whole), 200))) == 200
-
-
 def test_they_open_a_lock_and_hold_an_input_long_enough() -> None:
     machine = Machine(whole := program(LOCK))
     for row in islice(random_inputs(whole, 1), 1000):
