@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chatdev.cli import eval_dialogues, eval_judge
+from chatdev.cli import eval_dialogues, eval_judge, eval_plc
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import (
     StudyOptions,
@@ -170,5 +170,5 @@ def report(study: str, ledger_url: str, folder: Path | None, form: str, output: 
     return 0
 
 
-for each in (srdd, verilogeval, report, eval_judge.command, eval_dialogues.command):
+for each in (srdd, verilogeval, eval_plc.command, report, eval_judge.command, eval_dialogues.command):
     command.add_command(each)

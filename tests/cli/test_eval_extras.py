@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.chat_server import ChatServer
 
-ARCHIVE = Path(__file__).parents[2] / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
+DATA = Path(__file__).parents[2] / "benchmarks" / "data"
+ARCHIVE = DATA / "verilogeval_v2.tar.gz"
 WITHOUT = """
 import sys
 sys.modules[sys.argv.pop(1)] = None
@@ -19,10 +20,12 @@ main(sys.argv[1:])
 """
 SRDD = ("srdd", "--companies", "single", "--limit", "1")
 VERILOGEVAL = ("verilogeval", "--companies", "single_verilog", "--limit", "1", "--data", str(ARCHIVE))
+PLC = ("plc", "--companies", "single", "--limit", "1", "--data", str(DATA / "plc_simple"))
 
 
 @pytest.mark.parametrize(("package", "command", "extra"), [
     ("pygments", SRDD, "eval"), ("sqlalchemy", SRDD, "eval"), ("pyslang", VERILOGEVAL, "verilog"),
+    ("z3", PLC, "plc"),
 ])
 @pytest.mark.usefixtures("here")
 def test_a_missing_extra_is_named_before_a_model_is_asked(chat_server: ChatServer, package: str,

@@ -61,7 +61,19 @@ VERILOG = ColumnSet(
     statistics=("seconds", "tokens", "tool_calls", "cost"),
     further_statistics=("prompt_tokens", "completion_tokens", "calls"), per="solved")
 
-_COLUMN_SETS = {"verilog": VERILOG}
+PLC = ColumnSet(
+    about="Compiled: our checker finds no error. Verifiable: at least 80 % of the task's properties are decided, or "
+          "hold in the scans that were looked at. Passed: at least 80 % of them are proved, the rule of Agents4PLC. "
+          "Solved: all of them are, no run shows a run-time fault, and inputs and outputs are those asked for. "
+          "Properties about assertions that a program does not have count nowhere. Attempts: programs until the first "
+          "that compiles, where one does. Skeleton: whether the interface alone, without a statement, solves the task.",
+    metrics=("compiled", "verifiable", "passed", "solved"), main="solved",
+    compared=("compiled", "verifiable", "passed", "solved"),
+    statistics=("seconds", "tokens", "calls", "tool_calls", "attempts", "cost"),
+    further_statistics=("prompt_tokens", "completion_tokens", "judging_seconds"), per="solved",
+    divided=(("skeleton", "solved"),))
+
+_COLUMN_SETS = {"verilog": VERILOG, "plc": PLC}
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> ColumnSet:
