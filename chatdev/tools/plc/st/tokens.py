@@ -17,7 +17,7 @@ _WORDS = """
     VAR_GLOBAL VAR_INPUT VAR_IN_OUT VAR_OUTPUT VAR_STAT VAR_TEMP WHILE XOR
 """
 KEYWORDS = frozenset(_WORDS.split())
-_PATTERN = re.compile(r"""
+_PATTERN = re.compile(r"""(?:
     (?P<space>\s++)
   | (?P<name>[^\W\d]\w*+(?!\#) | \#[^\W\d]\w*+ | "[^"\n]+" | \#"[^"\n]+")
   | (?P<assert>//\#ASSERT\b[^\n]*)
@@ -32,7 +32,7 @@ _PATTERN = re.compile(r"""
   | (?P<string>'(?:\$.|[^'$\n])*+')
   | (?P<address>%[A-Z]*\*?\d*(?:\.\d+)*)
   | (?P<wrong>.)
-""", re.VERBOSE | re.IGNORECASE | re.DOTALL)
+)[ \t]*+""", re.VERBOSE | re.IGNORECASE | re.DOTALL)
 MOST_NAME = 128
 """Characters of a name."""
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
@@ -65,7 +65,7 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
     line_start = 1 - column
     for match in _PATTERN.finditer(source):
         kind, start = match.lastgroup, match.start()
-        text = match.group()
+        text = match[kind]  # type: ignore[index]  # without the blanks behind it
         at = start - line_start + 1
         if kind == "name":
             tokens.append(_name(text, line, at, findings))

@@ -1,0 +1,47 @@
+"""The tables of docs/plc.md are those of the results that are kept, and what it claims holds in them."""
+
+from __future__ import annotations
+
+import statistics
+from types import ModuleType
+
+import pytest
+
+from benchmarks.plc import agreement, mutation, reading, references
+from benchmarks.study import read_results
+
+PAGE = agreement.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("study", [agreement, mutation, reading, references],
+                         ids=lambda study: study.__name__.rpartition(".")[2])
+def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
+    assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
+
+
+def test_three_ways_to_run_agree_in_100_000_scans() -> None:
+    results = read_results(agreement.RESULTS)
+    assert (results["differences"], results["scans"] >= 100_000) == ([], True)
+    assert all(results["features"].values())
+
+
+def test_300_mutants_were_tried() -> None:
+    rows = read_results(mutation.RESULTS)["rows"]
+    assert len(rows) >= 300
+    assert sum(row["killed"] for row in rows) > sum(row["killed_by_chance"] for row in rows)
+
+
+def test_nine_of_ten_properties_of_references_are_decided_soon() -> None:
+    rows = [row for row in read_results(references.RESULTS)["tasks"] if not row["broken"]]
+    asked = [one for row in rows for one in row["outcomes"][:row["properties"]]]
+    assert sum(one["verdict"] in references.DECIDED for one in asked) >= 0.9 * len(asked)
+    assert statistics.median(one["seconds"] for one in asked) <= 0.3
+
+
+def test_no_random_run_contradicts_a_verdict() -> None:
+    results = read_results(references.RESULTS)
+    assert [row["task"] for row in (*results["tasks"], *results["own"]) if row.get("contradictions")] == []
+
+
+def test_a_check_of_70_lines_takes_three_milliseconds() -> None:
+    assert read_results(reading.RESULTS)["check"]["mean"] <= 3.0
