@@ -99,7 +99,7 @@ class ExpressionWriter:
     # the ways to make a value of a kind ----------------------------------------------------------------------------
 
     def _ways(self, type_: str) -> list[Callable[[str, int], str]]:
-        common = [self._choose, self._choose]
+        common: list[Callable[[str, int], str]] = [self._choose, self._choose]
         if self.scope.functions.get(type_):
             common += [self._apply, self._apply]
         if self.scope.arrays.get(type_):

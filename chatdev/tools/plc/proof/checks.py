@@ -94,7 +94,7 @@ def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: 
 
 
 @isolate(ProofStopped)
-@_deep_calls()
+@at_work()
 def doubt_properties(interface: str, entry: str, properties: Sequence[Property]) -> tuple[str, ...]:
     """For each property why it is of no use for programs with this interface (a source without statements), or "".
 
@@ -108,7 +108,7 @@ def _find_nonsense(source: str, entry: str, asked: Property) -> str:
     if asked.pattern not in PATTERNS:
         return ""
     try:
-        return _Check(_model(source, entry, None, False), asked, Limits()).find_nonsense()
+        return Check(model_of(source, entry, None, False), asked, Limits()).find_nonsense()
     except (PropertyError, Inexpressible, TooLarge) as error:
         return str(error)
 
@@ -160,7 +160,7 @@ class Check:
 
     def find_nonsense(self) -> str:
         """Why it holds or fails, or is never asked, whatever the values of the variables are; "" if it depends."""
-        step = self._free_step()
+        step = self.free_step()
         if self._holds_freely(step.harm):
             return _UNREACHABLE if PATTERNS[self._asked.pattern].is_goal else _ALWAYS_TRUE
         if self._holds_freely(negate(step.harm)):
