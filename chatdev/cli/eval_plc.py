@@ -19,7 +19,7 @@ from chatdev.errors import MissingProgram
               metavar="FILE_OR_FOLDER",
               help="A file of the Agents4PLC benchmark, a folder of them, or a folder of tasks of your own; may be "
                    "given several times.")
-@click.option("--companies", callback=split_names, required=True,
+@click.option("--companies", callback=split_names, default="single_plc,single_plc_drafts,agents4plc", show_default=True,
               metavar="A,B,C", help="Names or paths of companies.")
 @click.option("--tasks", callback=split_names, metavar="A,B", help="Only these, e.g. v1-E-3,v1-M-5.")
 @click.option("--kinds", callback=split_names, metavar="A,B",

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.errors import ConfigError
-from chatdev.evaluation.agents4plc_judge import judge_skeleton, judge_software, read_answer
+from chatdev.evaluation.agents4plc_judge import judge_skeleton, judge_software
 from chatdev.evaluation.agents4plc_tasks import PlcTask, read_plc_tasks
 from chatdev.evaluation.compile_attempts import Files, count_attempts
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.tasks import Task
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.sanitize import sanitize
+from chatdev.tools.plc.interface import read_answer
 from chatdev.tools.plc.source_check import check_source
 
 _COLUMN_SET = "plc"  # reporting.study_results

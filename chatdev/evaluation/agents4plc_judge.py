@@ -14,17 +14,15 @@ from dataclasses import dataclass
 
 from chatdev.evaluation.agents4plc_tasks import PlcTask
 from chatdev.evaluation.measure import Row
+from chatdev.tools.plc.interface import ANSWER, OUTSIDE, read_answer
 from chatdev.tools.plc.proof.outcome import Outcome, Property
 from chatdev.tools.plc.proof.properties import ASSERTION
 from chatdev.tools.plc.proof.verify import verify
 from chatdev.tools.plc.source_check import EntryVariable, SourceCheck, check_source
 
-ANSWER = "main.st"
-"""Where a program stands that does not stand alone."""
 SECONDS = 5.0
 """What the check of one property may take; all together `verify.TOGETHER` times as much."""
 _SHARE = 0.8  # of the properties, by the paper's rule
-_FACES = ("input", "output", "in_out")
 _NOTHING: Row = {"compiled": 0.0, "verifiable": 0.0, "passed": 0.0, "solved": 0.0, "interface": None,
                  "properties": 0, "trivial": 0, "proved": 0, "violated": 0, "bounded": 0, "unknown": 0, "vacuous": 0,
                  "faults": 0, "open_faults": 0, "verdicts": "", "detail": "", "judging_seconds": 0.0}
@@ -63,16 +61,6 @@ def judge_software(software: Mapping[str, bytes], task: PlcTask) -> Row:
     return {**row, "compiled": 1.0, "judging_seconds": round(time.monotonic() - began, 3)}
 
 
-def read_answer(software: Mapping[str, bytes]) -> str | None:
-    """The text of `main.st`, or of the only file that ends with `.st`; None if there is none, or it is no text."""
-    sources = [path for path in software if path.lower().endswith(".st")]
-    path = ANSWER if ANSWER in software else sources[0] if len(sources) == 1 else None
-    try:
-        return software[path].decode("utf-8") if path else None
-    except UnicodeDecodeError:
-        return None
-
-
 @functools.lru_cache(maxsize=256)
 def judge_skeleton(task: PlcTask) -> str:
     """Whether the interface that the task shows `solves` it as it stands, or `fails`: some properties hold of a program
@@ -108,7 +96,7 @@ def _changes(source: str, checked: SourceCheck, skeleton: SourceCheck, changing:
     """What the program has made of the interface that was asked for: an input that is none any more can take one value
     only, and one that the program writes takes what it likes, so that properties of it hold for no reason."""
     free = {name.lower() for name in changing}
-    wanted = [one for one in skeleton.variables if one.section in _FACES and one.name.lower() not in free]
+    wanted = [one for one in skeleton.variables if one.section in OUTSIDE and one.name.lower() not in free]
     return [*_find_lost(wanted, checked), *_find_overwritten(wanted, source, checked)]
 
 

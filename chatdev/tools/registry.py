@@ -19,6 +19,7 @@ _TOOLS = {
     "plc.keep": "chatdev.tools.plc.keep:keep",
     "plc.properties": "chatdev.tools.plc.requirements:properties",
     "plc.propose": "chatdev.tools.plc.requirements:propose",
+    "plc.report": "chatdev.tools.plc.documents:report",
     "plc.verify": "chatdev.tools.plc.verdicts:verify_answer",
     "retrieval.search": "chatdev.tools.retrieval.search:search",
     "software.compiles": "chatdev.tools.software.static:compiles",

@@ -77,6 +77,12 @@ def test_a_syntax_error_then_a_violation_are_mended_by_advice(chat_server: ChatS
     assert said_in(chat_server, "planning") == ""
     assert run.values["verdict"]["verdicts"] == {"PROVED": 8}
     assert run.values["kept"] == {"program": True, "patch": True, "problem": ""}
+    papers = {name: (run.folder / "run" / name).read_text(encoding="utf-8")
+              for name in (*run.values["documents"]["documents"], "simulation.svg")}
+    assert "Stop wins over Start." in papers["verification.html"]
+    assert "PROVED" in papers["verification.md"]
+    assert "Motor" in papers["simulation.svg"]
+    assert "simulation.svg" in (run.folder / "run" / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.tool

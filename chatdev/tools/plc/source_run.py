@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from chatdev.isolation.isolate import isolate
 from chatdev.tools.plc.simulation.column import columns_of
 from chatdev.tools.plc.simulation.layout import TooDeep
 from chatdev.tools.plc.simulation.machine import BrokenAssert
+from chatdev.tools.plc.simulation.random_inputs import random_inputs
 from chatdev.tools.plc.simulation.trace import (
     CYCLE,
     MOST_ROWS,
@@ -22,7 +24,7 @@ from chatdev.tools.plc.simulation.trace import (
 )
 from chatdev.tools.plc.simulation.values import WrongValue
 from chatdev.tools.plc.source_check import SourceRefused, readable_program
-from chatdev.tools.plc.st.core import Span
+from chatdev.tools.plc.st.core import Program, Span
 
 DEFAULT_CYCLES = 20
 """Scans of a run that nobody gives inputs or a length to."""
@@ -77,9 +79,27 @@ def simulate_source(source: str, entry: str | None = None, inputs: str = "", cyc
     given = read_trace(inputs, program) if inputs.strip() else Trace((), ((),) * (cycles or DEFAULT_CYCLES))
     given = _lengthen(given, cycles)
     try:
-        replay = run_trace(program, given, cycle_ms, initial)
+        return _run(program, given, cycle_ms, initial)
     except TooDeep as error:
         raise SourceRefused(str(error)) from None
+
+
+@isolate(SourceRefused)
+def simulate_at_random(source: str, entry: str | None, cycles: int, cycle_ms: int = 100, seed: int = 0) -> SourceRun:
+    """The same with random inputs (`simulation/random_inputs.py`). Raises SourceRefused."""
+    program = readable_program(source, entry)
+    columns = tuple(column for column in columns_of(program) if column.is_input)
+    drawn = islice(random_inputs(program, seed), cycles)
+    given = Trace(columns, tuple(tuple(column.read(values) for column in columns) for values in drawn))
+    try:
+        return _run(program, given, cycle_ms, None)
+    except TooDeep as error:
+        raise SourceRefused(str(error)) from None
+
+
+def _run(program: Program, given: Trace, cycle_ms: int, initial: Mapping[str, Any] | None) -> SourceRun:
+    """Raises TooDeep, and WrongValue for initial values that do not fit."""
+    replay = run_trace(program, given, cycle_ms, initial)
     fault = replay.fault
     outputs = tuple(one.name for one in program.entry.of_section("output"))
     return SourceRun(replay.trace(columns_of(program)), outputs, _milliseconds(given, cycle_ms)[:len(replay.states)],
