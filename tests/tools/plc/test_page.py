@@ -43,5 +43,6 @@ def test_no_random_run_contradicts_a_verdict() -> None:
     assert [row["task"] for row in (*results["tasks"], *results["own"]) if row.get("contradictions")] == []
 
 
-def test_a_check_of_70_lines_takes_three_milliseconds() -> None:
-    assert read_results(reading.RESULTS)["check"]["mean"] <= 3.0
+def test_a_check_takes_little_more_than_a_compiler_in_c() -> None:
+    results = read_results(reading.RESULTS)
+    assert results["check"]["mean"] <= 3.5 * results[reading.YARDSTICK]["mean"]

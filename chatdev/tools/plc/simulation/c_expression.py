@@ -199,10 +199,11 @@ class CExpressions:
         return f"({type_})({text(call.type, operands)})"
 
     def _apply(self, call: core.Apply) -> str:
+        """Called in a line of its own, as a fault within it comes before those of what stands behind it."""
         inputs = self._data.program.routines[call.routine].of_section("input")
         codes = [self.guard(self.write(operand), variable.type, call.span)
                  for operand, variable in zip(call.operands, inputs, strict=True)]
-        return f"{self._data.routine(call.routine)}({', '.join(codes)})"
+        return self._lines.keep(self._data.type(call.type), f"{self._data.routine(call.routine)}({', '.join(codes)})")
 
     _WRITERS: Mapping[type, Callable[..., str]] = {
         core.Constant: _constant, core.Place: place, core.Bit: _bit, core.Operation: _operation,

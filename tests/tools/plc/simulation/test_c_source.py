@@ -61,6 +61,16 @@ def test_compiled_c_does_what_the_machine_does(source: str, tmp_path: Path) -> N
         assert all(map(is_same, one.values, other.values)), (number, rows[number])
 
 
+def test_the_first_fault_of_a_statement_ends_the_scan(tmp_path: Path) -> None:
+    """Even where it is within a function that stands before another one."""
+    whole = program("FUNCTION share : INT\nVAR_INPUT x : INT; END_VAR\nshare := 10 / x;\nEND_FUNCTION\n"
+                    "FUNCTION_BLOCK Main\nVAR_INPUT a, b : INT; END_VAR\nVAR c : INT; END_VAR\n"
+                    "c := share(a) / b;\nEND_FUNCTION_BLOCK")
+    rows = [(1, [0, 0]), (1, [1, 0]), (1, [5, 2])]
+    assert CompiledProgram(whole, tmp_path).run(rows) == run_in_python(whole, columns_of(whole), rows) == [
+        Scan(fault="3:10"), Scan(fault="8:6"), Scan((5, 2, 1))]
+
+
 def test_every_standard_function_is_said_in_c() -> None:
     assert FUNCTION_TEXTS.keys() == STANDARD.keys()
     assert not [name for name in STANDARD if f"{name}(" not in FUNCTIONS]
