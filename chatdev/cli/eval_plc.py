@@ -21,6 +21,8 @@ from chatdev.errors import MissingProgram
                    "given several times.")
 @click.option("--companies", callback=split_names, default="single_plc,single_plc_drafts,agents4plc", show_default=True,
               metavar="A,B,C", help="Names or paths of companies.")
+@click.option("--ablations", is_flag=True,
+              help="Also each company without retrieval, hints on syntax, example program, or advice by patches.")
 @click.option("--tasks", callback=split_names, metavar="A,B", help="Only these, e.g. v1-E-3,v1-M-5.")
 @click.option("--kinds", callback=split_names, metavar="A,B",
               help="Only tasks of these kinds: names of files, e.g. easy, or own.")
@@ -47,10 +49,11 @@ def _plan(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
     from chatdev.evaluation.agents4plc import Agents4Plc
     from chatdev.evaluation.study import Conditions
     from chatdev.evaluation.tasks import Selection
-    from chatdev.evaluation.variants import variants
+    from chatdev.evaluation.variants import add_help_ablations, variants
 
     data = Agents4Plc(tuple(path.absolute() for path in given["data"]), given["give_properties"])
-    chosen = variants_by_name(options.only, variants(given["companies"], models=options.models, sets=options.sets))
+    found = variants(given["companies"], models=options.models, sets=options.sets)
+    chosen = variants_by_name(options.only, add_help_ablations(found) if given["ablations"] else found)
     named = [data.task(name).name for name in given["tasks"]]
     tasks = [task for task in data.tasks() if not named or task.name in named]
     tasks = Selection(given["kinds"], (), False, given["limit"], given["seed"]).select(tasks)

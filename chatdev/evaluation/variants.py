@@ -23,7 +23,8 @@ STAGES = {"coding": "up to coding", "code_completion": "up to completion", "code
 
 REVIEW = "code_review"
 TRACE = "verilog.trace"
-
+RETRIEVAL, SWITCHES = "retrieval", ("hints", "example", "patches")
+"""A phase, and inputs that `no` switches off: the ablations of Agents4PLC (arXiv 2410.14209, table II)."""
 
 MODEL_SIGN = " · "
 """Stands between what a variant is called and its model."""
@@ -173,6 +174,22 @@ def _tracing_ablation(variant: Variant) -> Iterator[Variant]:
         yield _with_tools(variant, "without tracing", using)
     elif able:
         yield _with_tools(variant, "with tracing", able)
+
+
+def add_help_ablations(found: Iterable[Variant]) -> list[Variant]:
+    """Each variant, followed by the same one without each of the helps of Agents4PLC that it has."""
+    return [each for variant in found for each in (variant, *_help_ablations(variant))]
+
+
+def _help_ablations(variant: Variant) -> Iterator[Variant]:
+    company, model = variant.load().config, variant.name.removeprefix(variant.short_name)
+    if RETRIEVAL in company.phases:
+        yield replace(variant, name=f"{variant.short_name} without {RETRIEVAL}{model}",
+                      without=(*variant.without, RETRIEVAL))
+    for name in SWITCHES:
+        if name in company.inputs:
+            yield replace(variant, name=f"{variant.short_name} without {name}{model}",
+                          sets=(*variant.sets, f"inputs.{name}.default=no"))
 
 
 def _without_trace(tools: Sequence[str]) -> list[str]:

@@ -11,6 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
+from chatdev.config.step_kinds import PhaseStep
+from chatdev.config.steps import walk
+from chatdev.evaluation.variants import add_help_ablations, variants
 from tests.support.chat_server import ChatServer, Received
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data" / "plc_simple"
@@ -97,3 +100,15 @@ def test_data_that_is_none_is_refused_before_anything_is_paid(chat_server: ChatS
     done = evaluated(chat_server, tmp_path, "--data", str(tmp_path / "easy.jsonl"))
     assert (done.exit_code, chat_server.requests) == (2, [])
     assert "easy.jsonl" in done.output
+
+
+def test_the_ablations_are_those_of_the_paper() -> None:
+    found = add_help_ablations(variants(["single_plc", "agents4plc"], models=["m"]))
+    assert [variant.name for variant in found] == [
+        "single_plc · m", "agents4plc · m", *(f"agents4plc without {name} · m"
+                                              for name in ("retrieval", "hints", "example", "patches"))]
+    companies = {variant.short_name: variant.load().config for variant in found}
+    steps = {name: [step.phase for _, step in walk(company.chain) if isinstance(step, PhaseStep)]
+             for name, company in companies.items()}
+    assert [name for name in steps["agents4plc"] if name not in steps["agents4plc without retrieval"]] == ["retrieval"]
+    assert companies["agents4plc without hints"].inputs["hints"].default == "no"
