@@ -24,7 +24,7 @@ NEVER = 9.0
 _SMALL = 6_000
 _BRIEF = 0.04  # seconds of a processor for the longest text; what takes less has no measurable exponent
 _LONG = 6.0  # what takes more is not tried at a greater size
-_REPEATS = 3
+_REPEATS = 6
 
 
 @dataclass(frozen=True, slots=True)
