@@ -23,6 +23,7 @@ from chatdev.cli.plc_output import (
     as_json,
     check_data,
     diagnostic_lines,
+    mended_lines,
     proof_data,
     run_data,
     run_problems,
@@ -50,15 +51,20 @@ def command() -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @entry_option
 @with_option
+@click.option("--fix", "mends", is_flag=True,
+              help="First mend in FILE what is certainly meant otherwise: a missing `;`, `=` for `:=`, an END_ that ends "
+                   "nothing.")
 @form_options
 @report_outcome
-def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...], form: str) -> int:
+def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...], mends: bool, form: str) -> int:
     """Say what is wrong in each FILE, as `file:line:column: error: …`. Exits with 1 if there are errors; warnings are
     none."""
     from chatdev.tools.plc.report.sarif import check_sarif
     from chatdev.tools.plc.source_check import check_source
 
     sources = {file: read_text_file(file, "program") for file in files}
+    if mends:
+        sources = {file: _mend(file, source, entry) for file, source in sources.items()}
     checks = {file: check_source(source, entry) for file, source in sources.items()}
     if compilers:
         _ask_compilers(compilers, sources, checks)
@@ -70,6 +76,18 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
         for file, one in checks.items():
             _show_check(file, one, diagnostic_lines(file, one))
     return 1 if any(one.errors for one in checks.values()) else 0
+
+
+def _mend(file: Path, source: str, entry: str | None) -> str:
+    """Mend a file, and say on standard error what was mended."""
+    from chatdev.tools.plc.source_check import mend_source
+
+    found = mend_source(source, entry)
+    if found.source != source:
+        write_file(file, found.source)
+    for line in mended_lines(file, found.mended):
+        click.echo(sanitize(line), err=True)
+    return found.source
 
 
 def _ask_compilers(names: Sequence[str], sources: Mapping[Path, str], checks: dict[Path, SourceCheck]) -> None:

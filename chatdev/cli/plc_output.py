@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,11 @@ def diagnostic_lines(file: Path, check: SourceCheck) -> list[str]:
     """A line for each diagnostic, which editors and CI find the place by."""
     return [f"{file}:{one.span.line}:{one.span.column}: {one.severity}: {one.message}"
             f"{f' ({one.hint})' if one.hint else ''}" for one in check.diagnostics]
+
+
+def mended_lines(file: Path, mended: Sequence[Diagnostic]) -> list[str]:
+    """A line for each diagnostic that was mended."""
+    return [f"{file}:{one.span.line}:{one.span.column}: mended: {one.message}" for one in mended]
 
 
 def check_data(file: Path, check: SourceCheck) -> dict[str, Any]:
@@ -73,4 +78,4 @@ def run_problems(file: Path, seen: SourceRun) -> Iterator[str]:
 def _diagnostic(one: Diagnostic) -> dict[str, Any]:
     return {"line": one.span.line, "column": one.span.column, "end_line": one.span.end_line,
             "end_column": one.span.end_column, "severity": one.severity, "code": one.code, "message": one.message,
-            "hint": one.hint}
+            "hint": one.hint, "fix": asdict(one.fix) if one.fix else None}

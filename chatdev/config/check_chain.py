@@ -105,7 +105,7 @@ class _Walk:
             self.report((*path, "fresh"), "a phase that writes the software anew needs a `guard`, by which the new one "
                         f"is compared with what was there; give {step.phase!r} one, or leave this key out")
         self.need(phase.reads, ("phases", step.phase, "reads"), before)
-        for tool in (phase.feedback, phase.guard):
+        for tool in (phase.feedback, phase.guard, phase.mends):
             if self.tools and tool is not None and tool in self.tools:
                 self.need(self.tools[tool].reads, path, before | {phase.writes}, f"its tool {tool} ")
 

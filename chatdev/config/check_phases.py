@@ -60,6 +60,11 @@ def _concluding(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
 def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
     yield from unknown_tool(phase.feedback, tools, (*path, "feedback"))
     yield from unknown_tool(phase.guard, tools, (*path, "guard"))
+    yield from unknown_tool(phase.mends, tools, (*path, "mends"))
+    if phase.mends and phase.writes != "software":
+        yield Mistake((*path, "mends"), "files are mended, and the phase delivers none; leave this key out")
+    elif phase.mends and tools and phase.mends in tools and not tools[phase.mends].writes_files:
+        yield Mistake((*path, "mends"), f"the tool {phase.mends} makes no files; name one that does")
     if phase.drafts != 1 and not (phase.feedback or phase.guard):
         yield Mistake((*path, "drafts"), "drafts are chosen by the verdict of a tool, and the phase has none; add "
                       "`guard: TOOL` or `feedback: TOOL`, or leave this key out")

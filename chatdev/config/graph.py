@@ -39,7 +39,8 @@ def _label(company: CompanyConfig, step: Step) -> str:
 def _pair(company: CompanyConfig, name: str) -> str:
     phase = company.phases[name]
     titles = [company.roles[role].title for role in (phase.instructor, phase.assistant) if role is not None]
-    tools = ", ".join(f"{use}: {tool}" for use, tool in (("feedback", phase.feedback), ("guard", phase.guard)) if tool)
+    uses = {"mends": phase.mends, "feedback": phase.feedback, "guard": phase.guard}
+    tools = ", ".join(f"{use}: {tool}" for use, tool in uses.items() if tool)
     return f"{' ⇄ '.join(titles)} → {phase.solution.as_file or phase.writes}{f'   ({tools})' if tools else ''}"
 
 

@@ -132,6 +132,8 @@ class Phase(StrictModel):
     guard: str | None = None
     """Tool that only protects: a delivery that is worse by it than the one before is not kept. The pair reads its
     report, too."""
+    mends: str | None = None
+    """files: tool that puts right in a delivery what needs no thought, before anything judges it."""
     drafts: Drafts = 1
     """How often the assistant's first delivery is drawn; the best one by `guard`, else by `feedback`, is kept. `model`:
     as often as the profile of the assistant's model says."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from chatdev.config.phases import Phase
 from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, RunContext, State
 from chatdev.engine.target import Acceptance, Target, target_of
-from chatdev.engine.tool_use import ToolRequest, call_tool, fingerprint
+from chatdev.engine.tool_use import ToolRequest, call_tool, changed_by, fingerprint
 from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
@@ -73,6 +73,7 @@ class Deliveries:
     guard: Verdict | None = field(init=False, default=None)
     _versions: list[tuple[float, Files]] = field(init=False, default_factory=list)
     _judged: dict[tuple[str, str], Verdict] = field(init=False, default_factory=dict)
+    _mended: dict[str, Files] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.target = target_of(self.phase, self.state, anew=self.anew)
@@ -100,7 +101,7 @@ class Deliveries:
     async def receive(self, body: str, place: Place) -> ResponseOutcome:
         """Parse a response; keep it as a delivery, or say why not."""
         try:
-            delivery = parse_solution(self.phase.solution, body, self.target.base)
+            delivery = await self._read(body, place)
         except Unreadable as error:
             return ResponseOutcome("unreadable", self._words(error))
         if objections := self._objections(delivery):
@@ -116,7 +117,7 @@ class Deliveries:
     async def assess(self, body: str, place: Place) -> Assessment:
         """What a response is worth as a draft; nothing of it is kept but the verdict."""
         try:
-            delivery = parse_solution(self.phase.solution, body, self.target.base)
+            delivery = await self._read(body, place)
         except Unreadable as error:
             return Assessment(problem=self._words(error), is_readable=False)
         if objections := self._objections(delivery):
@@ -154,6 +155,28 @@ class Deliveries:
                 reason = f"{self.place}: back to the best version by {self.phase.feedback}"
                 await self.state.set_software(software, reason)
         await self.target.close(ending, self.place)
+
+    async def _read(self, body: str, place: Place) -> Any:
+        """The delivery that a response means, mended where the phase has a tool for that. Raises Unreadable."""
+        delivery = parse_solution(self.phase.solution, body, self.target.base)
+        tool, key = self.phase.mends, ""
+        if not tool or not delivery.written:
+            return delivery
+        if (key := fingerprint(delivery.software)) not in self._mended:
+            self._mended[key] = await self._mend(tool, delivery.software, place.at("mend"))
+        software, base = self._mended[key], self.target.base
+        return replace(delivery, software=software,
+                       written=tuple(path for path in delivery.written if software[path] != base.get(path)))
+
+    async def _mend(self, tool: str, software: Files, place: Place) -> Files:
+        """The software as the tool mends it; as it is, where the tool crashes."""
+        state = replace(self.state, software=software)
+        try:
+            return changed_by(tool, await call_tool(self.context, state, place, ToolRequest(tool)), software)
+        except ToolCrashed:
+            return software
+        except ToolError as error:
+            raise error.at(place) from None
 
     async def _accept(self, delivery: Any, feedback: Verdict | None, guard: Verdict | None,
                       place: Place) -> Acceptance:

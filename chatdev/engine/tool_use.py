@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chatdev.engine.activity import ActivityResult, ToolFailed, ToolReturned, digest
-from chatdev.engine.context import TOOL_LOG, RunContext, State
+from chatdev.engine.context import TOOL_LOG, Files, RunContext, State
 from chatdev.engine.stop import SAME_CALLS, LoopDetector
-from chatdev.errors import JournalError, MissingProgram, ToolCrashed, ToolError
+from chatdev.errors import JournalError, MissingProgram, ToolCrashed, ToolError, UnsafePath
 from chatdev.events import Noted, ToolCalled
 from chatdev.llm.base import Message, ToolCall, ToolSpec
 from chatdev.place import Place
 from chatdev.plain_values import encodable_text, load_json
+from chatdev.workspace.snapshot import safe_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,18 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
                                     performed.replayed))
             return value
     raise JournalError(f"{place} is a call of {name}, and the journal holds another result for it; it is damaged")
+
+
+def changed_by(tool: str, result: Any, software: Files) -> Files:
+    """The software with what a tool that writes files has made of it: `files` of its result, texts under their paths.
+    Raises ToolError for a result of another form, and for a path that leaves the software."""
+    files = result.get("files") if isinstance(result, dict) else None
+    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+        raise ToolError(f"{tool} gives no files; a tool that writes the software returns {{\"files\": {{path: text}}}}")
+    try:
+        return {**software, **{safe_path(path): text.encode() for path, text in files.items()}}
+    except UnsafePath as error:
+        raise ToolError(f"{tool} writes outside of the software: {error}") from None
 
 
 def fingerprint(software: Mapping[str, bytes]) -> str:

@@ -17,6 +17,7 @@ _TOOLS = {
     "plc.interface": "chatdev.tools.plc.interface:interface",
     "plc.judge": "chatdev.tools.plc.verdicts:judge",
     "plc.keep": "chatdev.tools.plc.keep:keep",
+    "plc.mend": "chatdev.tools.plc.mend:mend",
     "plc.properties": "chatdev.tools.plc.requirements:properties",
     "plc.propose": "chatdev.tools.plc.requirements:propose",
     "plc.report": "chatdev.tools.plc.documents:report",

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
+from chatdev.events import Event, ToolCalled
 from chatdev.paths import bundled_folder
 from tests.support.chat_server import ChatServer, Received
 
@@ -18,7 +19,8 @@ EXAMPLE = bundled_folder("company_config") / "agents4plc" / "examples" / "motor_
 TASK = (EXAMPLE / "requirement.md").read_text(encoding="utf-8")
 RIGHT = (EXAMPLE / "solution.st").read_text(encoding="utf-8")
 INTERFACE = RIGHT[:RIGHT.index("VAR CONSTANT")] + "END_FUNCTION_BLOCK\n"
-UNCOMPILED = RIGHT.replace("Tripped := FALSE;", "Tripped := FALSE")
+UNCOMPILED = RIGHT.replace("Tripped := FALSE;\nEND_IF;", "Tripped := FALSE;")
+HASTY = RIGHT.replace("Tripped := FALSE;", "Tripped = FALSE") + "END_MODULE\n"
 VIOLATING = RIGHT.replace(" AND NOT Stop", "")
 OTHERWISE = RIGHT.replace("Voltage <= Highest", "Voltage < Highest").replace(" AND NOT Stop", "")
 PLANS = [{"approach": "one rung for each output", "steps": ["VoltageOk", "Tripped", "Motor"]},
@@ -64,14 +66,14 @@ def test_a_syntax_error_then_a_violation_are_mended_by_advice(chat_server: ChatS
     """The compiler's message, then the counterexample, stand before the debugging agent."""
     run = build(chat_server, tmp_path / "warehouse", {
         "drafting": program(UNCOMPILED),
-        "debugging#1/round-1/instructor": "LINE: 23 FAULT: no ; PATCH: Tripped := FALSE;",
+        "debugging#1/round-1/instructor": "LINE: 23 FAULT: IF is not closed PATCH: Tripped := FALSE; END_IF;",
         "debugging#1/round-1/assistant": program(VIOLATING),
         "debugging#1/round-2/instructor": "LINE: 26 FAULT: Stop is not asked for PATCH: Motor := …",
         "debugging#1/round-2/assistant": program(RIGHT)})
     assert run.success, run.reason
     assert run.software.text("main.st") == RIGHT
     told = said_in(chat_server, "debugging")
-    assert re.search(r"main.st:23:\d+: missing ';' after", told)
+    assert re.search(r"main.st:\d+:\d+: expected END_IF, found 'END_FUNCTION_BLOCK'", told)
     assert "VIOLATED: Stop wins over Start." in told
     assert re.search(r"scan 1 \(after \d+ ms\): Start = TRUE, Stop = TRUE", told)
     assert said_in(chat_server, "planning") == ""
@@ -83,6 +85,16 @@ def test_a_syntax_error_then_a_violation_are_mended_by_advice(chat_server: ChatS
     assert "PROVED" in papers["verification.md"]
     assert "Motor" in papers["simulation.svg"]
     assert "simulation.svg" in (run.folder / "run" / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.tool
+def test_slips_are_mended_without_asking_anybody(chat_server: ChatServer, tmp_path: Path) -> None:
+    events: list[Event] = []
+    run = build(chat_server, tmp_path / "warehouse", {"drafting": program(HASTY)}, on_event=events.append)
+    assert run.success, run.reason
+    assert run.software.text("main.st") == RIGHT + "\n"
+    (mended,) = [event.summary for event in events if isinstance(event, ToolCalled) and event.tool == "plc.mend"]
+    assert "main.st:23:13: expected ':=' (assignment); '=' is the comparison" in mended
 
 
 @pytest.mark.tool

@@ -15,6 +15,10 @@ from tests.config.tiny import loaded, refused, tiny
     ("{instructor: bos}", "instructor: there is no role 'bos'; did you mean 'boss'? known: boss, coder"),
     ("{assistant: nobody}", "assistant: there is no role 'nobody'; known: boss, coder"),
     ("{feedback: software.rn}", "feedback: there is no tool 'software.rn'; did you mean 'software.run'?"),
+    ("{mends: x}", "mends: there is no tool 'x'; known: docs.find, docs.make, docs.read, software.run"),
+    ("{mends: docs.find}", "mends: the tool docs.find makes no files; name one that does"),
+    ("{mends: docs.make, writes: plan, solution: {form: text}}",
+     "mends: files are mended, and the phase delivers none; leave this key out"),
     ("{guard: x}", "guard: there is no tool 'x'; known: docs.find, docs.make, docs.read, software.run"),
     ("{feedback: null, drafts: 4}", "drafts: drafts are chosen by the verdict of a tool, and the phase has none; add "
                                     "`guard: TOOL` or `feedback: TOOL`"),

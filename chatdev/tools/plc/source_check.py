@@ -11,6 +11,7 @@ from chatdev.tools.plc.proof.outcome import Property
 from chatdev.tools.plc.simulation.layout import all_variables
 from chatdev.tools.plc.st.core import Assert, Branch, Loop, Program, Section, Span, Statement
 from chatdev.tools.plc.st.diagnostics import Diagnostic
+from chatdev.tools.plc.st.mend import mend_text
 from chatdev.tools.plc.st.reading import read_condition, read_program
 from chatdev.tools.plc.st.scalars import describe_type
 
@@ -56,6 +57,22 @@ def check_source(source: str, entry: str | None = None) -> SourceCheck:
         return SourceCheck("", (Diagnostic("error", "refused", str(refused), _WHOLE),))
 
 
+@dataclass(frozen=True, slots=True)
+class MendedSource:
+    """A source in which everything is mended that needs no thought, and the findings that were so."""
+
+    source: str
+    mended: tuple[Diagnostic, ...] = ()
+
+
+def mend_source(source: str, entry: str | None = None) -> MendedSource:
+    """Mend a source (see `st/mend.py`). One that takes too long to read, or too much memory, stays as it is."""
+    try:
+        return _mend(source, entry)
+    except SourceRefused:
+        return MendedSource(source)
+
+
 @isolate(SourceRefused)
 def find_unreadable(source: str, entry: str | None, properties: Sequence[Property]) -> dict[str, str]:
     """What is wrong with the conditions of properties, by the number of the property (from 1, as text): unknown
@@ -76,6 +93,11 @@ def readable_program(source: str, entry: str | None) -> Program:
         first = next(one for one in reading.diagnostics if one.severity == "error")
         raise SourceRefused(f"the program has errors, the first one at {first.span}: {first.message}")
     return reading.program
+
+
+@isolate(SourceRefused)
+def _mend(source: str, entry: str | None) -> MendedSource:
+    return MendedSource(*mend_text(source, entry))
 
 
 @isolate(SourceRefused)

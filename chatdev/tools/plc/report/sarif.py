@@ -12,6 +12,7 @@ from chatdev.tools.plc.report.wording import describe_property, describe_vacuity
 from chatdev.tools.plc.source_check import SourceCheck
 from chatdev.tools.plc.source_proof import SourceProof
 from chatdev.tools.plc.st.core import Span
+from chatdev.tools.plc.st.diagnostics import Fix
 from chatdev.version import __version__
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -41,7 +42,7 @@ def _log(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
 def _diagnostics(file: Path, check: SourceCheck) -> Iterator[dict[str, Any]]:
     for one in check.diagnostics:
         text = f"{one.message} ({one.hint})" if one.hint else one.message
-        yield _result(one.code, ("fail", one.severity), text, file, one.span)
+        yield _result(one.code, ("fail", one.severity), text, file, one.span) | _fixes(file, one.fix)
 
 
 def _verdict(file: Path, outcome: Outcome) -> dict[str, Any]:
@@ -62,6 +63,16 @@ def _result(rule: str, kind: tuple[str, str], text: str, file: Path, span: Span)
     place = {"artifactLocation": {"uri": _uri(file)}, "region": region}
     return {"ruleId": rule, "kind": kind[0], "level": kind[1], "message": {"text": show_safely(text)},
             "locations": [{"physicalLocation": place}]}
+
+
+def _fixes(file: Path, fix: Fix | None) -> dict[str, Any]:
+    """What an editor may offer to do; nothing where there is no certain remedy."""
+    if fix is None:
+        return {}
+    region = {"startLine": fix.line, "startColumn": fix.column, "endLine": fix.end_line, "endColumn": fix.end_column}
+    change = {"artifactLocation": {"uri": _uri(file)},
+              "replacements": [{"deletedRegion": region, "insertedContent": {"text": fix.text}}]}
+    return {"fixes": [{"artifactChanges": [change]}]}
 
 
 def _uri(file: Path) -> str:

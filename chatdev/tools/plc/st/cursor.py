@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from chatdev.tools.plc.st.core import Span
-from chatdev.tools.plc.st.diagnostics import Findings
+from chatdev.tools.plc.st.diagnostics import Findings, Fix
 from chatdev.tools.plc.st.tokens import Token
 
 MOST_NESTING = 100
@@ -145,7 +145,9 @@ class Cursor:
             return
         token = self.token
         if token.kind == "end" or token.line > self.previous.line or token.key in BOUNDARIES:
-            self.findings.report("missing-semicolon", self.behind(), after=f"'{self.previous.text[:40]}'", what=what)
+            place = self.behind()
+            self.findings.report("missing-semicolon", place, Fix.before(place, ";"),
+                                 after=f"'{self.previous.text[:40]}'", what=what)
             return
         self.findings.report("unexpected", token.span, found=self.describe(), what=what, key=token.key)
         self.skip_statement()

@@ -24,14 +24,38 @@ _MOST_COMPARED = 300  # names, with one that nothing has
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A change of the text that certainly mends a finding: from `line`, `column` up to the place before `end_line`,
+    `end_column` stands `text` then. An insertion begins where it ends."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+    @classmethod
+    def instead(cls, span: Span, text: str) -> Fix:
+        """The text in the place of what the span covers."""
+        return cls(span.line, span.column, span.end_line, span.end_column + 1, text)
+
+    @classmethod
+    def before(cls, span: Span, text: str) -> Fix:
+        """The text in front of the span."""
+        return cls(span.line, span.column, span.line, span.column, text)
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `code` names its sentence in `messages.yaml`; `hint` is the remedy, or empty."""
+    """One finding. `code` names its sentence in `messages.yaml`; `hint` is the remedy, or empty; `fix` is the remedy
+    that needs no thought, where there is one."""
 
     severity: Severity
     code: str
     message: str
     span: Span
     hint: str = ""
+    fix: Fix | None = None
 
 
 class TooManyErrors(Exception):
@@ -48,7 +72,7 @@ class Findings:
         self._unreadable: set[int] = set()
         self._errors = 0
 
-    def report(self, code: str, span: Span, /, **facts: Any) -> None:
+    def report(self, code: str, span: Span, fix: Fix | None = None, /, **facts: Any) -> None:
         """Add the finding `code`; the facts go into its sentence. The same one at the same place counts once."""
         if span.line in self._unreadable:
             return
@@ -62,7 +86,7 @@ class Findings:
                 raise TooManyErrors
             self._errors += 1
         self._found[place] = Diagnostic(severity, code, _render(row["says"], facts), span,
-                                        _render(row.get("hint", ""), facts))
+                                        _render(row.get("hint", ""), facts), fix)
         if row.get("last"):
             raise TooManyErrors
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chatdev.tools.plc.st.core import Span, Value
 from chatdev.tools.plc.st.cursor import MOST_NESTING, Cursor, SyntaxStop
+from chatdev.tools.plc.st.diagnostics import Fix
 from chatdev.tools.plc.st.literals import BadLiteral, read_number, read_string, read_time, read_typed
 from chatdev.tools.plc.st.syntax import Argument, Binary, Invocation, Literal, Member, Name, Node, Subscript, Unary
 from chatdev.tools.plc.st.tokens import KEYWORDS, Token
@@ -27,7 +28,8 @@ def parse_expression(cursor: Cursor, rank: int = 0) -> Node:
             break
         sign = cursor.take()
         if sign.key in _FOREIGN and not cursor.allows_foreign:
-            cursor.findings.report("foreign-operator", sign.span, found=sign.key, right=found[1])
+            fix = Fix.instead(sign.span, found[1]) if sign.key != "-->" else None
+            cursor.findings.report("foreign-operator", sign.span, fix, found=sign.key, right=found[1])
         count += 1
         if count > MOST_NESTING:
             raise cursor.stop("too-deep", most=MOST_NESTING)

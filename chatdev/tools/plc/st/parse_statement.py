@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatdev.tools.plc.st.cursor import BOUNDARIES, CLOSING_WORDS, INNER_ENDS, Cursor, SyntaxStop
+from chatdev.tools.plc.st.diagnostics import Fix
 from chatdev.tools.plc.st.parse_assertion import parse_assertion
 from chatdev.tools.plc.st.parse_expression import parse_expression, parse_place, take_name
 from chatdev.tools.plc.st.syntax import (
@@ -84,7 +85,7 @@ def _parse_simple(cursor: Cursor) -> Step:
     sign = cursor.token
     if sign.key == ":=" or sign.key == "=":
         if sign.key == "=":
-            cursor.findings.report("equals-assigns", sign.span)
+            cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
         cursor.take()
         value = parse_expression(cursor)
         cursor.finish_statement("an expression")
@@ -94,8 +95,10 @@ def _parse_simple(cursor: Cursor) -> Step:
         return CallStatement(target, target.span)
     if sign.key == ":":
         raise cursor.stop("colon-assigns")
-    cursor.findings.report("half-statement", target.span, found=cursor.describe(), name=cursor.previous.text,
-                           end=sign.key == ";" or sign.line > cursor.previous.line,
+    is_end = sign.key == ";" or sign.line > cursor.previous.line
+    begins = is_end and isinstance(target, Name) and target.key.startswith("begin")  # what other languages have there
+    cursor.findings.report("half-statement", target.span, Fix.instead(target.span, "") if begins else None,
+                           found=cursor.describe(), name=cursor.previous.text, end=is_end,
                            sign=sign.key if cursor.ahead().key in ("=", sign.key) else "")
     raise SyntaxStop
 
@@ -109,7 +112,7 @@ def _parse_header(cursor: Cursor, opener: Token, *ends: str) -> Node | None:
         if not cursor.skip_to(*ends):
             return None
     if cursor.token.key == ":=":
-        cursor.findings.report("assigns-in-condition", cursor.token.span)
+        cursor.findings.report("assigns-in-condition", cursor.token.span, Fix.instead(cursor.token.span, "="))
         condition = None
         if not cursor.skip_to(*ends):
             return None
@@ -223,7 +226,8 @@ def _parse_range(cursor: Cursor) -> tuple[Name, Node, Node, Node | None]:
         raise cursor.stop("expected", expected="the name of a variable", after="FOR")
     variable = take_name(cursor)
     if cursor.token.key == "=":
-        cursor.findings.report("equals-assigns", cursor.take().span)
+        sign = cursor.take()
+        cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
     else:
         cursor.expect(":=", "the variable of FOR")
     start = parse_expression(cursor)

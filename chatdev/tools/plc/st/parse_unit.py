@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from chatdev.tools.plc.st.core import Section
-from chatdev.tools.plc.st.cursor import SECTION_WORDS, UNIT_WORDS, Cursor, SyntaxStop
-from chatdev.tools.plc.st.diagnostics import Findings
+from chatdev.tools.plc.st.cursor import SECTION_WORDS, UNIT_ENDS, UNIT_WORDS, Cursor, SyntaxStop
+from chatdev.tools.plc.st.diagnostics import Findings, Fix
 from chatdev.tools.plc.st.parse_expression import take_name
 from chatdev.tools.plc.st.parse_statement import parse_statements
 from chatdev.tools.plc.st.parse_type import parse_declarations, parse_type
@@ -133,7 +133,9 @@ def _parse_section(cursor: Cursor) -> list[Declaration]:
 def _close_unit(cursor: Cursor, opener: Token) -> None:
     token, end = cursor.token, f"END_{opener.key}"
     if token.key != end:
-        cursor.findings.report("not-closed", token.span, expected=end, found=cursor.describe(), opener=opener.key,
+        is_slip = token.key in UNIT_ENDS and not cursor.findings.failed  # else it may belong to another unit
+        fix = Fix.instead(token.span, end) if is_slip else None
+        cursor.findings.report("not-closed", token.span, fix, expected=end, found=cursor.describe(), opener=opener.key,
                                line=opener.line)
         if token.key in UNIT_WORDS or token.key == "VAR_GLOBAL":
             return
@@ -144,11 +146,15 @@ def _close_unit(cursor: Cursor, opener: Token) -> None:
 def _pass_over(cursor: Cursor) -> None:
     """Report what stands outside of every unit, once, and go to where something begins."""
     token = cursor.token
+    found = cursor.describe()
+    passed = [cursor.take()]
+    while cursor.token.kind != "end" and not (cursor.token.key in UNIT_WORDS | {"VAR_GLOBAL"}
+                                              and cursor.token.line > cursor.previous.line):
+        passed.append(cursor.take())
     if token.key in _FOREIGN_UNITS:
         cursor.findings.report("unsupported", token.span, what=f"{token.text.upper()}", found=f"'{token.text}'")
         cursor.broken = True
     else:
-        cursor.findings.report("outside", token.span, found=cursor.describe())
-    while cursor.token.kind != "end" and not (cursor.token.key in UNIT_WORDS | {"VAR_GLOBAL"}
-                                              and cursor.token.line > cursor.previous.line):
-        cursor.take()
+        is_end = all(one.key == ";" or one.key.upper().startswith("END") for one in passed)
+        fix = Fix.instead(cursor.span_from(token.span), "") if is_end else None  # it ends what nothing began
+        cursor.findings.report("outside", token.span, fix, found=found)

@@ -1,0 +1,29 @@
+"""The tool that puts right in a delivered program what needs no thought, before anybody judges it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chatdev.tools.base import ToolContext, render_file
+from chatdev.tools.function import tool
+from chatdev.tools.plc.interface import ANSWER, entry_of, read_answer
+from chatdev.tools.plc.requirements import WORDING
+from chatdev.tools.plc.source_check import mend_source
+
+_MOST_TOLD = 10
+
+
+@tool(reads=("software", "program_interface?"), writes_files=True)
+def mend(context: ToolContext) -> dict[str, Any]:
+    """Mend the program in Structured Text where it is certainly meant otherwise than it is written: a missing `;`, `=`
+    for `:=`, an END_ that ends nothing.
+
+    Returns `files`: the mended program under its path, or nothing; and a `report`.
+    """
+    source = read_answer(context.software)
+    found = mend_source(source, entry_of(context.values.get("program_interface"))) if source is not None else None
+    if source is None or found is None or found.source == source:
+        return {"files": {}, "report": ""}
+    path = next(path for path in context.software if context.software[path].decode("utf-8", "replace") == source)
+    report = render_file(WORDING / "mended.j2", path=path, mended=found.mended, most=_MOST_TOLD)
+    return {"files": {path: found.source}, "report": report}
