@@ -1,4 +1,4 @@
-"""The whole chain with the real local model and the real sandbox: a small program, few rounds."""
+"""The chain with the real local model and the real sandbox: a small program, few rounds."""
 
 from pathlib import Path
 
@@ -15,11 +15,12 @@ TASK = ('Write a command-line program that prints the numbers from 1 to a given 
 @pytest.mark.model
 @pytest.mark.tool
 @pytest.mark.xdist_group("local-model")
-def test_a_small_program_is_built_through_the_whole_chain(tmp_path: Path) -> None:
+def test_a_small_program_is_built_with_examples_and_a_manual(tmp_path: Path) -> None:
     require_local_model()
     events: list[Event] = []
-    company = Company.load("chatdev", sets=["phases.code_review.rounds=1", "phases.system_test.rounds=1",
-                                            "phases.coding.rounds=1", "phases.manual.model.max_tokens=300"])
+    company = Company.load("chatdev", without=["code_review"],  # half of the time, on a slow machine five minutes
+                           sets=["phases.system_test.rounds=1", "phases.system_test.drafts=1", "phases.coding.rounds=1",
+                                 "phases.coding.drafts=2", "phases.manual.model.max_tokens=150"])
     run = company.run(TASK, name="Count", model="local", warehouse=tmp_path, on_event=events.append)
     assert run.error is None, run.reason
     assert "main.py" in run.software
@@ -28,9 +29,8 @@ def test_a_small_program_is_built_through_the_whole_chain(tmp_path: Path) -> Non
     assert isinstance(run.values["test"]["passed"], bool)
     assert run.success == run.values["test"]["passed"]
     phases = [e.phase for e in events if isinstance(e, PhaseFinished)]
-    assert {"coding", "manual"} <= set(phases)
+    assert {"examples", "test_plan", "coding", "manual"} <= set(phases)
     assert "demand_analysis" not in phases  # a rule knows that it is a command-line application
-    assert {"code_review", "system_test"} & set(phases)
     calls = [e for e in events if isinstance(e, ModelCalled)]
     assert len(calls) >= 3
     assert not any(e.estimated for e in calls)
