@@ -171,3 +171,30 @@ def test_another_compiler_is_asked(latch: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     done = plc("check", latch, "--with", "iec2c")
     assert (done.exit_code, done.output) == (1, f"{latch}:8:3: error: iec2c: No.\n")
+
+
+def test_slips_are_mended_in_the_file(tmp_path: Path) -> None:
+    """A second look finds nothing to mend; JSON and SARIF offer the changes where the file stays."""
+    slip = LATCH.replace("Out := TRUE;", "Out = TRUE").replace("END_IF;", "END_IF") + "END_MODULE\n"
+    file = write(tmp_path, "latch.st", slip)
+    offered = json.loads(plc("check", file, "--json").output)["files"][0]["diagnostics"]
+    assert [one["fix"]["text"] for one in offered] == [":=", ";", ";", ""]
+    (result, *_) = json.loads(plc("check", file, "--sarif").output)["runs"][0]["results"]
+    (change,) = result["fixes"][0]["artifactChanges"]
+    assert change["replacements"] == [{
+        "deletedRegion": {"startLine": 8, "startColumn": 7, "endLine": 8, "endColumn": 8},
+        "insertedContent": {"text": ":="}}]
+    assert file.read_text(encoding="utf-8") == slip
+    mended = plc("check", "--fix", file)
+    assert mended.exit_code == 0
+    assert f"{file}:8:7: mended: expected ':='" in mended.stderr
+    assert file.read_text(encoding="utf-8") == LATCH + "\n"
+    again = plc("check", "--fix", file)
+    assert (again.exit_code, again.stderr) == (0, "")
+
+
+def test_what_needs_thought_is_not_mended(tmp_path: Path) -> None:
+    wrong = LATCH.replace("END_IF;", "")
+    file = write(tmp_path, "latch.st", wrong)
+    assert plc("check", "--fix", file).exit_code == 1
+    assert file.read_text(encoding="utf-8") == wrong

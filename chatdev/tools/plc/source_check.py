@@ -11,7 +11,7 @@ from chatdev.tools.plc.proof.outcome import Property
 from chatdev.tools.plc.simulation.layout import all_variables
 from chatdev.tools.plc.st.core import Assert, Branch, Loop, Program, Section, Span, Statement
 from chatdev.tools.plc.st.diagnostics import Diagnostic
-from chatdev.tools.plc.st.mend import mend_text
+from chatdev.tools.plc.st.mend import leave_out_strangers, mend_text
 from chatdev.tools.plc.st.reading import read_condition, read_program
 from chatdev.tools.plc.st.scalars import describe_type
 
@@ -65,10 +65,11 @@ class MendedSource:
     mended: tuple[Diagnostic, ...] = ()
 
 
-def mend_source(source: str, entry: str | None = None) -> MendedSource:
-    """Mend a source (see `st/mend.py`). One that takes too long to read, or too much memory, stays as it is."""
+def mend_source(source: str, entry: str | None = None, asked: str | None = None) -> MendedSource:
+    """Mend a source (see `st/mend.py`), and where `asked`, the requirement, is given, leave out what is neither needed
+    for `entry` nor named there. A source that takes too long to read, or too much memory, stays as it is."""
     try:
-        return _mend(source, entry)
+        return _mend(source, entry, asked)
     except SourceRefused:
         return MendedSource(source)
 
@@ -96,8 +97,12 @@ def readable_program(source: str, entry: str | None) -> Program:
 
 
 @isolate(SourceRefused)
-def _mend(source: str, entry: str | None) -> MendedSource:
-    return MendedSource(*mend_text(source, entry))
+def _mend(source: str, entry: str | None, asked: str | None) -> MendedSource:
+    strangers: tuple[Diagnostic, ...] = ()
+    if entry and asked is not None:
+        source, strangers = leave_out_strangers(source, entry, asked)
+    source, mended = mend_text(source, entry)
+    return MendedSource(source, strangers + mended)
 
 
 @isolate(SourceRefused)

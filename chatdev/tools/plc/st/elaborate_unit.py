@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chatdev.tools.plc.st.core import Field, Record, Span, Type, Value, Variable
+from chatdev.tools.plc.st.diagnostics import Fix
 from chatdev.tools.plc.st.elaborate_initial import elaborate_initial
 from chatdev.tools.plc.st.elaborate_type import Types
 from chatdev.tools.plc.st.scalars import SCALARS
@@ -138,14 +139,18 @@ class Units:
             if declaration.type is None:
                 lost.update(name.key for name in declaration.names)
                 continue
-            names = [name for name in declaration.names if self._is_new(name, known, lost, scope)]
+            names = [name for name in declaration.names if self._is_free(name, lost, scope)]
             try:
                 found, initial = self._find_type(declaration, declaration.type, scope, kind)
             except Reject:
                 lost.update(name.key for name in names)
                 continue
             for name in names:
-                yield Variable(name.key, found, initial, declaration.section, name.text, name.span)
+                variable = Variable(name.key, found, initial, declaration.section, name.text, name.span)
+                if name.key in known:
+                    _report_twice(variable, known[name.key], declaration, scope)
+                else:
+                    yield variable
 
     def _find_type(self, declaration: Declaration, node: TypeNode, scope: Scope, kind: str) -> tuple[Type, Value]:
         first = declaration.names[0]
@@ -163,16 +168,22 @@ class Units:
         except Reject:
             return found, initial
 
-    def _is_new(self, name: Name, known: dict[str, Variable], lost: set[str], scope: Scope) -> bool:
+    def _is_free(self, name: Name, lost: set[str], scope: Scope) -> bool:
         if name.key in SCALARS:
             scope.report("reserved-name", name.span, name=name.text)
             lost.add(name.key)
             return False
-        if name.key in known:
-            scope.report("declared-twice", name.span, name=name.text, what="variable",
-                         line=known[name.key].span.line)
-            return False
         return name.key not in lost
+
+
+def _report_twice(second: Variable, first: Variable, declaration: Declaration, scope: Scope) -> None:
+    """A variable has a name that is taken. What says of an input or output once more what is known of it can go."""
+    says_nothing = (declaration.section == "local" and len(declaration.names) == 1
+                    and first.section in ("input", "output", "in_out")
+                    and (second.type, second.initial) == (first.type, first.initial))
+    fix = Fix.instead(declaration.span, "") if says_nothing else None
+    scope.world.findings.report("declared-twice", second.span, fix, name=second.written, what="variable",
+                                line=first.span.line)
 
 
 def make_record(written: str, name: str, variables: Sequence[Variable]) -> Record:

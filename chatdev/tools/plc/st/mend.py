@@ -1,16 +1,23 @@
 """Mend what is certainly meant otherwise than it is written: a missing `;`, `=` for `:=`, an END_… that ends nothing.
 
-Only findings that carry a `Fix` are mended; the meaning of a program is never guessed at.
+Only findings that carry a `Fix` are mended; the meaning of a program is never guessed at. Where it is known what a
+program is for, what nobody asked for can be left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import accumulate
 
-from chatdev.tools.plc.st.diagnostics import Diagnostic, Fix
+from chatdev.tools.plc.st.core import Span
+from chatdev.tools.plc.st.diagnostics import Diagnostic, Findings, Fix, TooManyErrors
 from chatdev.tools.plc.st.reading import read_program
+from chatdev.tools.plc.st.tokens import Token, split_tokens
 
+_UNITS = ("FUNCTION", "FUNCTION_BLOCK", "PROGRAM")
 _MOST_READINGS = 20
 """An error may hide those behind it, so a text is read again after it was mended."""
 
@@ -25,6 +32,52 @@ def mend_text(source: str, entry: str | None = None) -> tuple[str, tuple[Diagnos
         source = _apply(source, [one.fix for one in found if one.fix])
         mended += found
     return source, tuple(mended)
+
+
+def leave_out_strangers(source: str, entry: str, asked: str) -> tuple[str, tuple[Diagnostic, ...]]:
+    """The text without the functions, function blocks and programs that its entry does not use and that the requirement
+    `asked` does not name, and a finding for each. Where the entry is not there, once, everything stays."""
+    findings, units = Findings(), list[_Unit]()
+    with suppress(TooManyErrors):
+        units = list(_split_units(split_tokens(source, findings)))
+    by_name = {unit.name: unit for unit in units}
+    if entry.lower() not in by_name or len(by_name) < len(units):
+        return source, ()
+    needed = [entry.lower(), *(name for name in by_name if re.search(rf"\b{re.escape(name)}\b", asked.lower()))]
+    for name in needed:  # grows while it is gone through
+        needed += [other for other in by_name if other in by_name[name].words and other not in needed]
+    found = Findings()
+    for unit in units:
+        if unit.name not in needed:
+            found.report("not-asked", unit.span, Fix.instead(unit.span, ""), name=unit.name, entry=entry)
+    strangers = found.in_order()
+    return _apply(source, [one.fix for one in strangers if one.fix]), strangers
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A function, function block or program in a text that may have errors: all its words, and where it stands."""
+
+    name: str
+    words: frozenset[str]
+    span: Span
+
+
+def _split_units(tokens: Sequence[Token]) -> Iterator[_Unit]:
+    """Each from its first word, at the beginning of a line, to its END_…; one without such an end is none."""
+    start = None
+    for at, token in enumerate(tokens):
+        if token.key in _UNITS and (at == 0 or tokens[at - 1].line < token.line):
+            start = at
+        elif start is not None and token.key == f"END_{tokens[start].key}":
+            words = frozenset(one.key for one in tokens[start:at])
+            yield _Unit(tokens[start + 1].key, words, _join(tokens[start], token))
+            start = None
+
+
+def _join(first: Token, last: Token) -> Span:
+    end = last.span
+    return Span(first.line, first.column, end.end_line, end.end_column)
 
 
 def _apply(source: str, fixes: Sequence[Fix]) -> str:

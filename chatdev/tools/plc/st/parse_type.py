@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chatdev.tools.plc.st.core import Section
 from chatdev.tools.plc.st.cursor import BOUNDARIES, Cursor, SyntaxStop
+from chatdev.tools.plc.st.diagnostics import Fix
 from chatdev.tools.plc.st.parse_expression import parse_expression, parse_literal, take_name
 from chatdev.tools.plc.st.syntax import (
     ArrayOf,
@@ -85,15 +86,14 @@ def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> D
         raise cursor.stop(code, expected="':' and a type", after="the name of a variable")
     type_ = parse_type(cursor)
     if cursor.token.key == "=":
-        cursor.findings.report("equals-assigns", cursor.token.span)
+        cursor.findings.report("equals-assigns", cursor.token.span, Fix.instead(cursor.token.span, ":="))
     initial = None
     if cursor.token.key in (":=", "="):
         cursor.take()
         initial = parse_initials(cursor)
-    declaration = Declaration(tuple(names), type_, initial, section)
     if not (isinstance(type_, StructOf) and cursor.token.key != ";"):
         cursor.finish_statement("a declaration")
-    return declaration
+    return Declaration(tuple(names), type_, initial, section, cursor.span_from(names[0].span))
 
 
 def _parse_new_name(cursor: Cursor) -> Name:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
-from chatdev.tools.plc.st.core import Section, Span, Value
+from chatdev.tools.plc.st.core import NOWHERE, Section, Span, Value
 
 # expressions ---------------------------------------------------------------------------------------------------------
 
@@ -219,6 +219,7 @@ class Declaration:
     type: TypeNode | None
     initial: Initials | None
     section: Section = "local"
+    span: Span = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

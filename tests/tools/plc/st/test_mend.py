@@ -30,6 +30,8 @@ TAIL = "\nEND_FUNCTION_BLOCK\n"
     ("o := n != 3;", "o := n <> 3;"),
     ("IF n := 3 THEN o := a; END_IF;", "IF n = 3 THEN o := a; END_IF;"),
     ("FOR m = 1 TO 3 DO o := a; END_FOR;", "FOR m := 1 TO 3 DO o := a; END_FOR;"),
+    ("VAR\n  o : BOOL;\n  k : INT = 2;\nEND_VAR\no := a;", "VAR\n  \n  k : INT := 2;\nEND_VAR\no := a;"),
+    ("VAR m : INT := 0; END_VAR\no := a;", "VAR  END_VAR\no := a;"),
     ("BEGIN_FUNCTION_BLOCK\no := a;", "\no := a;"),
     ("(* Gr\u00fc\u00dfe \U0001f600 *) o := a (* \u00fc *)", "(* Gr\u00fc\u00dfe \U0001f600 *) o := a; (* \u00fc *)"),
     ("o := a\r\nm := 3\r", "o := a;\r\nm := 3;\r"),
@@ -51,7 +53,8 @@ def test_an_end_that_ends_nothing_is_taken_out(tail: str, meant: str) -> None:
 
 @pytest.mark.parametrize("text", [
     "o := a", "IF a THEN o := b;", "o := unknown;", "o := n;", "WRITE m;", "o := a b;", "m += 1;", "o : a;", "END_CASE;",
-    "Here is your program.", "o := a --> b;",
+    "Here is your program.", "VAR m : INT := 1; END_VAR o := a;", "VAR m : DINT; END_VAR o := a;",
+    "VAR m, o : BOOL; END_VAR", "o := a --> b;",
 ])
 def test_what_may_be_meant_in_several_ways_stays(text: str) -> None:
     source = HEAD + text + TAIL + "Thank you\n"
@@ -87,3 +90,19 @@ def test_semicolons_that_are_lost_come_back(source: str, data: st.DataObject) ->
     mended, found = mend_text(broken)
     assert mended == source
     assert {one.span.line - 1 for one in found} == lost
+
+
+@pytest.mark.parametrize(("asked", "left"), [
+    ("Make F.", ["F", "Used"]), ("Make F and a PROGRAM main that calls it.", ["F", "Used", "main"]),
+    ("Make G.", ["F", "Used", "Stray", "main"])])
+def test_units_that_nobody_asked_for_are_left_out(asked: str, left: list[str]) -> None:
+    """What the entry uses stays; where the entry is not there, everything does."""
+    source = (HEAD + "VAR u : Used; END_VAR\nu();\no := a" + TAIL + "\nFUNCTION_BLOCK Stray\nVAR x : Nothing; END_VAR\n"
+              "x(;\nEND_FUNCTION_BLOCK\nFUNCTION_BLOCK Used\nEND_FUNCTION_BLOCK\n"
+              "PROGRAM main\nVAR f : F; END_VAR\nf()\nEND_PROGRAM\n")
+    found = mend_source(source, "F" if "F" in asked else "G", asked)
+    names = [line.split()[1] for line in found.source.splitlines() if line.startswith(("FUNCTION_BLOCK", "PROGRAM"))]
+    assert sorted(names) == sorted(left)
+    if len(left) < 4:
+        assert not check_source(found.source, "F").errors
+        assert "nobody asked for stray, and F does not use it" in [one.message for one in found.mended]
