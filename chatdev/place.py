@@ -13,12 +13,12 @@ from typing import Literal, get_args
 
 Part = Literal[
     "pass", "item", "branch",  # of the chain
-    "round", "reflection", "feedback", "guard",  # of a phase
+    "round", "reflection", "feedback", "guard", "mend",  # of a phase
     "instructor", "assistant", "ask", "answer", "retry", "draft",  # utterances
     "act", "trim", "more", "again", "call",  # of a turn: after a tool, to fit, to go on, afresh; a tool
 ]
 _OF_A_TURN: frozenset[Part] = frozenset({"act", "trim", "more", "again", "call"})
-_OF_A_DRAFT: frozenset[Part] = frozenset({"draft", "feedback", "guard", *_OF_A_TURN})
+_OF_A_DRAFT: frozenset[Part] = frozenset({"draft", "feedback", "guard", "mend", *_OF_A_TURN})
 
 
 class Place(str):

@@ -52,8 +52,8 @@ def command() -> None:
 @entry_option
 @with_option
 @click.option("--fix", "mends", is_flag=True,
-              help="First mend in FILE what is certainly meant otherwise: a missing `;`, `=` for `:=`, an END_ that ends "
-                   "nothing.")
+              help="First mend in FILE what is certainly meant otherwise: a missing `;`, `=` for `:=`, an END_ that "
+                   "ends nothing.")
 @form_options
 @report_outcome
 def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...], mends: bool, form: str) -> int:
@@ -62,9 +62,8 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
     from chatdev.tools.plc.report.sarif import check_sarif
     from chatdev.tools.plc.source_check import check_source
 
-    sources = {file: read_text_file(file, "program") for file in files}
-    if mends:
-        sources = {file: _mend(file, source, entry) for file, source in sources.items()}
+    read = _mend if mends else _read
+    sources = {file: read(file, entry) for file in files}
     checks = {file: check_source(source, entry) for file, source in sources.items()}
     if compilers:
         _ask_compilers(compilers, sources, checks)
@@ -73,15 +72,19 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
     elif form == "json":
         click.echo(as_json({"files": [check_data(file, one) for file, one in checks.items()]}))
     else:
-        for file, one in checks.items():
-            _show_check(file, one, diagnostic_lines(file, one))
+        _show_checks(checks)
     return 1 if any(one.errors for one in checks.values()) else 0
 
 
-def _mend(file: Path, source: str, entry: str | None) -> str:
+def _read(file: Path, _entry: str | None) -> str:
+    return read_text_file(file, "program")
+
+
+def _mend(file: Path, entry: str | None) -> str:
     """Mend a file, and say on standard error what was mended."""
     from chatdev.tools.plc.source_check import mend_source
 
+    source = _read(file, entry)
     found = mend_source(source, entry)
     if found.source != source:
         write_file(file, found.source)
@@ -102,11 +105,12 @@ def _ask_compilers(names: Sequence[str], sources: Mapping[Path, str], checks: di
         checks[file] = replace(checks[file], diagnostics=checks[file].diagnostics + said)
 
 
-def _show_check(file: Path, found: SourceCheck, lines: Sequence[str]) -> None:
-    for line in lines:
-        click.echo(sanitize(line))
-    if not found.errors:
-        click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{file}: {found.entry}')}")
+def _show_checks(checks: Mapping[Path, SourceCheck]) -> None:
+    for file, found in checks.items():
+        for line in diagnostic_lines(file, found):
+            click.echo(sanitize(line))
+        if not found.errors:
+            click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{file}: {found.entry}')}")
 
 
 @command.command("run")

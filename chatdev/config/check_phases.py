@@ -60,11 +60,7 @@ def _concluding(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
 def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
     yield from unknown_tool(phase.feedback, tools, (*path, "feedback"))
     yield from unknown_tool(phase.guard, tools, (*path, "guard"))
-    yield from unknown_tool(phase.mends, tools, (*path, "mends"))
-    if phase.mends and phase.writes != "software":
-        yield Mistake((*path, "mends"), "files are mended, and the phase delivers none; leave this key out")
-    elif phase.mends and tools and phase.mends in tools and not tools[phase.mends].writes_files:
-        yield Mistake((*path, "mends"), f"the tool {phase.mends} makes no files; name one that does")
+    yield from _mending(phase, tools, (*path, "mends"))
     if phase.drafts != 1 and not (phase.feedback or phase.guard):
         yield Mistake((*path, "drafts"), "drafts are chosen by the verdict of a tool, and the phase has none; add "
                       "`guard: TOOL` or `feedback: TOOL`, or leave this key out")
@@ -73,6 +69,17 @@ def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) ->
         if role is not None and tool not in role.tools:
             yield Mistake((*path, "tools", n), f"the role {phase.assistant!r} has no tool {tool!r}, and a phase only "
                           f"narrows; {name_hint(tool, role.tools)}")
+
+
+def _mending(phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
+    if phase.mends is None:
+        return
+    yield from unknown_tool(phase.mends, tools, path)
+    facts = tools.get(phase.mends) if tools else None
+    if phase.writes != "software":
+        yield Mistake(path, "files are mended, and the phase delivers none; leave this key out")
+    elif facts and not facts.writes_files:
+        yield Mistake(path, f"the tool {phase.mends} makes no files; name one that does")
 
 
 def _reads(company: CompanyConfig, phase: Phase, path: KeyPath) -> Iterator[Mistake]:

@@ -16,7 +16,7 @@ from chatdev.engine.context import RunContext, State
 from chatdev.engine.foreach import order_items, outcome_of
 from chatdev.engine.parallel import run_branches
 from chatdev.engine.phase import PhaseRun
-from chatdev.engine.tool_use import ToolRequest, call_tool, changed_by
+from chatdev.engine.tool_use import ToolRequest, apply_files, call_tool
 from chatdev.errors import PhaseFailed
 from chatdev.events import Noted, StepFinished, StepSkipped, StepStarted
 from chatdev.place import Place
@@ -108,7 +108,7 @@ async def _run_tool(chain: Chain, step: ToolStep, state: State, place: Place) ->
     reads = None if step.reads is None else tuple(step.reads)
     result = await call_tool(chain.context, state, place, ToolRequest(step.tool, reads=reads))
     if step.writes == "software":
-        await state.set_software(changed_by(step.tool, result, state.software), str(place))
+        await state.set_software(apply_files(step.tool, result, state.software), str(place))
     else:
         state.values[step.writes] = result
     return ""

@@ -9,7 +9,7 @@ from chatdev.config.phases import Phase
 from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, RunContext, State
 from chatdev.engine.target import Acceptance, Target, target_of
-from chatdev.engine.tool_use import ToolRequest, call_tool, changed_by, fingerprint
+from chatdev.engine.tool_use import ToolRequest, apply_files, call_tool, fingerprint
 from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
@@ -172,7 +172,7 @@ class Deliveries:
         """The software as the tool mends it; as it is, where the tool crashes."""
         state = replace(self.state, software=software)
         try:
-            return changed_by(tool, await call_tool(self.context, state, place, ToolRequest(tool)), software)
+            return apply_files(tool, await call_tool(self.context, state, place, ToolRequest(tool)), software)
         except ToolCrashed:
             return software
         except ToolError as error:

@@ -115,7 +115,7 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
     raise JournalError(f"{place} is a call of {name}, and the journal holds another result for it; it is damaged")
 
 
-def changed_by(tool: str, result: Any, software: Files) -> Files:
+def apply_files(tool: str, result: Any, software: Files) -> Files:
     """The software with what a tool that writes files has made of it: `files` of its result, texts under their paths.
     Raises ToolError for a result of another form, and for a path that leaves the software."""
     files = result.get("files") if isinstance(result, dict) else None

@@ -6,7 +6,7 @@ from typing import Any
 
 from chatdev.tools.base import ToolContext, render_file
 from chatdev.tools.function import tool
-from chatdev.tools.plc.interface import ANSWER, entry_of, read_answer
+from chatdev.tools.plc.interface import entry_of, read_answer
 from chatdev.tools.plc.requirements import WORDING
 from chatdev.tools.plc.source_check import mend_source
 

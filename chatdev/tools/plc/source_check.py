@@ -11,9 +11,9 @@ from chatdev.tools.plc.proof.outcome import Property
 from chatdev.tools.plc.simulation.layout import all_variables
 from chatdev.tools.plc.st.core import Assert, Branch, Loop, Program, Section, Span, Statement
 from chatdev.tools.plc.st.diagnostics import Diagnostic
-from chatdev.tools.plc.st.mend import leave_out_strangers, mend_text
 from chatdev.tools.plc.st.reading import read_condition, read_program
 from chatdev.tools.plc.st.scalars import describe_type
+from chatdev.tools.plc.st.slips import leave_out_strangers, mend_text
 
 _WHOLE = Span(1, 1, 1, 1)
 _MOST_NAMES = 30
@@ -66,7 +66,7 @@ class MendedSource:
 
 
 def mend_source(source: str, entry: str | None = None, asked: str | None = None) -> MendedSource:
-    """Mend a source (see `st/mend.py`), and where `asked`, the requirement, is given, leave out what is neither needed
+    """Mend a source (see `st/slips.py`), and where `asked`, the requirement, is given, leave out what is neither needed
     for `entry` nor named there. A source that takes too long to read, or too much memory, stays as it is."""
     try:
         return _mend(source, entry, asked)

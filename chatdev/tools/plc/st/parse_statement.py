@@ -95,12 +95,18 @@ def _parse_simple(cursor: Cursor) -> Step:
         return CallStatement(target, target.span)
     if sign.key == ":":
         raise cursor.stop("colon-assigns")
+    raise _report_half(cursor, target)
+
+
+def _report_half(cursor: Cursor, target: Node) -> SyntaxStop:
+    """A name or place stands alone, or what follows it makes no statement; the exception is to be raised."""
+    sign = cursor.token
     is_end = sign.key == ";" or sign.line > cursor.previous.line
     begins = is_end and isinstance(target, Name) and target.key.startswith("begin")  # what other languages have there
     cursor.findings.report("half-statement", target.span, Fix.instead(target.span, "") if begins else None,
                            found=cursor.describe(), name=cursor.previous.text, end=is_end,
                            sign=sign.key if cursor.ahead().key in ("=", sign.key) else "")
-    raise SyntaxStop
+    return SyntaxStop()
 
 
 def _parse_header(cursor: Cursor, opener: Token, *ends: str) -> Node | None:

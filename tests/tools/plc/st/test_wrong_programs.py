@@ -138,7 +138,8 @@ TEXTS = {  # whole texts
     "END_VAR\ng := 1;\nEND_FUNCTION_BLOCK\nPROGRAM P\nVAR g : BOOL; x : F2; END_VAR\nx();\nEND_PROGRAM":
         "2:10 global-in-function 6:14 no-global 11:1 global-hidden",
 }
-UNTRIED = {"no-such-entry", "too-deep", "deep-calls", "deep-loops", "too-many-arms", "long-name", "not-asked"}  # tested apart
+UNTRIED = {"no-such-entry", "too-deep", "deep-calls", "deep-loops", "too-many-arms", "long-name",
+           "not-asked"}  # tested apart
 
 
 def said(source: str) -> str:

@@ -7,7 +7,7 @@ program is for, what nobody asked for can be left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
@@ -29,7 +29,7 @@ def mend_text(source: str, entry: str | None = None) -> tuple[str, tuple[Diagnos
         found = [one for one in read_program(source, entry).diagnostics if one.fix]
         if not found:
             break
-        source = _apply(source, [one.fix for one in found if one.fix])
+        source = _apply(source, found)
         mended += found
     return source, tuple(mended)
 
@@ -37,21 +37,23 @@ def mend_text(source: str, entry: str | None = None) -> tuple[str, tuple[Diagnos
 def leave_out_strangers(source: str, entry: str, asked: str) -> tuple[str, tuple[Diagnostic, ...]]:
     """The text without the functions, function blocks and programs that its entry does not use and that the requirement
     `asked` does not name, and a finding for each. Where the entry is not there, once, everything stays."""
-    findings, units = Findings(), list[_Unit]()
+    found, units = Findings(), list[_Unit]()
     with suppress(TooManyErrors):
-        units = list(_split_units(split_tokens(source, findings)))
+        units = list(_split_units(split_tokens(source, Findings())))
     by_name = {unit.name: unit for unit in units}
-    if entry.lower() not in by_name or len(by_name) < len(units):
-        return source, ()
-    needed = [entry.lower(), *(name for name in by_name if re.search(rf"\b{re.escape(name)}\b", asked.lower()))]
-    for name in needed:  # grows while it is gone through
-        needed += [other for other in by_name if other in by_name[name].words and other not in needed]
-    found = Findings()
-    for unit in units:
-        if unit.name not in needed:
-            found.report("not-asked", unit.span, Fix.instead(unit.span, ""), name=unit.name, entry=entry)
-    strangers = found.in_order()
-    return _apply(source, [one.fix for one in strangers if one.fix]), strangers
+    if entry.lower() in by_name and len(by_name) == len(units):
+        for name in by_name.keys() - _find_needed(by_name, entry.lower(), asked.lower()):
+            span = by_name[name].span
+            found.report("not-asked", span, Fix.instead(span, ""), name=name, entry=entry)
+    return _apply(source, found.in_order()), found.in_order()
+
+
+def _find_needed(units: Mapping[str, _Unit], entry: str, asked: str) -> set[str]:
+    """The names of the units that the entry uses, that are asked for, or that one of these uses."""
+    needed = {entry, *(name for name in units if re.search(rf"\b{re.escape(name)}\b", asked))}
+    while more := {name for name in units if any(name in units[user].words for user in needed)} - needed:
+        needed |= more
+    return needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,11 @@ def _join(first: Token, last: Token) -> Span:
     return Span(first.line, first.column, end.end_line, end.end_column)
 
 
-def _apply(source: str, fixes: Sequence[Fix]) -> str:
-    """The text with the fixes, which do not overlap: the later ones first, so that places stay true."""
+def _apply(source: str, found: Sequence[Diagnostic]) -> str:
+    """The text with the fixes of the findings, which do not overlap: the later ones first, so that places stay true."""
     starts = [0, *accumulate(len(line) for line in source.split("\n"))]
     begins = [start + number for number, start in enumerate(starts)]
+    fixes = [one.fix for one in found if one.fix]
     for fix in sorted(fixes, key=lambda one: (one.line, one.column), reverse=True):
         start, end = begins[fix.line - 1] + fix.column - 1, begins[fix.end_line - 1] + fix.end_column - 1
         source = source[:start] + fix.text + source[end:]

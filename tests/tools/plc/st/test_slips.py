@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.tools.plc.source_check import check_source, mend_source
-from chatdev.tools.plc.st.mend import mend_text
+from chatdev.tools.plc.st.slips import mend_text
 
 HERE = Path(__file__).parents[1]
 RIGHT = [path.read_text(encoding="utf-8") for path in sorted((HERE / "references").glob("*.st"))
@@ -52,8 +52,8 @@ def test_an_end_that_ends_nothing_is_taken_out(tail: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "o := a", "IF a THEN o := b;", "o := unknown;", "o := n;", "WRITE m;", "o := a b;", "m += 1;", "o : a;", "END_CASE;",
-    "Here is your program.", "VAR m : INT := 1; END_VAR o := a;", "VAR m : DINT; END_VAR o := a;",
+    "o := a", "IF a THEN o := b;", "o := unknown;", "o := n;", "WRITE m;", "o := a b;", "m += 1;", "o : a;",
+    "END_CASE;", "Here is your program.", "VAR m : INT := 1; END_VAR o := a;", "VAR m : DINT; END_VAR o := a;",
     "VAR m, o : BOOL; END_VAR", "o := a --> b;",
 ])
 def test_what_may_be_meant_in_several_ways_stays(text: str) -> None:
