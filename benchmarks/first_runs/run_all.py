@@ -1,6 +1,6 @@
 """Build the five programs by `make run`, try them, and write the results down.
 
-    python -m benchmarks.first_runs.run_all [--model local] [--only Primes] [--accept FOLDER]
+    python -m benchmarks.first_runs.run_all [--model local] [--only Primes] [--times N] [--accept FOLDER]
 
 `--accept` tries a finished software folder (with `--only`) instead of building anything.
 """
@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import subprocess
 import sys
 from importlib import import_module
@@ -36,14 +37,14 @@ def main() -> int:
     if options.accept:
         return 0 if all(c.passed for t in tasks for c in _shown(try_out(t, options.accept, sandbox))) else 1
     rows = []
-    for task in tasks:
-        rows.append(build_and_try(task, options, sandbox))
+    for number, task in itertools.product(range(1, options.times + 1), tasks):
+        rows.append(build_and_try(task, number, options, sandbox))
         write_page(save(rows, options.model))
     return 0 if all(row.accepted for row in rows) else 1
 
 
-def build_and_try(task: dict[str, str], options: argparse.Namespace, sandbox: Sandbox) -> Row:
-    """One program, from the request typed at `make run` to the verdict."""
+def build_and_try(task: dict[str, str], number: int, options: argparse.Namespace, sandbox: Sandbox) -> Row:
+    """One program, from the request typed at `make run` to the verdict, for the first time or once more."""
     print(f"{task['name']}: building …", flush=True)
     before = set(_WAREHOUSE.glob("*/"))
     subprocess.run(["make", "run", f"TASK={task['task']}", f"NAME={task['name']}", f"MODEL={options.model}"], cwd=ROOT,
@@ -51,7 +52,8 @@ def build_and_try(task: dict[str, str], options: argparse.Namespace, sandbox: Sa
     if not (made := set(_WAREHOUSE.glob("*/")) - before):
         sys.exit(f"make run ended before it made anything for {task['name']}; its message stands above")
     folder = made.pop()
-    return _row(task["name"], folder, _shown(try_out(task, folder / "software", sandbox)))
+    name = task["name"] if number == 1 else f"{task['name']} {number}"
+    return _row(name, folder, _shown(try_out(task, folder / "software", sandbox)))
 
 
 def try_out(task: dict[str, str], software: Path, sandbox: Sandbox) -> list[Check]:
@@ -92,6 +94,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="local", help="model that builds the programs")
     parser.add_argument("--only", help="name of one task")
+    parser.add_argument("--times", type=int, default=1, help="how often each is built")
     parser.add_argument("--accept", type=Path, metavar="FOLDER", help="try this software, build nothing")
     return parser.parse_args()
 
