@@ -32,8 +32,9 @@ class _Limit:
 _SENTENCES = _Limit(6, 480)
 _PARAGRAPHS = _Limit(5, 1000)
 _COUNTED = _Limit(30, 1800)  # sentences that are the same but for their numbers
+_STATEMENTS = _Limit(20, 1200)
 _DATA = _Limit(100, 3000)  # rows of a board, cells of a page
-_PROSE, _PURE_PROSE = 0.75, 0.8  # of what is no blank in it are letters
+_CODE, _PROSE, _PURE_PROSE = 0.5, 0.75, 0.8  # of what is no blank in it are letters
 _FEW_WORDS, _MANY_WORDS = 3, 6  # different ones
 
 
@@ -65,7 +66,9 @@ def never_ends(text: str) -> bool:
 
 
 def _limits(unit: str) -> tuple[_Limit, ...]:
-    return (_SENTENCES, _PARAGRAPHS) if _is_prose(unit, _FEW_WORDS, _PROSE) else (_DATA,)
+    if _is_prose(unit, _FEW_WORDS, _PROSE):
+        return _SENTENCES, _PARAGRAPHS
+    return (_STATEMENTS,) if _is_prose(unit, _FEW_WORDS, _CODE) else (_DATA,)
 
 
 def _repetition(text: str) -> tuple[str, int]:
@@ -83,4 +86,4 @@ def _is_prose(unit: str, words: int, share: float) -> bool:
     """Whether it is made of so many words, rather than of data or markup."""
     dense = "".join(unit.split())
     letters = sum(letter.isalpha() for letter in dense)
-    return len(set(_WORD.findall(unit))) >= words and letters >= share * len(dense) and "</" not in unit
+    return len(set(_WORD.findall(unit))) >= words and letters >= share * len(dense) and "</" not in 2 * unit

@@ -34,6 +34,7 @@ LOOPS = {  # each with the characters at which it must be cut
     "JSON": (RULE * 90, 1200), "counted lines": (counted(LEAP, 120), 4000),
     "two lines in turn": ((BULLET + CODE) * 60, 1200), "blanks": ("x = 1\n" + " " * 9000, 3600),
     "zeros": ("[" + "0, " * 3000, 3600), "one word": ("no " * 3000, 3600),
+    "statements": ("END_VAR\n" + "Wait(IN := Start, PT := T#5s);\nWait(IN := High, PT := T#5s);\n" * 90, 1600),
 }
 ROWS = [
     "".join(f"    ({n}, {n * n}, {n ** 3}),\n" for n in range(300)), "    [0, 0, 0, 0, 0, 0, 0, 0],\n" * 24,
@@ -44,6 +45,7 @@ ROWS = [
     "".join(f"else if (in == 8'b{n:08b}) begin\n    out = 8'b{n:08b};\nend\n" for n in range(128)),
     "".join(f"{n}. Room {n + 100} is free on Monday from 9 to 12.\n" for n in range(1, 29)),
     "".join(f"{n} x {m} = {n * m}\n" for n in range(1, 13) for m in range(1, 13)), "print()\n" * 30, "=" * 80 + "\n",
+    '{"name": "", "value": 0, "next": null},\n' * 30, "Wait(IN := Start, PT := T#5s);\n" * 19,
     BULLET * 5, "wall wall wall wall wall wall wall wall\n" * 12,
 ]
 
