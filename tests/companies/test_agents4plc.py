@@ -12,7 +12,7 @@ import pytest
 
 from chatdev import Company, Run
 from chatdev.events import Event, ToolCalled
-from chatdev.paths import bundled_folder
+from chatdev.paths import bundled_folder, settings_file
 from tests.support.chat_server import ChatServer, Received
 
 EXAMPLE = bundled_folder("company_config") / "agents4plc" / "examples" / "motor_start_stop"
@@ -164,3 +164,17 @@ def test_a_file_that_cannot_be_kept_ends_the_run_before_a_call(
     assert not run.success
     assert says in run.reason
     assert chat_server.requests == []
+
+
+@pytest.mark.tool
+def test_a_small_model_drafts_anew_and_repairs_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
+    settings_file().parent.mkdir(parents=True, exist_ok=True)
+    settings_file().write_text("models: [{match: [m], drafts: 2, drafts_at_once: 1, sizes: {program: small}}]",
+                               encoding="utf-8")
+    run = build(chat_server, tmp_path / "warehouse", {
+        "drafting#1/round-1/assistant": program(VIOLATING), "drafting#1/round-1/assistant/draft-2": program(OTHERWISE),
+        "drafting#2/round-1/assistant": program(UNCOMPILED), "drafting#2/round-1/assistant/draft-2": program(RIGHT)})
+    assert run.success, run.reason
+    assert run.software.text("main.st") == RIGHT
+    assert {request.headers["X-ChatDev-Phase"] for request in chat_server.requests} == {"drafting"}
+    assert "VIOLATED" not in said_in(chat_server, "drafting")
