@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chatdev.config.phases import Phase
@@ -17,29 +18,40 @@ Files = Mapping[str, bytes]
 def count_attempts(run: RecordedRun, compiles: Callable[[Files], bool], suffix: str) -> int | None:
     """The number of the first reply whose files compile, among those that write a file with this suffix; None where
     none does. Each draft is an attempt, and so is a reply that was refused afterwards. `compiles` is asked about the
-    software as that reply would have it."""
+    software as that reply would have it, mended where its phase mends it."""
     company = recorded_company(run.order, KnownTools())
     writing = {name: phase for name, phase in company.phases.items() if phase.solution.form == "files"}
-    for number, delivery in enumerate(_deliveries(run.records, writing, run.order.software, suffix), start=1):
+    records = list(run.records)
+    for number, delivery in enumerate(_deliveries(records, writing, run.order.software, suffix), start=1):
         if compiles(delivery.software):
             return number
     return None
 
 
-def _deliveries(records: Iterable[Mapping[str, Any]], phases: Mapping[str, Phase], software: Files,
+def _deliveries(records: Sequence[Mapping[str, Any]], phases: Mapping[str, Phase], software: Files,
                 suffix: str) -> Iterator[FilesDelivery]:
     """What the assistants' replies write, each upon what stood then."""
     read: dict[str, FilesDelivery] = {}
+    mended = dict(_mended(records))
     for record in records:
         place = Place(record.get("place", ""))
         if record["kind"] == "Activity" and _is_answer(record["result"], place):
             found = _read(record["result"]["text"], phases.get(place.step_name), software)
             if found:
+                found = replace(found, software={**found.software, **mended.get(place.turn, {})})
                 read[place.turn] = found
             if found and any(path.lower().endswith(suffix) for path in found.written):
                 yield found
         elif record["kind"] == "DeliveryApplied" and place in read:
             software = read[place].software
+
+
+def _mended(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Files]]:
+    """The files that a tool mended, with the turn that delivered them."""
+    for record in records:
+        turn, _, part = record.get("place", "").rpartition("/")
+        if record["kind"] == "Activity" and part == "mend" and isinstance(value := record["result"].get("value"), dict):
+            yield turn, {path: text.encode() for path, text in value.get("files", {}).items()}
 
 
 def _is_answer(result: Mapping[str, Any], place: Place) -> bool:

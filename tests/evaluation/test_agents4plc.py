@@ -236,3 +236,14 @@ def test_a_run_that_never_compiles_has_no_number_of_attempts(tmp_path: Path, cha
     folder = studio.run(company, {"write#1/round-1/assistant": program(FAULTY, "main.st")}).folder
     row = data.verdict(data.tasks()[0], folder, Bench(find_sandbox(), LexicalEmbedder()))
     assert (row["attempts"], row["outcome"]) == (None, "does_not_compile")
+
+
+def test_a_program_that_is_mended_compiles_at_the_first_attempt(tmp_path: Path, chat_server: ChatServer) -> None:
+    data = Agents4Plc((write(tmp_path, entry()),))
+    studio = Studio(tmp_path, chat_server)
+    alone = {key: value for key, value in WRITE.items() if key != "instructor"}
+    company = studio.company({"write": {**alone, "mends": "plc.mend"}})
+    slip = RIGHT.replace("Run := Left AND Right;", "Run = Left AND Right")
+    folder = studio.run(company, {"write#1/round-1/assistant": program(slip, "main.st")}).folder
+    row = data.verdict(data.tasks()[0], folder, Bench(find_sandbox(), LexicalEmbedder()))
+    assert (row["attempts"], row["solved"]) == (1, 1.0)
