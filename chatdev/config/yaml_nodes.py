@@ -36,7 +36,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own way
 
 
-class Dumper(yaml.SafeDumper):
+class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # C where it is there
     """Writes what this module reads back equal; texts of several lines as blocks."""
 
     yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers

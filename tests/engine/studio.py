@@ -18,6 +18,7 @@ from chatdev import Company, Run
 from chatdev.events import Event, PhaseFinished, ToolCalled, Uttered
 from tests.support.chat_server import ChatServer, Received, Scripted
 
+FAST = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 PROTOCOL = {
     "system": "SYSTEM for {{ speaker }}\nbackground: {{ background }}\nobjective: {{ phase.about }}\n"
               "me: {{ me.title }} {{ me.prompt }}\nother: {{ other.title if other else 'nobody' }}\n"
@@ -82,7 +83,7 @@ class Studio:
         }
         path = self.folder / "stage" / "company.yaml"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+        path.write_text(yaml.dump(content, Dumper=FAST, sort_keys=False), encoding="utf-8")
         return path.parent
 
     def run(self, company: Path, replies: Mapping[str, Any], **options: Any) -> Run:
