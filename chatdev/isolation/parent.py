@@ -33,8 +33,8 @@ _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # what the interpreter itself 
 _START = ("import sys; memory, seconds, *sys.path[:] = sys.argv[1:]; from chatdev.isolation.child import serve; "
           "serve(int(memory), int(seconds))")
 _KILLED = -signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP
-_TOO_LARGE = "the source takes more memory to read than it may, {memory} MiB, or is nested too deeply"
-_TOO_SLOW = "the source takes more time to read than it may, {seconds} s of a processor"
+_TOO_LARGE = "the source takes more memory than it may, {memory} MiB, or is nested too deeply"
+_TOO_SLOW = "the source takes more time than it may, {seconds} s of a processor"
 _TOO_LONG = (f"the source has more than {LONGEST >> 20} MiB, or what is read from it more than "
              f"{_LONGEST_ANSWER >> 20} MiB")
 _CRASHED = "the source makes the parser crash; it may be nested too deeply, or hold too much in one place"

@@ -64,9 +64,9 @@ def test_a_few_nested_blocks_that_take_gigabytes_are_a_syntax_error(depth: int) 
 
 
 def test_a_text_that_takes_too_long_is_refused_and_not_tried_again(reader: parent.Reader) -> None:
-    assert fault(SLOW) == "the source takes more time to read than it may, 1 s of a processor"
+    assert fault(SLOW) == "the source takes more time than it may, 1 s of a processor"
     assert reader._child is None
-    assert fault(SLOW) == "the source takes more time to read than it may, 1 s of a processor"
+    assert fault(SLOW) == "the source takes more time than it may, 1 s of a processor"
     assert reader._child is None, "it is known"
     assert fault("x = 1") is None
 
