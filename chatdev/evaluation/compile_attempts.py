@@ -32,7 +32,7 @@ def _deliveries(records: Sequence[Mapping[str, Any]], phases: Mapping[str, Phase
                 suffix: str) -> Iterator[FilesDelivery]:
     """What the assistants' replies write, each upon what stood then."""
     read: dict[str, FilesDelivery] = {}
-    mended = dict(_mended(records))
+    mended = dict(_find_mended(records))
     for record in records:
         place = Place(record.get("place", ""))
         if record["kind"] == "Activity" and _is_answer(record["result"], place):
@@ -46,7 +46,7 @@ def _deliveries(records: Sequence[Mapping[str, Any]], phases: Mapping[str, Phase
             software = read[place].software
 
 
-def _mended(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Files]]:
+def _find_mended(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Files]]:
     """The files that a tool mended, with the turn that delivered them."""
     for record in records:
         turn, _, part = record.get("place", "").rpartition("/")
