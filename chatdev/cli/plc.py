@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from chatdev.cli.plc_options import (
     form_options,
     json_option,
     proof_options,
+    verifier_option,
     with_option,
     write_file,
 )
@@ -33,6 +35,7 @@ from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
+    from chatdev.sandbox.base import Sandbox
     from chatdev.tools.plc.source_check import SourceCheck
     from chatdev.tools.plc.source_proof import ProofOptions, SourceProof
     from chatdev.tools.plc.source_run import SourceRun
@@ -95,14 +98,19 @@ def _mend(file: Path, entry: str | None) -> str:
 
 def _ask_compilers(names: Sequence[str], sources: Mapping[Path, str], checks: dict[Path, SourceCheck]) -> None:
     """Add what other compilers say to the checks."""
-    from chatdev.config.settings import user_settings
-    from chatdev.sandbox.kinds import find_sandbox
     from chatdev.tools.plc.adapters.compilers import ask_compiler
 
-    sandbox = find_sandbox(user_settings().sandbox or "bubblewrap")
+    sandbox = _find_sandbox()
     for file, source in sources.items():
         said = tuple(one for name in names for one in ask_compiler(name, source, sandbox))
         checks[file] = replace(checks[file], diagnostics=checks[file].diagnostics + said)
+
+
+def _find_sandbox() -> Sandbox:
+    from chatdev.config.settings import user_settings
+    from chatdev.sandbox.kinds import find_sandbox
+
+    return find_sandbox(user_settings().sandbox or "bubblewrap")
 
 
 def _show_checks(checks: Mapping[Path, SourceCheck]) -> None:
@@ -180,19 +188,21 @@ def _draw(seen: SourceRun, plot: Path, form: str, signals: str | None) -> None:
 @proof_options
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html|FILE.md", help="Write a report.")
 @click.option("--requirement", type=click.Path(path_type=Path), metavar="FILE", help="A text for the report.")
+@verifier_option
 @form_options
 @report_outcome
-def verify(file: Path, properties: Path | None, entry: str | None, options: ProofOptions, report: Path | None,
-           requirement: Path | None, form: str) -> int:
+def verify(file: Path, report: Path | None, requirement: Path | None, verifier: str | None, form: str,
+           **asked: Any) -> int:
     """Prove or refute properties of FILE, and that it has no run-time fault. Exits with 1 if FILE has errors or
-    something is VIOLATED, with 7 if all else is not PROVED."""
+    something is VIOLATED, with 7 if all else is not PROVED, or a second opinion contradicts."""
     from chatdev.tools.plc.report.sarif import proof_sarif
 
     ending = report.suffix.lower().removeprefix(".") if report else "md"
     if ending not in ("html", "md"):
         raise ConfigError(f"--report: {report} is neither a .html nor a .md file; give it one of these endings")
     text = read_text_file(requirement, "--requirement") if requirement else ""
-    proof = _prove(file, properties, entry, options)
+    ask = _find_verifier(verifier)
+    proof = ask(_prove(file, **asked))
     if report:
         _write_report(proof, file, report, text)
     if form == "sarif":
@@ -253,6 +263,13 @@ def _prove(file: Path, properties: Path | None, entry: str | None, options: Proo
         return prove_source(source, entry, asked, options)
     except WrongProperties as error:
         raise ConfigError("\n".join(f"{properties}: {line}" for line in str(error).splitlines())) from None
+
+
+def _find_verifier(name: str | None) -> Callable[[SourceProof], SourceProof]:
+    """What adds another verifier's opinion to a proof; it has to be there before the work begins."""
+    from chatdev.tools.plc.adapters.verifiers import ask_verifier, find_verifier
+
+    return partial(ask_verifier, find_verifier(name), sandbox=_find_sandbox()) if name else lambda proof: proof
 
 
 def _show_verdicts(file: Path, proof: SourceProof) -> None:

@@ -20,6 +20,9 @@ json_option = click.option("--json", "form", flag_value="json", default="text", 
 _sarif_option = click.option("--sarif", "form", flag_value="sarif", help="Print SARIF, for code hosts and editors.")
 
 
+verifier_option = click.option("--with", "verifier", type=click.Choice(["plcverif-cli"]),
+                               help="Ask this verifier (PLCverif) for a second opinion on each property, if it is on "
+                                    "the PATH with nuXmv or cbmc. It runs in the sandbox.")
 with_option = click.option("--with", "compilers", multiple=True, type=click.Choice(["iec2c", "iec2iec", "plc"]),
                            help="Ask this compiler, too, if it is on the PATH: matiec (iec2c, iec2iec) or RuSTy (plc). "
                                 "It runs in the sandbox.")

@@ -49,7 +49,8 @@ def proof_data(file: Path, proof: SourceProof) -> dict[str, Any]:
         data = asdict(one)
         asked = data.pop("asked")
         cycles = [cycle | {"changed": dict(cycle["changed"])} for cycle in data.pop("cycles")]
-        found.append({"number": number, "asked": describe_property(one.asked), **asked, **data, "cycles": cycles})
+        found.append({"number": number, "asked": describe_property(one.asked), **asked, **data, "cycles": cycles,
+                      "contradicted": one.is_contradicted})
     verdict = proof.verdict if proof.outcomes or not proof.check.errors else None
     return check_data(file, proof.check) | {"verdict": verdict, "options": asdict(proof.options), "properties": found}
 

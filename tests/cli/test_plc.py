@@ -162,15 +162,39 @@ def test_wrong_input_is_named(latch: Path, monkeypatch: pytest.MonkeyPatch, comm
     assert message in done.output
 
 
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, script: str) -> None:
+    folder.chmod(0o755)  # in the sandbox it belongs to somebody else
+    write(folder, name, f"#!/bin/sh\n{script}").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
 @pytest.mark.tool
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 def test_another_compiler_is_asked(latch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tmp_path.chmod(0o755)  # in the sandbox it belongs to somebody else
-    program = write(tmp_path, "iec2c", "#!/bin/sh\necho 'program.st:8-3..8-5: error: No.'\nexit 1\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    install(tmp_path, monkeypatch, "iec2c", "echo 'program.st:8-3..8-5: error: No.'\nexit 1\n")
     done = plc("check", latch, "--with", "iec2c")
     assert (done.exit_code, done.output) == (1, f"{latch}:8:3: error: iec2c: No.\n")
+
+
+@pytest.mark.tool
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_another_verifier_is_asked(latch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it contradicts, nothing is certain, whatever else is violated."""
+    properties = write(tmp_path, "p.json", [CLEARED, SET])
+    asked = ("verify", latch, "--properties", properties, "--with", "plcverif-cli")
+    install(tmp_path, monkeypatch, "nuXmv", "")
+    missing = plc(*asked)
+    assert (missing.exit_code, "plcverif-cli not found" in missing.output) == (4, True)
+    install(tmp_path, monkeypatch, "plcverif-cli", "echo 'Result: the requirement is VIOLATED'\n")
+    done = plc(*asked)
+    assert done.exit_code == 7
+    assert "1  PROVED    PLCverif: VIOLATED  " in done.output
+    assert "2  VIOLATED  PLCverif: VIOLATED  " in done.output
+    assert "\n1: CONTRADICTION: here it is PROVED, PLCverif says VIOLATED; " in done.output
+    told = json.loads(plc(*asked, "--json").output)
+    assert told["verdict"] == "UNKNOWN"
+    assert [one["contradicted"] for one in told["properties"]] == [True, False]
+    assert told["properties"][0]["opinion"] == {"by": "PLCverif", "verdict": "VIOLATED", "said": "", "scans": 0}
 
 
 def test_slips_are_mended_in_the_file(tmp_path: Path) -> None:

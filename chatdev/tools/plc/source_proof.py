@@ -41,7 +41,9 @@ class SourceProof:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all together: the worst one."""
+        """Of all together: the worst one; UNKNOWN where another verifier contradicts one of them."""
+        if any(one.is_contradicted for one in self.outcomes):
+            return "UNKNOWN"
         order: tuple[Verdict, ...] = ("VIOLATED", "UNKNOWN", "BOUNDED")
         return next((one for one in order if self.count(one)), "PROVED")
 

@@ -35,10 +35,21 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
+class Opinion:
+    """What another verifier, `by`, says of a property. `said` tells why it is UNKNOWN, with the verifier's words; with
+    `scans` it looked at fewer scans than that, not at every run."""
+
+    by: str
+    verdict: Literal["SATISFIED", "VIOLATED", "UNKNOWN"]
+    said: str = ""
+    scans: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The verdict on a property. `k` is how many scans were looked at, `seconds` how long a processor worked on it;
     `cycles` are the run that shows it (for reachability the one that gets there); `vacuous` says why a proof says
-    nothing of the program, if it does not."""
+    nothing of the program, if it does not; `opinion` is that of another verifier, if one was asked."""
 
     asked: Property
     verdict: Verdict
@@ -47,6 +58,14 @@ class Outcome:
     reason: str = ""
     vacuous: str = ""
     cycles: tuple[Cycle, ...] = ()
+    opinion: Opinion | None = None
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the other verifier says the contrary, of runs that both looked at."""
+        if self.opinion is None or (self.opinion.scans and len(self.cycles) >= self.opinion.scans):
+            return False
+        return (self.verdict, self.opinion.verdict) in (("PROVED", "VIOLATED"), ("VIOLATED", "SATISFIED"))
 
 
 @dataclass(frozen=True, slots=True)

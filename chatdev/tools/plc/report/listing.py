@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from chatdev.tools.plc.proof.outcome import Outcome
 from chatdev.tools.plc.report.explanation import Explanation, SignalHistory, explain_run
-from chatdev.tools.plc.report.wording import describe_property, describe_vacuity, describe_verdict, show_safely
+from chatdev.tools.plc.report.wording import (
+    describe_contradiction,
+    describe_opinion,
+    describe_property,
+    describe_vacuity,
+    describe_verdict,
+    show_safely,
+)
 from chatdev.tools.plc.source_proof import SourceProof
 
 WIDTH = 110
@@ -18,10 +25,11 @@ _SAME = "·"
 def list_verdicts(proof: SourceProof) -> str:
     """A table with a line for each property: number, verdict, k, seconds, what is asked; below it, what else is to be
     known."""
-    rows = [["", "verdict", "k", "seconds", "property"]]
-    rows += [[str(number), one.verdict, str(one.k), f"{one.seconds:.2f}", describe_property(one.asked)]
-             for number, one in enumerate(proof.outcomes, 1)]
-    notes = [f"{number}: {note}" for number, one in enumerate(proof.outcomes, 1) if (note := _note(one))]
+    is_shared = any(one.opinion for one in proof.outcomes)
+    rows = [["", "verdict", *(["second opinion"] if is_shared else []), "k", "seconds", "property"]]
+    rows += [[str(number), one.verdict, *([_show_opinion(one)] if is_shared else []), str(one.k), f"{one.seconds:.2f}",
+              describe_property(one.asked)] for number, one in enumerate(proof.outcomes, 1)]
+    notes = [f"{number}: {note}" for number, one in enumerate(proof.outcomes, 1) for note in _notes(one)]
     return show_safely("\n".join([*_align(rows, last_is_free=True), *([""] if notes else []), *notes]))
 
 
@@ -33,11 +41,20 @@ def list_explanation(number: int, outcome: Outcome, proof: SourceProof) -> str:
                                   "", *_cycle_table(run), "", *_marked_source(run)]))
 
 
-def _note(outcome: Outcome) -> str:
-    """What a verdict means where that is more than its word."""
+def _show_opinion(outcome: Outcome) -> str:
+    return f"{outcome.opinion.by}: {outcome.opinion.verdict}" if outcome.opinion else ""
+
+
+def _notes(outcome: Outcome) -> Iterator[str]:
+    """What a verdict, and another verifier's, means where that is more than its word."""
     if outcome.verdict in ("BOUNDED", "UNKNOWN"):
-        return f"{describe_verdict(outcome)}{f': {outcome.reason}' if outcome.reason else ''}"
-    return outcome.reason or describe_vacuity(outcome)
+        yield f"{describe_verdict(outcome)}{f': {outcome.reason}' if outcome.reason else ''}"
+    elif note := outcome.reason or describe_vacuity(outcome):
+        yield note
+    if (opinion := describe_opinion(outcome)) != _show_opinion(outcome):
+        yield opinion
+    if contradiction := describe_contradiction(outcome):
+        yield contradiction
 
 
 def _cycle_table(run: Explanation) -> Iterator[str]:

@@ -8,7 +8,14 @@ from typing import Any
 from urllib.parse import quote
 
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Outcome, Verdict
-from chatdev.tools.plc.report.wording import describe_property, describe_vacuity, describe_verdict, show_safely
+from chatdev.tools.plc.report.wording import (
+    describe_contradiction,
+    describe_opinion,
+    describe_property,
+    describe_vacuity,
+    describe_verdict,
+    show_safely,
+)
 from chatdev.tools.plc.source_check import SourceCheck
 from chatdev.tools.plc.source_proof import SourceProof
 from chatdev.tools.plc.st.core import Span
@@ -52,8 +59,9 @@ def _verdict(file: Path, outcome: Outcome) -> dict[str, Any]:
         line, _, column = place.partition(":")
         span = Span(int(line), int(column or 1))
     parts = [f"{outcome.verdict}: {describe_property(asked)}", asked.description, describe_verdict(outcome),
-             outcome.reason, describe_vacuity(outcome)]
-    return _result(rule, _VERDICTS[outcome.verdict], " – ".join(filter(None, parts)), file, span)
+             outcome.reason, describe_vacuity(outcome), describe_opinion(outcome), describe_contradiction(outcome)]
+    kind = ("review", "none") if outcome.is_contradicted else _VERDICTS[outcome.verdict]
+    return _result(rule, kind, " – ".join(filter(None, parts)), file, span)
 
 
 def _result(rule: str, kind: tuple[str, str], text: str, file: Path, span: Span) -> dict[str, Any]:

@@ -15,7 +15,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Outcome
 from chatdev.tools.plc.report.explanation import Explanation, explain_run
-from chatdev.tools.plc.report.wording import describe_property, describe_vacuity, describe_verdict, show_safely
+from chatdev.tools.plc.report.wording import (
+    describe_contradiction,
+    describe_opinion,
+    describe_property,
+    describe_vacuity,
+    describe_verdict,
+    show_safely,
+)
 from chatdev.tools.plc.source_proof import SourceProof
 from chatdev.version import __version__
 
@@ -31,6 +38,8 @@ class ReportedProperty:
     asked: str
     means: str
     vacuous: str
+    opinion: str
+    contradiction: str
     run: Explanation | None
 
     @property
@@ -53,7 +62,7 @@ def write_report(proof: SourceProof, form: Literal["html", "md"], *, title: str,
 def _report(number: int, outcome: Outcome, proof: SourceProof) -> ReportedProperty:
     run = explain_run(outcome.cycles, proof.source, proof.check.variables) if outcome.cycles else None
     return ReportedProperty(number, outcome, describe_property(outcome.asked), describe_verdict(outcome),
-                            describe_vacuity(outcome), run)
+                            describe_vacuity(outcome), describe_opinion(outcome), describe_contradiction(outcome), run)
 
 
 def _element(picture: str) -> str:

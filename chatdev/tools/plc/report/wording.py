@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,19 @@ def describe_verdict(outcome: Outcome) -> str:
 def describe_vacuity(outcome: Outcome) -> str:
     """Why a proof says nothing, in a sentence; empty where it says something."""
     return _render(_phrases()["vacuous"], why=outcome.vacuous) if outcome.vacuous else ""
+
+
+def describe_opinion(outcome: Outcome) -> str:
+    """What another verifier says, as `PLCverif: SATISFIED`; empty where none was asked."""
+    return _render(_phrases()["opinion"], **asdict(outcome.opinion)) if outcome.opinion else ""
+
+
+def describe_contradiction(outcome: Outcome) -> str:
+    """That another verifier says the contrary; empty where it does not."""
+    if not outcome.opinion or not outcome.is_contradicted:
+        return ""
+    return _render(_phrases()["contradiction"], verdict=outcome.verdict, by=outcome.opinion.by,
+                   other=outcome.opinion.verdict)
 
 
 def show_safely(text: str) -> str:
