@@ -5,7 +5,7 @@ A block marks each straight part of its code in `h` when it begins, so that the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from chatdev.tools.plc.simulation.layout import all_variables, begin
@@ -97,27 +97,27 @@ class _Routine:
     def _line(self, text: str) -> None:
         self._lines.append(" " * self._indent + text)
 
-    def _inner(self, body: Sequence[core.Statement], head: core.Statement | None = None) -> None:
-        """The statements below a head, whose own lines count as run with them."""
+    def _inner(self, body: Sequence[core.Statement], lines: Set[int] = frozenset()) -> None:
+        """The statements below a head, and lines that count as run with them."""
         self._indent += 1
         self._is_marked = False
-        if head:
-            self._mark(head)
+        if lines:
+            self._mark(lines)
         for statement in body:
-            self._mark(statement)
+            self._mark(head_lines(statement))
             self._WRITERS[type(statement)](self, statement)
         self._line("pass")
         self._indent -= 1
         self._is_marked = False
 
-    def _mark(self, statement: core.Statement) -> None:
+    def _mark(self, lines: Set[int]) -> None:
         if self._routine.standard:
             return
         if not self._is_marked:
             self._line(f"h[{len(self._marks)}] = 1")
             self._marks.append(set())
             self._is_marked = True
-        self._marks[-1] |= head_lines(statement)
+        self._marks[-1] |= lines
 
     def _assign(self, statement: core.Assign) -> None:
         target = statement.target
@@ -145,17 +145,19 @@ class _Routine:
                    f"{type_.bits}, {type_.signed})")
 
     def _branch(self, branch: core.Branch) -> None:
-        """A chain of ELSIF, which is nested in the core, is one of `elif` here and so needs no depth. The line of an
-        ELSIF counts as run when its condition held."""
+        """A chain of ELSIF, which is nested in the core, is one of `elif` here and so needs no depth. Wherever it ends,
+        all conditions up to there were looked at, so their lines count as run."""
+        marked, tested = head_lines(branch), frozenset[int]()
         self._line(f"if {self._expressions.write(branch.condition)}:")
-        self._inner(branch.then)
+        self._inner(branch.then, _lines(branch.labels))
         while len(branch.otherwise) == 1 and isinstance(inner := branch.otherwise[0], core.Branch):
+            tested |= head_lines(inner) - marked
             self._line(f"elif {self._expressions.write(inner.condition)}:")
-            self._inner(inner.then, inner)
+            self._inner(inner.then, tested | _lines(inner.labels))
             branch = inner
-        if branch.otherwise:
+        if branch.otherwise or tested:
             self._line("else:")
-            self._inner(branch.otherwise)
+            self._inner(branch.otherwise, tested)
 
     def _loop(self, loop: core.Loop) -> None:
         counter = f"n{len(self._loops)}"
@@ -220,14 +222,14 @@ class _Routine:
 
 
 def head_lines(statement: core.Statement) -> frozenset[int]:
-    """The lines of a statement without those of the statements in it."""
+    """The lines of a statement without those of the statements in it, and without the labels of a CASE."""
     span = statement.span
-    if isinstance(statement, core.Branch):
-        return frozenset({span.line} | _lines(statement.condition.span)) - {0}
+    if isinstance(statement, core.Branch) and statement.labels == core.NOWHERE:
+        return _lines(span) | _lines(statement.condition.span)
     if isinstance(statement, core.Loop):
         return frozenset({span.line}) - {0}
-    return frozenset(_lines(span))
+    return _lines(span)
 
 
-def _lines(span: core.Span) -> set[int]:
-    return set(range(span.line, max(span.line, span.end_line) + 1)) - {0}
+def _lines(span: core.Span) -> frozenset[int]:
+    return frozenset(range(span.line, max(span.line, span.end_line) + 1)) - {0}

@@ -183,12 +183,13 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """`IF condition THEN … ELSE …`; ELSIF and CASE are branches within the other part."""
+    """`IF … THEN … ELSE …`; ELSIF and CASE are branches within the other part, those of CASE all at its selector."""
 
     condition: Expression
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...] = ()
     span: Span = NOWHERE
+    labels: Span = NOWHERE  # of an arm of CASE
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from chatdev.tools.plc.st.core import (
     Operation,
     Place,
     Scalar,
+    Span,
     Statement,
 )
 from chatdev.tools.plc.st.elaborate_block_call import elaborate_block_call
@@ -120,15 +121,21 @@ def _choose(step: Case, scope: Scope) -> list[Statement]:
         raise scope.reject("too-many-arms", step.span, what="this CASE and its labels", most=MOST_LABELS)
     selector = _selector(step, scope)
     covered: list[tuple[int, int, int]] = []
-    arms: list[tuple[Expression | None, tuple[Statement, ...], Label]] = []
+    arms: list[tuple[Expression | None, tuple[Statement, ...], Span]] = []
     for labels, steps in step.arms:
         test = _test_labels(labels, selector, covered, scope) if selector else None
-        arms.append((test, _inside(steps, scope), labels[0]))
+        arms.append((test, _inside(steps, scope), _stretch(labels[0].span, labels[-1].span)))
     rest = _inside(step.otherwise, scope)
-    for test, body, label in reversed(arms):
+    head = _stretch(step.span, step.selector.span) if step.selector else step.span
+    for test, body, labels_span in reversed(arms):
         if test is not None:
-            rest = (Branch(test, body, rest, label.span),)
+            rest = (Branch(test, body, rest, head, labels_span),)
     return list(rest)
+
+
+def _stretch(first: Span, last: Span) -> Span:
+    """From the begin of the one to the end of the other."""
+    return Span(first.line, first.column, last.end_line, last.end_column)
 
 
 def _selector(step: Case, scope: Scope) -> Expression | None:

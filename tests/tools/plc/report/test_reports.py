@@ -117,6 +117,20 @@ def test_a_run_is_drawn() -> None:
     assert plot_run(run, "png", ["last.Q"]).startswith(b"\x89PNG")
 
 
+def test_a_label_of_case_is_marked_only_where_its_arm_ran() -> None:
+    """As the interpreter says it, in the run of a proof, in the list and in the reports."""
+    source = ("FUNCTION_BLOCK Steps\nVAR_INPUT Go : BOOL; END_VAR\nVAR_OUTPUT Step : INT; END_VAR\nCASE Step OF\n"
+              "0: IF Go THEN\nStep := 1;\nEND_IF;\n1:\nStep := 2;\n2:\nStep := 3;\nEND_CASE;\nEND_FUNCTION_BLOCK\n")
+    reached = '[{"job_req": "pattern", "pattern_id": "pattern-reachability", "pattern_params": ["Step = 3"]}]'
+    proof = prove_source(source, None, reached)
+    outcome, = proof.outcomes
+    assert [cycle.lines for cycle in outcome.cycles] == [(4, 5, 6), (4, 8, 9), (4, 10, 11)]
+    marks = ("### 4 CASE", "#.. 5 0: IF", "#.. 6", "... 7", ".#. 8 1:", ".#. 9", "..# 10 2:", "..# 11")
+    for text in (list_explanation(1, outcome, proof), write_report(proof, "md", title="steps")):
+        shown = [" ".join(line.split()) for line in text.splitlines()]
+        assert [mark for mark in marks if not any(line.startswith(mark) for line in shown)] == []
+
+
 def test_a_program_that_is_too_large_for_a_proof_is_not_proved() -> None:
     arrays = "\n".join(f"a{number} : ARRAY[0..9999] OF INT;" for number in range(10))
     proof = prove_source(f"PROGRAM Large\nVAR\n{arrays}\nEND_VAR\na0[1] := 2;\nEND_PROGRAM\n", None, "")

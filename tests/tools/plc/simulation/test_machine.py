@@ -99,9 +99,24 @@ def test_the_lines_that_ran_are_known() -> None:
         machine.scan({"n": n})
         return sorted(machine.lines)
 
-    assert lines(1) == [3, 4, 10, 13, 14, 17]
-    assert lines(2) == [3, 5, 6, 10, 13, 17, 18]
-    assert lines(3) == [3, 8, 10, 11]
+    assert lines(1) == [3, 4, 10, 13, 14, 16, 17]
+    assert lines(2) == [3, 5, 6, 10, 13, 16, 18]
+    assert lines(3) == [3, 5, 8, 10, 11]
+
+
+def test_a_label_of_case_ran_only_with_its_arm() -> None:
+    machine = block("VAR_INPUT n : INT; go : BOOL; END_VAR VAR_OUTPUT y : INT; END_VAR",  # body from line 3 on
+                    "CASE\nn\nOF\n1,\n2:\ny := 1;\n3: ;\n4:\nIF go THEN\ny := 4;\nEND_IF;\nELSE\n"
+                    "IF go THEN\ny := 5;\nELSIF n = 9 THEN\ny := 9;\nEND_IF;\nEND_CASE;")
+
+    def lines(n: int, go: bool = False) -> list[int]:
+        machine.scan({"n": n, "go": go})
+        return sorted(machine.lines)
+
+    assert lines(1) == lines(2) == [3, 4, 6, 7, 8]
+    assert lines(3) == [3, 4, 9]
+    assert (lines(4), lines(4, True)) == ([3, 4, 10, 11], [3, 4, 10, 11, 12])
+    assert (lines(8), lines(9), lines(9, True)) == ([3, 4, 15, 17], [3, 4, 15, 17, 18], [3, 4, 15, 16])
 
 
 def test_in_outs_are_the_places_that_they_are_bound_to() -> None:
