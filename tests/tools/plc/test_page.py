@@ -8,7 +8,10 @@ from types import ModuleType
 import pytest
 
 from benchmarks.plc import agreement, mutation, reading, references
+from benchmarks.plc.corpus import read_references, reference_of
 from benchmarks.study import read_results
+from chatdev.tools.plc.proof.outcome import Property
+from chatdev.tools.plc.proof.verify import verify
 
 PAGE = agreement.PAGE.read_text(encoding="utf-8")
 
@@ -36,6 +39,18 @@ def test_nine_of_ten_properties_of_references_are_decided_soon() -> None:
     asked = [one for row in rows for one in row["outcomes"][:row["properties"]]]
     assert sum(one["verdict"] in references.DECIDED for one in asked) >= 0.9 * len(asked)
     assert statistics.median(one["seconds"] for one in asked) <= 0.3
+
+
+@pytest.mark.parametrize(("reference", "number", "pattern", "more"), [
+    ("245", 3, "pattern-statechange-duringcycle", "NOT storeTrigger"),
+    ("245", 5, "pattern-statechange-duringcycle", "NOT resetTrigger"),
+    ("249", 8, "pattern-statechange-duringcycle", "TRUE")])
+def test_violated_properties_hold_where_the_page_says_so(reference: str, number: int, pattern: str, more: str) -> None:
+    subject = reference_of(next(one for one in read_references() if one["id"].startswith(reference)))
+    asked = subject.asked[number - 1]
+    when, then = asked.parameters
+    weaker = Property(pattern, (f"({when}) AND {more}", then))
+    assert [one.verdict for one in verify(subject.source, None, [asked, weaker])[:2]] == ["VIOLATED", "PROVED"]
 
 
 def test_no_random_run_contradicts_a_verdict() -> None:
