@@ -8,12 +8,18 @@ Given again, it goes on where it was; rows, journals and the page as in benchmar
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.local_study import MODEL, LocalStudy, each_task, main
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
+from chatdev.evaluation.agents4plc_judge import judge_software
+from chatdev.evaluation.agents4plc_tasks import PlcTask, read_plc_tasks
+from chatdev.tools.plc.interface import ANSWER, read_answer
+from chatdev.tools.plc.source_check import check_source, mend_source
+from chatdev.workspace.file_tree import read_tree
 
 SEED = 17
 EASY, SIMPLE = "benchmarks/data/agents4plc/benchmark_v1/easy.jsonl", "benchmarks/data/plc_simple"
@@ -39,14 +45,28 @@ PUBLISHED = (
 
 
 def more(folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """How many run folders of each variant there are."""
-    return {"runs": {variant: len(found) for variant, found in folders.items()}}
+    """What the programs of each variant are worth once their slips are mended."""
+    tasks = read_plc_tasks((ROOT / EASY, ROOT / SIMPLE))
+    return {"mended": {variant: _judge_mended(found, tasks) for variant, found in folders.items()}}
+
+
+def _judge_mended(folders: Sequence[Path], tasks: Mapping[str, PlcTask]) -> dict[str, int]:
+    rows = []
+    for folder in folders:
+        task = tasks[next(name for name in tasks if re.match(rf"{re.escape(name)}-[0-9a-f]{{6}}(-|$)", folder.name))]
+        source = read_answer(read_tree(folder / "software")) or ""
+        mended = mend_source(source, check_source(task.interface).entry, task.requirement).source
+        rows.append(judge_software({ANSWER: mended.encode("utf-8")}, task))
+    return {"runs": len(rows), **{name: sum(int(row[name]) for row in rows) for name in ("compiled", "solved")}}
 
 
 def told(study: Mapping[str, Any]) -> str:
-    """The report of the rows, every task by itself, and the shares as the paper gives them."""
+    """The report of the rows, every task by itself, the shares as the paper gives them, and what is left of the
+    difference once the slips of all programs are mended."""
     tasks = each_task(study["rows"], "How it ended; verdicts; tokens", _cell)
-    return "\n\n".join((STUDY.report(study), tasks, shares_table(study["rows"])))
+    mended = markdown_table(["Programs after `plc check --fix`", "runs", "compile", "solved"],
+                            [(variant, *row.values()) for variant, row in study.get("mended", {}).items()])
+    return "\n\n".join((STUDY.report(study), tasks, shares_table(study["rows"]), mended))
 
 
 def _cell(row: Mapping[str, Any]) -> str:

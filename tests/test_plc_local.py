@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.local_study import MODEL
-from benchmarks.plc_local import EASY, OWN, PASSABLE, SIMPLE, STUDY, TASKS, told
+from benchmarks.plc_local import EASY, OWN, PASSABLE, SIMPLE, STUDY, TASKS, more, told
 from benchmarks.study import ROOT
 from chatdev.batch.ledger import Ledger
 from chatdev.cli.app import command_line
@@ -45,7 +45,9 @@ def test_its_tables_say_what_the_rows_say(chat_server: ChatServer, here: Path) -
     assert done.exit_code == 0, done.output
     with closing(Ledger(str(here / "studies" / "ledger.sqlite"), STUDY.name)) as ledger:
         rows = Results.read(ledger).rows
-    text = told({"rows": rows, "machine": "M", "date": "D"})
+    folders = {"single_plc": [here / "studies" / STUDY.name / row["folder"] for row in rows]}
+    text = told({"rows": rows, "machine": "M", "date": "D", **more(folders)})
+    assert "| single_plc | 2 | 2 | 1 |" in text
     assert "| single_plc | 100.0 / 100.0 / 100.0 | 100.0 / 100.0 / 0.0 |" in text
     assert "| Agents4PLC, GPT-4o | 100 / 68.8 / 50.0 | – |" in text
     assert "| easy/v1-E-9 | solved; PPPp; " in text
