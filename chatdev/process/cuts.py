@@ -1,0 +1,154 @@
+"""Where a directly-follows graph falls into parts that a process tree can put together again.
+
+A cut is an operator and groups of phases; the definitions are those of Leemans, Fahland, van der Aalst: Discovering
+Block-Structured Process Models from Event Logs (2013, section 4). Equal graphs give equal cuts: groups come in the
+order of their phases, or in that of the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from chatdev.errors import MissingProgram
+from chatdev.process.directly_follows import FollowsGraph
+from chatdev.process.process_tree import Operator
+
+Group = frozenset[str]
+
+
+class Cut(NamedTuple):
+    """Groups of phases, of which each becomes a child of the operator. The first group of a loop is its body."""
+
+    operator: Operator
+    groups: tuple[Group, ...]
+
+
+def find_cut(graph: FollowsGraph) -> Cut | None:
+    """The first cut that the graph has, in the order of the paper: exclusive, sequence, parallel, loop."""
+    finders: Sequence[tuple[Operator, Callable[[FollowsGraph], list[Group]]]] = (
+        ("exclusive", _cut_exclusive), ("sequence", _cut_sequence), ("parallel", _cut_parallel), ("loop", _cut_loop))
+    for operator, find in finders:
+        groups = find(graph) if len(graph.phases) > 1 else []
+        if len(groups) > 1:
+            return Cut(operator, tuple(groups))
+    return None
+
+
+def _cut_exclusive(graph: FollowsGraph) -> list[Group]:
+    """Phases that no instance has in common."""
+    return _components(graph.phases, graph.edges)
+
+
+def _cut_sequence(graph: FollowsGraph) -> list[Group]:
+    """Groups of which one always comes after another: phases that can follow each other, or cannot at all, belong
+    together."""
+    nx = _load_networkx()
+    order = nx.DiGraph()
+    order.add_nodes_from(graph.phases)
+    order.add_edges_from(graph.later or graph.edges)
+    parts = nx.condensation(order)
+    reached = {part: nx.descendants(parts, part) for part in parts}
+    apart = [(one, other) for one in parts for other in parts
+             if one < other and one not in reached[other] and other not in reached[one]]
+    merged = [sorted(group) for group in _components(parts, apart)]
+    merged.sort(key=lambda group: -len(reached[group[0]]))
+    groups = [frozenset(name for part in group for name in parts.nodes[part]["members"]) for group in merged]
+    return _join_optional(groups, graph) if len(groups) > 1 else groups
+
+
+def _join_optional(groups: list[Group], graph: FollowsGraph) -> list[Group]:
+    """Join neighbours that are only left out together, or the model would allow one without the other.
+
+    Around each group that can be left out, those before it are joined from which nothing leads beyond it, and those
+    after it to which nothing leads from before it (the strict sequence cut of Leemans: Robust Process Mining with
+    Guarantees, 2017, section 6.1).
+    """
+    place = {name: number for number, group in enumerate(groups) for name in group}
+    last = len(groups)
+    farthest, nearest = list(range(last)), list(range(last))
+    for name in graph.starts:
+        nearest[place[name]] = -1
+    for name in graph.ends:
+        farthest[place[name]] = last
+    for one, other in ((place[a], place[b]) for a, b in graph.edges):
+        farthest[one], nearest[other] = max(farthest[one], other), min(nearest[other], one)
+    passed = [(one, other) for one, other in _jumps(graph, place, last) if other - one > 1]
+    links: list[tuple[int, int]] = []
+    for pivot in range(last):
+        if any(one < pivot < other for one, other in passed):
+            links += _neighbours(pivot, farthest, nearest)
+    joined = [sorted(part) for part in _components(range(last), links)]
+    return [frozenset().union(*(groups[number] for number in part)) for part in sorted(joined)]
+
+
+def _jumps(graph: FollowsGraph, place: dict[str, int], last: int) -> Iterable[tuple[int, int]]:
+    """From which group to which one can go; -1 is the beginning, `last` the end."""
+    yield from ((place[one], place[other]) for one, other in graph.edges)
+    yield from ((-1, place[name]) for name in graph.starts)
+    yield from ((place[name], last) for name in graph.ends)
+
+
+def _neighbours(pivot: int, farthest: list[int], nearest: list[int]) -> Iterable[tuple[int, int]]:
+    before = pivot - 1
+    while before >= 0 and farthest[before] <= pivot:
+        yield before, pivot
+        before -= 1
+    after = pivot + 1
+    while after < len(nearest) and nearest[after] >= pivot:
+        yield pivot, after
+        after += 1
+
+
+def _cut_parallel(graph: FollowsGraph) -> list[Group]:
+    """Groups of which every phase can come directly before and after every phase of the others, and each of which can
+    begin and end an instance."""
+    apart = [(one, other) for one in graph.phases for other in graph.phases
+             if one < other and not ((one, other) in graph.edges and (other, one) in graph.edges)]
+    groups = _components(graph.phases, apart)
+    whole = [group for group in groups if group & graph.starts.keys() and group & graph.ends.keys()]
+    if not whole:
+        return []
+    rest = frozenset().union(*(group for group in groups if group not in whole))
+    return [whole[0] | rest, *whole[1:]]
+
+
+def _cut_loop(graph: FollowsGraph) -> list[Group]:
+    """A body with all phases that begin or end an instance, and redo parts that lead from all its ends to all its
+    starts, if they lead from or to any of them."""
+    starts, ends = set(graph.starts), set(graph.ends)
+    inner = [edge for edge in graph.edges if not {*edge} & (starts | ends)]
+    parts = _components([name for name in graph.phases if name not in starts | ends], inner)
+    redos = [part for part in parts if _is_redo(part, graph, starts, ends)]
+    body = frozenset(graph.phases).difference(*redos)
+    return [body, *redos] if redos else []
+
+
+def _is_redo(part: Group, graph: FollowsGraph, starts: set[str], ends: set[str]) -> bool:
+    into = [(one, other) for one, other in graph.edges if other in part and one not in part]
+    out = [(one, other) for one, other in graph.edges if one in part and other not in part]
+    if not all(one in ends for one, _ in into) or not all(other in starts for _, other in out):
+        return False
+    entered, left = {other for _, other in into}, {one for one, _ in out}
+    return (all((end, name) in graph.edges for end in ends for name in entered)
+            and all((name, start) in graph.edges for name in left for start in starts))
+
+
+def _components(nodes: Iterable[Any], links: Iterable[tuple[Any, Any]]) -> list[frozenset[Any]]:
+    """What hangs together, in the order of the first of each."""
+    nx = _load_networkx()
+    linked = nx.Graph()
+    linked.add_nodes_from(nodes)
+    linked.add_edges_from(links)
+    return sorted(map(frozenset, nx.connected_components(linked)), key=min)
+
+
+@cache
+def _load_networkx() -> Any:
+    """Imported when something is mined: it takes a fifth of a second."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise MissingProgram("mining needs networkx: pip install 'chatdev-chain[process]'") from error
+    return networkx

@@ -1,0 +1,197 @@
+"""Process trees: which orders of phases a process model allows.
+
+A tree is a phase, silence (nothing is run), or an operator over trees: `sequence` (one after another), `exclusive`
+(exactly one of them), `parallel` (all of them, freely interleaved) and `loop` (the first, then any number of times the
+second and the first again). Unlike a chart with arrows, a tree cannot describe a process that gets stuck (Leemans,
+Fahland, van der Aalst: Discovering Block-Structured Process Models from Event Logs, 2013, section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from chatdev.errors import ConfigError
+
+Operator = Literal["phase", "silent", "sequence", "exclusive", "parallel", "loop"]
+Instance = tuple[str, ...]
+"""One ordered list of phase names: a trace, in the words of process mining."""
+
+MOST_DEPTH = 60
+"""So deep may trees be that are mined or read. Nobody follows a deeper one, and Python's stack has an end."""
+
+_SIGNS = {"sequence": "->", "exclusive": "X", "parallel": "+", "loop": "*"}
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTree:
+    """One node with what is below it; equal trees are equal values. A loop has two children: body and redo."""
+
+    operator: Operator
+    name: str = ""
+    """Of a phase; otherwise empty."""
+    children: tuple[ProcessTree, ...] = ()
+    depth: int = field(init=False, compare=False, repr=False)
+    is_nullable: bool = field(init=False, compare=False, repr=False)
+    """Whether the tree allows that nothing at all is run."""
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", 1 + max((child.depth for child in self.children), default=0))
+        object.__setattr__(self, "is_nullable", _is_nullable(self))
+        object.__setattr__(self, "_hash", hash((self.operator, self.name, self.children)))
+
+    def __hash__(self) -> int:
+        return self._hash  # kept: trees are keys of many tables, and a deep one is slow to go through
+
+    def __str__(self) -> str:
+        if self.operator == "phase":
+            return repr(self.name)
+        if self.operator == "silent":
+            return "tau"
+        return f"{_SIGNS[self.operator]}({', '.join(map(str, self.children))})"
+
+    def walk(self) -> Iterator[ProcessTree]:
+        """The node and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def _is_nullable(tree: ProcessTree) -> bool:
+    if tree.operator in ("phase", "silent"):
+        return tree.operator == "silent"
+    if tree.operator == "exclusive":
+        return any(child.is_nullable for child in tree.children)
+    return all(child.is_nullable for child in tree.children[:1 if tree.operator == "loop" else None])
+
+
+SILENT = ProcessTree("silent")
+
+
+def phase(name: str) -> ProcessTree:
+    """The tree that runs one phase."""
+    return ProcessTree("phase", name)
+
+
+def sequence(*children: ProcessTree) -> ProcessTree:
+    """One after another."""
+    return ProcessTree("sequence", children=children)
+
+
+def exclusive(*children: ProcessTree) -> ProcessTree:
+    """Exactly one of them."""
+    return ProcessTree("exclusive", children=children)
+
+
+def parallel(*children: ProcessTree) -> ProcessTree:
+    """All of them, freely interleaved."""
+    return ProcessTree("parallel", children=children)
+
+
+def loop(body: ProcessTree, redo: ProcessTree = SILENT) -> ProcessTree:
+    """The body, and any number of times the redo part and the body again."""
+    return ProcessTree("loop", children=(body, redo))
+
+
+def optional(tree: ProcessTree) -> ProcessTree:
+    """The tree, or nothing."""
+    return exclusive(SILENT, tree)
+
+
+def normalise(tree: ProcessTree) -> ProcessTree:
+    """The normal form: the same instances in fewer nodes, and the children of choices and parallels sorted.
+
+    Nested operators of one kind become one, silence stays only where it makes a choice optional, and `loop(tau, x)` is
+    written as what it is: x once or several times, or nothing. Trees of equal normal form allow the same; the other
+    way round this need not hold (`conformance.find_difference` decides it).
+    """
+    children = tuple(map(normalise, tree.children))
+    return _FORMS[tree.operator](children) if tree.operator in _FORMS else tree
+
+
+def _form_sequence(children: tuple[ProcessTree, ...]) -> ProcessTree:
+    return _join("sequence", [child for child in _flatten("sequence", children) if child != SILENT])
+
+
+def _form_parallel(children: tuple[ProcessTree, ...]) -> ProcessTree:
+    return _join("parallel", sorted((c for c in _flatten("parallel", children) if c != SILENT), key=str))
+
+
+def _form_exclusive(children: tuple[ProcessTree, ...]) -> ProcessTree:
+    ways = set(_flatten("exclusive", children))
+    loud = sorted(ways - {SILENT}, key=str)
+    if SILENT in ways and not any(child.is_nullable for child in loud):
+        return _join("exclusive", [SILENT, *loud])
+    return _join("exclusive", loud)
+
+
+def _form_loop(children: tuple[ProcessTree, ...]) -> ProcessTree:
+    body, redo = children
+    if body == SILENT:
+        return SILENT if redo == SILENT else _form_exclusive((SILENT, _form_loop((redo, SILENT))))
+    if redo == SILENT and SILENT in body.children and body.operator == "exclusive":  # any number of times
+        return _form_exclusive((SILENT, _form_loop((_form_exclusive(body.children[1:]), SILENT))))
+    if redo == SILENT and body.operator == "loop" and body.children[1] == SILENT:
+        return body
+    return loop(body, redo)
+
+
+_FORMS: dict[str, Callable[[tuple[ProcessTree, ...]], ProcessTree]] = {
+    "sequence": _form_sequence, "parallel": _form_parallel, "exclusive": _form_exclusive, "loop": _form_loop}
+
+
+def _flatten(operator: Operator, children: Sequence[ProcessTree]) -> list[ProcessTree]:
+    """The children, with the grandchildren in the place of a child of the same operator."""
+    return [part for child in children for part in (child.children if child.operator == operator else (child,))]
+
+
+def _join(operator: Operator, children: Sequence[ProcessTree]) -> ProcessTree:
+    if len(children) < 2:
+        return children[0] if children else SILENT
+    return ProcessTree(operator, children=tuple(children))
+
+
+class ModelSize(NamedTuple):
+    """How large a model is to its reader, as Think-on-Process counts it (arXiv 2409.06568, Figure 12)."""
+
+    phases: int
+    exclusive_gateways: int
+    parallel_gateways: int
+
+    @property
+    def gateways(self) -> int:
+        """All of them."""
+        return self.exclusive_gateways + self.parallel_gateways
+
+
+def measure_size(tree: ProcessTree) -> ModelSize:
+    """Phases and gateways of the chart of the tree: a choice, a loop and a parallel part have two gateways each, where
+    ways part and where they meet."""
+    operators = [node.operator for node in normalise(tree).walk()]
+    return ModelSize(operators.count("phase"), 2 * (operators.count("exclusive") + operators.count("loop")),
+                     2 * operators.count("parallel"))
+
+
+def to_plain(tree: ProcessTree) -> Any:
+    """The tree as JSON writes it: a phase's name, None for silence, or a list of the operator and its children."""
+    if tree.operator == "phase":
+        return tree.name
+    return None if tree.operator == "silent" else [tree.operator, *map(to_plain, tree.children)]
+
+
+def from_plain(value: Any, depth: int = 1) -> ProcessTree:
+    """The tree that `to_plain` gave. Raises ConfigError for anything else."""
+    if depth > MOST_DEPTH:
+        raise ConfigError(f"a process tree may be {MOST_DEPTH} levels deep, not more")
+    if value is None:
+        return SILENT
+    if isinstance(value, str) and value:
+        return phase(value)
+    if isinstance(value, list) and len(value) > 1 and value[0] in _SIGNS:
+        children = tuple(from_plain(child, depth + 1) for child in value[1:])
+        if value[0] != "loop" or len(children) == 2:
+            return ProcessTree(value[0], children=children)
+    raise ConfigError(f"a process tree is the name of a phase, null, or a list of an operator ({', '.join(_SIGNS)}) "
+                      f"and its children, of which a loop has two; not {value!r:.80}")
