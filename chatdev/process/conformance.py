@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from chatdev.errors import ToolError
-from chatdev.process.automaton import TreeAutomaton
+from chatdev.process.automaton import State, TreeAutomaton
 from chatdev.process.process_tree import Instance, ProcessTree
 
 MOST_STATES = 200_000
@@ -66,7 +66,7 @@ def measure_precision(tree: ProcessTree, log: Log) -> float:
             counts[instance[:end]] += count
             known[instance[:end]].add(name)
     automaton = TreeAutomaton(tree)
-    states = {(): automaton.start}
+    states: dict[Instance, State] = {(): automaton.start}
     allowed = used = 0
     for beginning in sorted(counts, key=len):
         state = states.get(beginning)

@@ -66,11 +66,12 @@ def _add(graph: FlowGraph, tree: ProcessTree, before: str) -> str:
             before = _add(graph, child, before)
         return before
     if tree.operator == "loop":
-        return _add_loop(graph, *tree.children, before)
+        return _add_loop(graph, tree, before)
     return _add_branches(graph, "parallel" if tree.operator == "parallel" else "exclusive", tree.children, before)
 
 
-def _add_loop(graph: FlowGraph, body: ProcessTree, redo: ProcessTree, before: str) -> str:
+def _add_loop(graph: FlowGraph, tree: ProcessTree, before: str) -> str:
+    body, redo = tree.children
     meet = graph.add("exclusive")
     graph.flows.append((before, meet))
     last = _add(graph, body, meet)

@@ -189,7 +189,7 @@ def from_plain(value: Any, depth: int = 1) -> ProcessTree:
         return SILENT
     if isinstance(value, str) and value:
         return phase(value)
-    if isinstance(value, list) and len(value) > 1 and value[0] in _SIGNS:
+    if isinstance(value, list) and len(value) > 1 and value[0] in list(_SIGNS):
         children = tuple(from_plain(child, depth + 1) for child in value[1:])
         if value[0] != "loop" or len(children) == 2:
             return ProcessTree(value[0], children=children)

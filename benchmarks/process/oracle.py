@@ -1,0 +1,230 @@
+"""Does the miner find what pm4py finds? How good are the models of the infrequent variant, and how fast is it?
+
+pm4py (AGPL-3.0, 550 MB) is the reference, never a dependency: it lives in an environment of its own.
+
+    python3 -m venv /tmp/pm4py && /tmp/pm4py/bin/pip install pm4py
+    PM4PY=/tmp/pm4py/bin/python python -m benchmarks.process.oracle
+
+Without PM4PY, or an interpreter there that imports it, the study says so and leaves the results as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from benchmarks.process.pools import (
+    Pool,
+    add_noise,
+    hallucinate,
+    play_pool,
+    random_names,
+    random_strings,
+    random_tree,
+)
+from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from chatdev.process.bpmn import write_bpmn
+from chatdev.process.conformance import Quality, find_difference, measure_quality
+from chatdev.process.cuts import find_cut
+from chatdev.process.directly_follows import build_graph
+from chatdev.process.flow_graph import draw_flow
+from chatdev.process.inductive_miner import mine
+from chatdev.process.log_split import split_log
+from chatdev.process.process_tree import ProcessTree, from_plain, normalise, to_plain
+
+RESULTS = RESULTS_FOLDER / "process_oracle.json"
+PAGE = ROOT / "docs" / "process.md"
+BEGIN, END = "<!-- oracle: written by python -m benchmarks.process.oracle -->", "<!-- end of oracle -->"
+NOISE, TIMES = 0.2, 3
+Job = Mapping[str, Any]
+
+
+def ask(python: str, jobs: Sequence[Job]) -> tuple[str, list[Any]]:
+    """pm4py's version, and its answers."""
+    script = Path(__file__).with_name("pm4py_oracle.py")
+    done = subprocess.run([python, str(script)], input=json.dumps(jobs), text=True, capture_output=True, check=True)
+    said = json.loads(done.stdout)
+    return said["pm4py"], said["answers"]
+
+
+def to_job(pool: Pool) -> list[list[Any]]:
+    """A pool as the oracle reads it."""
+    return [[list(instance), count] for instance, count in sorted(pool.items())]
+
+
+def tree_pools(seeds: Iterable[int]) -> list[Pool]:
+    """Pools of 100 instances of random trees."""
+    found = []
+    for chance in map(Random, seeds):
+        found.append(play_pool(random_tree(chance, random_names(chance)), chance, 100))
+    return found
+
+
+def compare(python: str, pools: Mapping[str, list[Pool]]) -> dict[str, Any]:
+    """How many trees are the same, and what the others are; all of pools without noise."""
+    rows = {}
+    for kind, members in pools.items():
+        _, said = ask(python, [{"do": "mine", "pool": to_job(pool), "noise": 0.0} for pool in members])
+        found = Counter(classify(pool, mine(pool), normalise(from_plain(answer["tree"])))
+                        for pool, answer in zip(members, said, strict=True))
+        rows[kind] = {"pools": len(members), **found}
+    return rows
+
+
+def classify(pool: Pool, own: ProcessTree, other: ProcessTree) -> str:
+    """How two trees of one pool differ."""
+    if own == other:
+        return "same tree"
+    if find_difference(own, other) is None:
+        return "same language"
+    if cuts_all_the_way(pool):
+        return "other, though there are cuts"
+    ours, theirs = measure_quality(own, pool).precision, measure_quality(other, pool).precision
+    judged = "as precise" if abs(ours - theirs) < 0.005 else "more precise" if ours > theirs else "less precise"
+    return f"other fall-through, {judged}"
+
+
+def cuts_all_the_way(pool: Pool) -> bool:
+    """Whether the pool falls apart by cuts alone, so that there is nothing to choose."""
+    pool = Counter({instance: count for instance, count in pool.items() if instance})
+    graph = build_graph(pool)
+    if len(graph.phases) < 2:
+        return True
+    cut = find_cut(graph)
+    return cut is not None and all(map(cuts_all_the_way, split_log(pool, cut)))
+
+
+def noisy_pools() -> list[tuple[str, Pool]]:
+    """Pools with infrequent behaviour: generated ones as in the paper, and those of trees with 20 % changed."""
+    found = [(f"150 variants, noise {noise}", hallucinate(Random(seed), 150, 400, noise))
+             for noise in (0.3, 1.0) for seed in range(4)]
+    for chance in map(Random, range(12)):
+        pool = play_pool(random_tree(chance, random_names(chance)), chance, 200)
+        found.append(("random trees, 20 % changed", add_noise(pool, chance, 0.2)))
+    return found
+
+
+def compare_infrequent(python: str, pools: Sequence[tuple[str, Pool]], replayed: int = 1) -> list[dict[str, Any]]:
+    """Quality of both models of each pool: exactly, and of the first of each kind as pm4py's token replay sees it."""
+    _, said = ask(python, [{"do": "mine", "pool": to_job(pool), "noise": NOISE} for _, pool in pools])
+    counts: Counter[str] = Counter()
+    rows, jobs = [], []
+    for (kind, pool), answer in zip(pools, said, strict=True):
+        own, other = mine(pool, NOISE), from_plain(answer["tree"])
+        counts[kind] += 1
+        row: dict[str, Any] = {"kind": kind, "same": own == normalise(other), "own": measure_quality(own, pool),
+                               "pm4py": measure_quality(other, pool)}
+        if counts[kind] <= replayed:
+            jobs += [{"do": "measure", "pool": to_job(pool), "tree": to_plain(tree)} for tree in (own, other)]
+            row["token"] = len(jobs) - 2
+        rows.append(row)
+    _, measured = ask(python, jobs)
+    for row in rows:
+        if "token" in row:
+            begin = row.pop("token")
+            for name, answer in zip(("own by token replay", "pm4py by token replay"), measured[begin:], strict=False):
+                row[name] = Quality(answer["fitness"], answer["precision"])
+    return rows
+
+
+def compare_speed(python: str) -> dict[str, Any]:
+    """Seconds of the processor for 350 variants and 1000 instances; the quickest of three counts."""
+    rows = {}
+    for noise in (0.0, NOISE):
+        pool = hallucinate(Random(0), 350, 1000)
+        _, (said,) = ask(python, [{"do": "mine", "pool": to_job(pool), "noise": noise, "times": TIMES}])
+        spent = []
+        for _ in range(TIMES):
+            began = time.process_time()
+            mine(pool, noise)
+            spent.append(time.process_time() - began)
+        rows[str(noise)] = {"own": round(min(spent), 4), "pm4py": round(said["seconds"], 4)}
+    return rows
+
+
+def compare_bpmn(python: str, pools: Sequence[Pool]) -> dict[str, int]:
+    """Of how many BPMN files pm4py reads the process that they were written from."""
+    trees = [mine(pool) for pool in pools]
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = []
+        for number, tree in enumerate(trees):
+            path = Path(folder) / f"{number}.bpmn"
+            path.write_text(write_bpmn(draw_flow(tree)), encoding="utf-8")
+            jobs.append({"do": "read_bpmn", "path": str(path)})
+        _, said = ask(python, jobs)
+    same = sum(find_difference(tree, from_plain(answer["tree"])) is None
+               for tree, answer in zip(trees, said, strict=True))
+    return {"files": len(trees), "read as the same": same}
+
+
+def study(python: str) -> dict[str, Any]:
+    """Everything that is compared."""
+    version, _ = ask(python, [])
+    trees = tree_pools(range(180))
+    strings = [random_strings(Random(seed)) for seed in range(120)]
+    return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "pm4py": version,
+            "trees": compare(python, {"random trees": trees, "random strings": strings}),
+            "infrequent": compare_infrequent(python, noisy_pools()), "speed": compare_speed(python),
+            "bpmn": compare_bpmn(python, trees[:20])}
+
+
+def told(results: Mapping[str, Any]) -> str:
+    """The tables for the page."""
+    classes = sorted({name for row in results["trees"].values() for name in row} - {"pools", "same tree"})
+    trees = markdown_table(["pools from", "pools", "same tree", *classes], [
+        [kind, row["pools"], row.get("same tree", 0), *(row.get(name, 0) for name in classes)]
+        for kind, row in results["trees"].items()])
+    infrequent = markdown_table(
+        ["pools", "number", "fitness (ours; pm4py's)", "precision", "F-score", "F-score by pm4py's token replay"],
+        [_told_kind(kind, [row for row in results["infrequent"] if row["kind"] == kind])
+         for kind in dict.fromkeys(row["kind"] for row in results["infrequent"])])
+    speed = markdown_table(["350 variants, 1000 instances", "ours", "pm4py"], [
+        [f"noise {noise}" if float(noise) else "all behaviour", f"{row['own']:.2f} s", f"{row['pm4py']:.2f} s"]
+        for noise, row in results["speed"].items()])
+    bpmn = results["bpmn"]
+    return (f"{trees}\n\nThe infrequent variant (noise {NOISE}), ours and pm4py's, means:\n\n{infrequent}\n\n"
+            f"{speed}\n\npm4py read {bpmn['read as the same']} of {bpmn['files']} BPMN files as the process they were "
+            f"written from. pm4py {results['pm4py']}; {results['date']}; {results['machine']}.")
+
+
+def _told_kind(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[object]:
+    shares = [_pair(*(statistics.mean(row[name][place] for row in rows) for name in ("own", "pm4py")))
+              for place in (0, 1)]
+    return [kind, len(rows), *shares, _pair(*mean_f_scores(rows, "")), _pair(*mean_f_scores(rows, " by token replay"))]
+
+
+def mean_f_scores(rows: Sequence[Mapping[str, Any]], measure: str) -> tuple[float, float]:
+    """Ours and pm4py's, of the rows that were measured so."""
+    own, other = (statistics.mean(Quality(*row[name + measure]).f_score for row in rows if name + measure in row)
+                  for name in ("own", "pm4py"))
+    return own, other
+
+
+def _pair(own: float, other: float) -> str:
+    return f"{own:.2f}; {other:.2f}"
+
+
+def main() -> None:
+    """Compare, write the results, print them."""
+    python = os.environ.get("PM4PY", "")
+    if not python or subprocess.run([python, "-c", "import pm4py"], capture_output=True, check=False).returncode:
+        print("not compared with pm4py: set PM4PY to a Python that has it (see the head of oracle.py)")
+        return
+    results = study(python)
+    write_results(RESULTS, results)
+    write_between(PAGE, BEGIN, END, told(results))
+    print(told(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The miner: what it finds again, what it does with noise, and that odd pools come to an end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from random import Random
+
+import pytest
+
+from benchmarks.process import oracle, rediscovery
+from benchmarks.process.pools import PHASES, Pool, add_noise, hallucinate, play_pool
+from chatdev.errors import ConfigError
+from chatdev.process.conformance import Quality, measure_fitness, measure_precision, measure_quality
+from chatdev.process.inductive_miner import mine
+from chatdev.process.process_tree import (
+    SILENT,
+    Instance,
+    ProcessTree,
+    exclusive,
+    loop,
+    measure_size,
+    normalise,
+    optional,
+    parallel,
+    phase,
+    sequence,
+)
+
+A, B, C, D, E, F = map(phase, "abcdef")
+
+
+def pool_of(text: str) -> Counter[tuple[str, ...]]:
+    """`ab ac` as a pool; `-` is the empty instance."""
+    return Counter(tuple(word.strip("-")) for word in text.split())
+
+
+@pytest.mark.parametrize(("pool", "tree"), [
+    ("abcd acbd aed", sequence(A, exclusive(parallel(B, C), E), D)),  # the example of the paper
+    ("a b", exclusive(A, B)),
+    ("ab ba", parallel(A, B)),
+    ("ab abcab abcabcab", loop(sequence(A, B), C)),
+    ("abcd ad", sequence(A, optional(sequence(B, C)), D)),
+    ("acd abcd ad", sequence(A, optional(sequence(optional(B), C)), D)),
+    ("- a", optional(A)),
+    ("a aa", loop(A)),
+    ("abab ab", loop(sequence(A, B))),
+    ("ab bca", parallel(A, sequence(B, optional(C)))),
+    ("", SILENT),
+    ("-", SILENT),
+])
+def test_a_small_pool_gives_its_process(pool: str, tree: ProcessTree) -> None:
+    mined = mine(pool_of(pool))
+    assert mined == normalise(tree)
+    assert measure_fitness(mined, pool_of(pool)) == 1
+
+
+def test_one_instance_is_its_own_process() -> None:
+    assert mine({PHASES: 1}) == sequence(*map(phase, PHASES))
+
+
+def test_random_processes_are_found_again() -> None:
+    results = rediscovery.study(20)
+    assert [results[kind]["fits"] for kind in ("plain", "any", "strings")] == [20] * 3
+    assert results["plain"]["same language"] == 20
+    assert [results[kind]["text read back"] for kind in ("plain", "any", "strings")] == [20] * 3
+    assert "plain trees" in rediscovery.told(results)
+
+
+def test_the_order_of_a_pool_does_not_matter() -> None:
+    pool = hallucinate(Random(1), 30, 90)
+    shuffled = dict(sorted(pool.items(), reverse=True))
+    for noise in (0.0, 0.2):
+        assert mine(pool, noise) == mine(shuffled, noise)
+
+
+def test_noise_is_left_out() -> None:
+    tree = sequence(A, parallel(B, C), optional(D), E)
+    pool = add_noise(play_pool(tree, Random(3), 300), Random(4), 0.08)
+    plain, infrequent = mine(pool), mine(pool, 0.3)
+    assert measure_fitness(plain, pool) == 1
+    assert measure_quality(infrequent, pool).f_score > measure_quality(plain, pool).f_score
+    assert measure_size(infrequent).gateways < measure_size(plain).gateways
+
+
+def test_a_generated_pool_with_noise_has_a_readable_model() -> None:
+    pool = hallucinate(Random(0), 60, 200)
+    quality = measure_quality(mine(pool, 0.2), pool)
+    assert quality.f_score > 0.3
+    assert measure_size(mine(pool, 0.2)).phases == len({name for instance in pool for name in instance})
+
+
+def test_quality_has_hand_worked_values() -> None:
+    pool: Pool = Counter({("a", "b"): 3, ("a", "c"): 1})
+    assert measure_fitness(sequence(A, B), pool) == 0.75
+    assert measure_precision(sequence(A, B), pool) == 1
+    assert measure_precision(sequence(A, exclusive(B, C, D)), pool) == (4 + 8) / (4 + 12)
+    assert Quality(0.5, 1.0).f_score == pytest.approx(2 / 3)
+    assert (measure_fitness(A, {}), measure_precision(A, {}), Quality(0, 0).f_score) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(("noise", "length"), [(0.0, 200), (0.3, 50)])
+def test_hostile_pools_come_to_an_end(noise: float, length: int) -> None:
+    long: Instance = tuple(str(number) for number in range(length))
+    nested: Pool = Counter({long[:number]: 1 for number in range(1, length, 8)})
+    circles: Pool = Counter({long[start:] + long[:start] + long[:5]: 1 for start in range(0, length, length // 5)})
+    for pool in (Counter({long: 3}), nested, circles, Counter({("a", "b") * 100: 1})):
+        mined = mine(pool, noise)
+        assert noise or measure_fitness(mined, pool) == 1
+
+
+def test_wrong_thresholds_and_counts_are_refused() -> None:
+    for count, noise in ((1, 1.5), (-1, 0.0)):
+        with pytest.raises(ConfigError):
+            mine({("a",): count}, noise)
+
+
+def test_neither_chatdev_nor_the_layer_imports_networkx() -> None:
+    code = "import sys, chatdev, chatdev.process.inductive_miner; sys.exit('networkx' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
+
+
+def test_differences_between_two_miners_are_classified() -> None:
+    pool = pool_of("ab ba")
+    assert oracle.classify(pool, parallel(A, B), parallel(A, B)) == "same tree"
+    assert oracle.classify(pool, parallel(A, B), exclusive(sequence(A, B), sequence(B, A))) == "same language"
+    assert oracle.classify(pool, parallel(A, B), loop(exclusive(A, B))) == "other, though there are cuts"
+    flower = loop(exclusive(A, B, C))
+    assert oracle.classify(pool_of("abc bca cab"), flower, optional(flower)) == "other fall-through, as precise"

@@ -1,0 +1,60 @@
+"""The tables of docs/process.md are those of the results that are kept, and what it claims holds in them."""
+
+from __future__ import annotations
+
+import re
+from types import ModuleType
+
+import pytest
+
+from benchmarks.process import oracle, rediscovery, replay
+from benchmarks.process.pools import PHASES
+from benchmarks.study import read_results
+from chatdev.process.describe import describe
+from chatdev.process.inductive_miner import mine
+
+PAGE = oracle.PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("study", [rediscovery, oracle, replay], ids=lambda study: study.__name__.rpartition(".")[2])
+def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
+    assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
+
+
+def test_a_thousand_processes_are_found_again() -> None:
+    results = read_results(rediscovery.RESULTS)
+    kinds = [results[kind] for kind in ("plain", "any", "strings")]
+    assert all(kind["pools"] == kind["fits"] == kind["text read back"] >= 1000 for kind in kinds)
+    assert results["plain"]["same language"] == results["plain"]["pools"]
+
+
+def test_pm4py_finds_the_same_in_most_pools() -> None:
+    results = read_results(oracle.RESULTS)
+    rows = results["trees"].values()
+    assert sum(row["same tree"] for row in rows) >= 0.93 * sum(row["pools"] for row in rows)
+    for measure in ("", " by token replay"):
+        for kind in {row["kind"] for row in results["infrequent"]}:
+            own, other = oracle.mean_f_scores([row for row in results["infrequent"] if row["kind"] == kind], measure)
+            assert own >= other - 0.05, (kind, measure)
+    assert all(row["own"] <= row["pm4py"] for row in results["speed"].values())
+    assert results["bpmn"]["read as the same"] == results["bpmn"]["files"]
+
+
+def test_strategies_need_replays_in_the_order_that_is_told() -> None:
+    rows = read_results(replay.RESULTS)["rows"]
+    assert all(row["failure rate"]["median"] is None for row in rows.values())
+    assert all(row["UCT once a round"]["median"] == 100 for row in rows.values())
+    first = rows["uniform 1 to 5"]
+    assert first["frequency"]["median"] < first["UCT, C = 3"]["median"] < first["UCT, C = 1"]["median"]
+    assert all(row[label]["least"] is None or row[label]["least"] > 100
+               for row in rows.values() for label in ("frequency", "UCT, C = 1", "UCT, C = 3"))
+
+
+def test_the_example_of_the_page_runs_and_says_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    code, shown = re.search(r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", PAGE, re.DOTALL).groups()  # type: ignore[union-attr]
+    exec(compile(code, "process.md", "exec"), {})
+    assert capsys.readouterr().out == shown
+
+
+def test_the_default_instance_is_told_as_it_is() -> None:
+    assert describe(mine({PHASES: 3})).count("Then run") == len(PHASES) - 2
