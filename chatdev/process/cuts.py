@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 from chatdev.errors import MissingProgram
@@ -126,13 +127,14 @@ def _cut_loop(graph: FollowsGraph) -> list[Group]:
 
 
 def _is_redo(part: Group, graph: FollowsGraph, starts: set[str], ends: set[str]) -> bool:
-    into = [(one, other) for one, other in graph.edges if other in part and one not in part]
-    out = [(one, other) for one, other in graph.edges if one in part and other not in part]
-    if not all(one in ends for one, _ in into) or not all(other in starts for _, other in out):
-        return False
-    entered, left = {other for _, other in into}, {one for one, _ in out}
-    return (all((end, name) in graph.edges for end in ends for name in entered)
-            and all((name, start) in graph.edges for name in left for start in starts))
+    entered = _crossing(graph, lambda one, other: one not in part and other in part)
+    left = _crossing(graph, lambda one, other: one in part and other not in part)
+    return (entered == set(product(ends, {other for _, other in entered}))
+            and left == set(product({one for one, _ in left}, starts)))
+
+
+def _crossing(graph: FollowsGraph, is_wanted: Callable[[str, str], bool]) -> set[tuple[str, str]]:
+    return {edge for edge in graph.edges if is_wanted(*edge)}
 
 
 def _components(nodes: Iterable[Any], links: Iterable[tuple[Any, Any]]) -> list[frozenset[Any]]:

@@ -105,7 +105,8 @@ def test_hostile_pools_come_to_an_end(noise: float, length: int) -> None:
     long: Instance = tuple(str(number) for number in range(length))
     nested: Pool = Counter({long[:number]: 1 for number in range(1, length, 8)})
     circles: Pool = Counter({long[start:] + long[:start] + long[:5]: 1 for start in range(0, length, length // 5)})
-    for pool in (Counter({long: 3}), nested, circles, Counter({("a", "b") * 100: 1})):
+    pools: list[Pool] = [Counter({long: 3}), nested, circles, Counter({("a", "b") * 100: 1})]
+    for pool in pools:
         mined = mine(pool, noise)
         assert noise or measure_fitness(mined, pool) == 1
 
