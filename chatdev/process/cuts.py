@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, combinations, product
 from typing import Any, NamedTuple
 
 from chatdev.errors import MissingProgram
@@ -51,11 +51,10 @@ def _cut_sequence(graph: FollowsGraph) -> list[Group]:
     order.add_edges_from(graph.later or graph.edges)
     parts = nx.condensation(order)
     reached = {part: nx.descendants(parts, part) for part in parts}
-    apart = [(one, other) for one in parts for other in parts
-             if one < other and one not in reached[other] and other not in reached[one]]
-    merged = [sorted(group) for group in _components(parts, apart)]
-    merged.sort(key=lambda group: -len(reached[group[0]]))
-    groups = [frozenset(name for part in group for name in parts.nodes[part]["members"]) for group in merged]
+    apart = [(one, other) for one, other in combinations(parts, 2)
+             if one not in reached[other] and other not in reached[one]]
+    merged = sorted(_components(parts, apart), key=lambda group: -len(reached[min(group)]))
+    groups = [_unite(parts.nodes[part]["members"] for part in group) for group in merged]
     return _join_optional(groups, graph) if len(groups) > 1 else groups
 
 
@@ -66,29 +65,29 @@ def _join_optional(groups: list[Group], graph: FollowsGraph) -> list[Group]:
     after it to which nothing leads from before it (the strict sequence cut of Leemans: Robust Process Mining with
     Guarantees, 2017, section 6.1).
     """
-    place = {name: number for number, group in enumerate(groups) for name in group}
     last = len(groups)
+    jumps = _list_jumps(graph, groups)
     farthest, nearest = list(range(last)), list(range(last))
-    for name in graph.starts:
-        nearest[place[name]] = -1
-    for name in graph.ends:
-        farthest[place[name]] = last
-    for one, other in ((place[a], place[b]) for a, b in graph.edges):
-        farthest[one], nearest[other] = max(farthest[one], other), min(nearest[other], one)
-    passed = [(one, other) for one, other in _jumps(graph, place, last) if other - one > 1]
-    links: list[tuple[int, int]] = []
-    for pivot in range(last):
-        if any(one < pivot < other for one, other in passed):
-            links += _neighbours(pivot, farthest, nearest)
-    joined = [sorted(part) for part in _components(range(last), links)]
-    return [frozenset().union(*(groups[number] for number in part)) for part in sorted(joined)]
+    optional: set[int] = set()
+    for one, other in jumps:
+        if one >= 0:
+            farthest[one] = max(farthest[one], other)
+        if other < last:
+            nearest[other] = min(nearest[other], one)
+        optional.update(range(one + 1, other))
+    links = [link for pivot in sorted(optional) for link in _neighbours(pivot, farthest, nearest)]
+    return [_unite(groups[number] for number in part) for part in _components(range(last), links)]
 
 
-def _jumps(graph: FollowsGraph, place: dict[str, int], last: int) -> Iterable[tuple[int, int]]:
-    """From which group to which one can go; -1 is the beginning, `last` the end."""
-    yield from ((place[one], place[other]) for one, other in graph.edges)
-    yield from ((-1, place[name]) for name in graph.starts)
-    yield from ((place[name], last) for name in graph.ends)
+def _list_jumps(graph: FollowsGraph, groups: Sequence[Group]) -> set[tuple[int, int]]:
+    """From which group to which one can go; -1 is the beginning, the number of groups the end."""
+    place = {name: number for number, group in enumerate(groups) for name in group}
+    return {*((place[one], place[other]) for one, other in graph.edges), *((-1, place[name]) for name in graph.starts),
+            *((place[name], len(groups)) for name in graph.ends)}
+
+
+def _unite(groups: Iterable[Iterable[str]]) -> Group:
+    return frozenset(chain.from_iterable(groups))
 
 
 def _neighbours(pivot: int, farthest: list[int], nearest: list[int]) -> Iterable[tuple[int, int]]:
@@ -105,14 +104,12 @@ def _neighbours(pivot: int, farthest: list[int], nearest: list[int]) -> Iterable
 def _cut_parallel(graph: FollowsGraph) -> list[Group]:
     """Groups of which every phase can come directly before and after every phase of the others, and each of which can
     begin and end an instance."""
-    apart = [(one, other) for one in graph.phases for other in graph.phases
-             if one < other and not ((one, other) in graph.edges and (other, one) in graph.edges)]
+    apart = [(one, other) for one, other in combinations(graph.phases, 2)
+             if not {(one, other), (other, one)} <= graph.edges.keys()]
     groups = _components(graph.phases, apart)
     whole = [group for group in groups if group & graph.starts.keys() and group & graph.ends.keys()]
-    if not whole:
-        return []
-    rest = frozenset().union(*(group for group in groups if group not in whole))
-    return [whole[0] | rest, *whole[1:]]
+    rest = frozenset(graph.phases).difference(*whole)
+    return [whole[0] | rest, *whole[1:]] if whole else []
 
 
 def _cut_loop(graph: FollowsGraph) -> list[Group]:

@@ -187,11 +187,10 @@ def from_plain(value: Any, depth: int = 1) -> ProcessTree:
         raise ConfigError(f"a process tree may be {MOST_DEPTH} levels deep, not more")
     if value is None:
         return SILENT
-    if isinstance(value, str) and value:
-        return phase(value)
-    if isinstance(value, list) and len(value) > 1 and value[0] in list(_SIGNS):
-        children = tuple(from_plain(child, depth + 1) for child in value[1:])
-        if value[0] != "loop" or len(children) == 2:
-            return ProcessTree(value[0], children=children)
+    match value:
+        case str() if value:
+            return phase(value)
+        case ["sequence" | "exclusive" | "parallel", _, *_] | ["loop", _, _]:
+            return ProcessTree(value[0], children=tuple(from_plain(child, depth + 1) for child in value[1:]))
     raise ConfigError(f"a process tree is the name of a phase, null, or a list of an operator ({', '.join(_SIGNS)}) "
                       f"and its children, of which a loop has two; not {value!r:.80}")

@@ -48,8 +48,13 @@ def choose(strategy: str, entries: Sequence[PoolEntry], chance: Random, explorat
         entries = [entry for entry in entries if entry.instance not in taken] or entries
     values = STRATEGIES[strategy](entries, exploration)
     best = max(values)
-    if strategy == "uct_sampled" and best < math.inf:
-        return chance.choices(entries, values)[0] if best > 0 else chance.choice(entries)
+    if strategy == "uct_sampled" and 0 < best < math.inf:
+        return chance.choices(entries, values)[0]
+    return _choose_best(entries, values, chance)
+
+
+def _choose_best(entries: Sequence[PoolEntry], values: Sequence[float], chance: Random) -> PoolEntry:
+    best = max(values)
     return chance.choice([entry for entry, value in zip(entries, values, strict=True) if value == best])
 
 
