@@ -185,7 +185,8 @@ def told(results: Mapping[str, Any]) -> str:
         [kind, row["pools"], row.get("same tree", 0), *(row.get(name, 0) for name in classes)]
         for kind, row in results["trees"].items()])
     infrequent = markdown_table(
-        ["pools", "number", "fitness (ours; pm4py's)", "precision", "F-score", "F-score by pm4py's token replay, first pool"],
+        ["pools", "number", "fitness (ours; pm4py's)", "precision", "F-score",
+         "F-score by pm4py's token replay, first pool"],
         [_told_kind(kind, [row for row in results["infrequent"] if row["kind"] == kind])
          for kind in dict.fromkeys(row["kind"] for row in results["infrequent"])])
     speed = markdown_table(["350 variants, 1000 instances", "ours", "pm4py"], [
