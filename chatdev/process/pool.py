@@ -1,0 +1,175 @@
+"""The instance pool: how often each process instance led to software that works, in one store that many writers share
+(Think-on-Process, §3.2; the same kind of database as the ledger of a batch)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sql
+
+from chatdev.batch.database import open_database, transaction
+from chatdev.errors import ConfigError
+from chatdev.process.instances import ARROW, MOST_PHASES, Instance, format_instance
+
+_LONGEST = 4000  # characters of an instance
+_TABLES = sql.MetaData()
+_POOLS = sql.Table("chatdev_pools", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
+                   sql.Column("phases", sql.JSON, nullable=False))
+_INSTANCES = sql.Table(
+    "chatdev_instances", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
+    sql.Column("instance", sql.String(_LONGEST), primary_key=True),
+    sql.Column("frequency", sql.Integer, nullable=False), sql.Column("successes", sql.Integer, nullable=False))
+_OUTCOMES = sql.Table(
+    "chatdev_outcomes", _TABLES, sql.Column("number", sql.Integer, primary_key=True),
+    sql.Column("pool", sql.String(200), nullable=False, index=True),
+    sql.Column("instance", sql.String(_LONGEST), nullable=False),
+    sql.Column("success", sql.Boolean, nullable=False), sql.Column("starts", sql.Boolean),
+    *(sql.Column(name, sql.String(300), nullable=False, default="")
+      for name in ("task", "area", "model", "failure", "run")),
+    sql.Column("temperature", sql.Float), sql.Column("time", sql.String(40), nullable=False))
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceOutcome:
+    """What became of an instance once. `success`: its software passes the cases from its request; `starts`: it starts
+    at all (None: never tried); `failure`: the kind of hallucination, or how the run ended, where it is no success."""
+
+    instance: Instance
+    success: bool
+    starts: bool | None = None
+    task: str = ""
+    area: str = ""
+    model: str = ""
+    temperature: float | None = None
+    failure: str = ""
+    run: str = ""
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEntry:
+    """An instance with its frequency N and its successes Q (Think-on-Process, equation 1)."""
+
+    instance: Instance
+    frequency: int
+    successes: int
+
+
+class InstancePool:
+    """The pool called `name` in the database at `url` (SQLAlchemy's; a file name stands for SQLite).
+
+    `phases` are the phases that its instances may name; a pool keeps those it was made for. Raises ConfigError for a
+    pool of other phases and for an address that is none, WorkspaceError when the database cannot be used; so does every
+    method.
+    """
+
+    def __init__(self, url: str, name: str, phases: Iterable[str]) -> None:
+        self.name = name
+        self.phases = tuple(sorted(phases))
+        self._engine = open_database(url)
+        with self._transaction() as connection:
+            _TABLES.create_all(connection)
+            kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))
+            if kept is None:
+                connection.execute(sql.insert(_POOLS).values(pool=name, phases=list(self.phases)))
+            else:
+                _check_phases(kept, self.phases, f"the pool {name!r} of {url}")
+
+    def add(self, outcomes: Sequence[InstanceOutcome]) -> None:
+        """Count outcomes; many may do so at once, from several processes. Raises ConfigError for an instance that is
+        longer than one may be."""
+        with self._transaction() as connection:
+            for outcome in outcomes:
+                key = _key_of(outcome.instance)
+                self._count(connection, key, 1, int(outcome.success))
+                row = {**asdict(outcome), "time": outcome.time or datetime.now(UTC).isoformat(timespec="seconds")}
+                connection.execute(sql.insert(_OUTCOMES).values(pool=self.name, **_fit(row), **{"instance": key}))
+
+    def entries(self) -> list[PoolEntry]:
+        """All instances with what was counted, the most frequent first."""
+        rows = self._read(_INSTANCES, _INSTANCES.c.frequency.desc(), _INSTANCES.c.instance)
+        return [PoolEntry(_instance_of(row.instance), row.frequency, row.successes) for row in rows]
+
+    def outcomes(self) -> list[InstanceOutcome]:
+        """All outcomes, the oldest first."""
+        names = [one.name for one in fields(InstanceOutcome) if one.name != "instance"]
+        return [InstanceOutcome(_instance_of(row.instance), **{name: getattr(row, name) for name in names})
+                for row in self._read(_OUTCOMES, _OUTCOMES.c.number)]
+
+    def export(self) -> str:
+        """Everything as JSON, which `load` reads."""
+        return json.dumps({"phases": self.phases, "outcomes": [asdict(one) for one in self.outcomes()]},
+                          ensure_ascii=False, indent=1)
+
+    def load(self, text: str, where: str) -> int:
+        """Add the outcomes of an export; how many there were. `where` names it in errors. Raises ConfigError for what
+        is no export, or one of other phases; nothing is added then."""
+        outcomes = _read_export(text, self.phases, where)
+        self.add(outcomes)
+        return len(outcomes)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def _count(self, connection: sql.Connection, key: str, times: int, successes: int) -> None:
+        mine = (_INSTANCES.c.pool == self.name) & (_INSTANCES.c.instance == key)
+        counted = sql.update(_INSTANCES).where(mine).values(
+            frequency=_INSTANCES.c.frequency + times, successes=_INSTANCES.c.successes + successes)
+        if connection.execute(counted).rowcount == 0:
+            connection.execute(sql.insert(_INSTANCES).values(pool=self.name, instance=key, frequency=times,
+                                                            successes=successes))
+
+    def _read(self, table: sql.Table, *order: Any) -> Sequence[Any]:
+        with transaction(self._engine, reading=True) as connection:
+            return connection.execute(sql.select(table).where(table.c.pool == self.name).order_by(*order)).all()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sql.Connection]:
+        with transaction(self._engine, alone=True) as connection:
+            yield connection
+
+
+def _key_of(instance: Instance) -> str:
+    key = format_instance(instance)
+    if len(key) > _LONGEST or len(instance) > MOST_PHASES:
+        raise ConfigError(f"an instance of {len(instance)} phases is too long for a pool; the most is {MOST_PHASES}")
+    return key
+
+
+def _instance_of(key: str) -> Instance:
+    return tuple(key.split(ARROW)) if key else ()
+
+
+def _fit(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, texts cut to the width of their columns."""
+    return {name: value[:300] if isinstance(value, str) else value for name, value in row.items() if name != "instance"}
+
+
+def _check_phases(kept: Sequence[str], phases: Sequence[str], which: str) -> None:
+    if set(kept) != set(phases):
+        more, less = sorted(set(kept) - set(phases)), sorted(set(phases) - set(kept))
+        raise ConfigError(f"{which} was made for other phases ({'; '.join(filter(None, _differences(more, less)))}); "
+                          "name another pool for these")
+
+
+def _differences(more: Sequence[str], less: Sequence[str]) -> Iterator[str]:
+    if more:
+        yield f"it also has {', '.join(more[:5])}"
+    if less:
+        yield f"it lacks {', '.join(less[:5])}"
+
+
+def _read_export(text: str, phases: Sequence[str], where: str) -> list[InstanceOutcome]:
+    try:
+        data = json.loads(text)
+        _check_phases(data["phases"], phases, where)
+        return [InstanceOutcome(**{**one, "instance": tuple(map(str, one["instance"]))}) for one in data["outcomes"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ConfigError(f"{where} is no exported pool ({type(error).__name__}: {str(error)[:120]}); write one with "
+                          "`chatdev process export`") from None

@@ -1,0 +1,84 @@
+"""The pool counts what became of instances, for many writers at once, and is carried from one store to another."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from chatdev.errors import ConfigError
+from chatdev.process.pool import InstanceOutcome, InstancePool, PoolEntry
+
+PHASES = ("DemandAnalysis", "Coding", "Manual")
+LONG = InstanceOutcome(PHASES, success=True, starts=True, task="A game", area="Game", model="m", temperature=0.6)
+SHORT = InstanceOutcome(("Coding",), success=False, failure="missing solution")
+
+
+def open_pool(folder: Path, name: str = "chatdev", phases: tuple[str, ...] = PHASES) -> InstancePool:
+    return InstancePool(str(folder / "pool.sqlite"), name, phases)
+
+
+def write_many(folder: str, times: int) -> None:
+    pool = open_pool(Path(folder))
+    for _ in range(times):
+        pool.add([LONG, SHORT])
+
+
+def test_outcomes_are_counted_by_instance(tmp_path: Path) -> None:
+    pool = open_pool(tmp_path)
+    pool.add([LONG, SHORT, LONG])
+    pool.add([InstanceOutcome(PHASES, success=False, failure="crashed")])
+    assert open_pool(tmp_path).entries() == [PoolEntry(PHASES, 3, 2), PoolEntry(("Coding",), 1, 0)]
+    assert [outcome.failure for outcome in pool.outcomes()] == ["", "missing solution", "", "crashed"]
+    assert pool.outcomes()[0].time
+
+
+def test_pools_in_one_store_are_kept_apart(tmp_path: Path) -> None:
+    open_pool(tmp_path).add([LONG])
+    assert open_pool(tmp_path, "another").entries() == []
+
+
+def test_many_processes_write_one_pool(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=write_many, args=(str(tmp_path), 20)) for _ in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert open_pool(tmp_path).entries() == [PoolEntry(("Coding",), 60, 0), PoolEntry(PHASES, 60, 60)]
+    assert len(open_pool(tmp_path).outcomes()) == 120
+
+
+def test_a_pool_is_carried_to_another_store(tmp_path: Path) -> None:
+    pool = open_pool(tmp_path)
+    pool.add([LONG, SHORT])
+    (tmp_path / "other").mkdir()
+    other = open_pool(tmp_path / "other")
+    assert other.load(pool.export(), "pool.json") == 2
+    assert other.entries() == pool.entries()
+    assert other.outcomes() == pool.outcomes()
+
+
+def test_a_pool_of_other_phases_is_refused(tmp_path: Path) -> None:
+    text = open_pool(tmp_path).export()
+    with pytest.raises(ConfigError, match=r"the pool 'chatdev' of .* was made for other phases \(it also has Manual; it "
+                                          r"lacks Testing\); name another pool"):
+        open_pool(tmp_path, phases=("DemandAnalysis", "Coding", "Testing"))
+    with pytest.raises(ConfigError, match=r"pool.json was made for other phases"):
+        open_pool(tmp_path, "another", ("Coding",)).load(text, "pool.json")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "\0", "[" * 100_000, json.dumps({"phases": PHASES, "outcomes": [1]}),
+                                  json.dumps({"phases": PHASES, "outcomes": [{"instance": ["Coding"]}]})])
+def test_what_is_no_export_is_refused_and_adds_nothing(tmp_path: Path, text: str) -> None:
+    pool = open_pool(tmp_path)
+    with pytest.raises(ConfigError, match="pool.json is no exported pool"):
+        pool.load(text, "pool.json")
+    assert pool.entries() == []
+
+
+def test_an_instance_without_an_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="an instance of 200 phases is too long for a pool"):
+        open_pool(tmp_path).add([InstanceOutcome(("Coding",) * 200, success=True)])
