@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chatdev.config.phases import Phase, names_read
+from chatdev.process.process_tree import Instance
 
-Instance = tuple[str, ...]
-"""The names of phases, in the order in which they run."""
 ARROW = " → "
 MOST_PHASES = 60
 """Longer instances are refused: the paper's default has fourteen phases."""

@@ -14,7 +14,9 @@ import sqlalchemy as sql
 
 from chatdev.batch.database import open_database, transaction
 from chatdev.errors import ConfigError
-from chatdev.process.instances import ARROW, MOST_PHASES, Instance, format_instance
+from chatdev.process.instances import ARROW, MOST_PHASES, format_instance
+from chatdev.process.pool_statistics import PoolEntry
+from chatdev.process.process_tree import Instance
 
 _LONGEST = 4000  # characters of an instance
 _TABLES = sql.MetaData()
@@ -49,15 +51,6 @@ class InstanceOutcome:
     failure: str = ""
     run: str = ""
     time: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PoolEntry:
-    """An instance with its frequency N and its successes Q (Think-on-Process, equation 1)."""
-
-    instance: Instance
-    frequency: int
-    successes: int
 
 
 class InstancePool:

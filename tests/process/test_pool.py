@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError
-from chatdev.process.pool import InstanceOutcome, InstancePool, PoolEntry
+from chatdev.process.pool import InstanceOutcome, InstancePool
+from chatdev.process.pool_statistics import PoolEntry
 
 PHASES = ("DemandAnalysis", "Coding", "Manual")
 LONG = InstanceOutcome(PHASES, success=True, starts=True, task="A game", area="Game", model="m", temperature=0.6)
