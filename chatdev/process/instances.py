@@ -4,7 +4,7 @@ anything is paid for (Think-on-Process, §3.1; its hallucinations: §4.4)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,7 +57,8 @@ def read_instance(reply: str, known: Collection[str]) -> Instance:
     return tuple(spelling.get(_plain(name), name) for name in names)
 
 
-def check_instance(instance: Instance, phases: Mapping[str, Phase], given: Collection[str]) -> tuple[Hallucination, ...]:
+def check_instance(instance: Instance, phases: Mapping[str, Phase],
+                   given: Collection[str]) -> tuple[Hallucination, ...]:
     """Everything for which an instance could not run or would make nothing; `given` are the names that are there before
     it begins. An unknown phase writes nothing, so what would follow from it is not told."""
     if not instance:
@@ -65,16 +66,18 @@ def check_instance(instance: Instance, phases: Mapping[str, Phase], given: Colle
     if len(instance) > MOST_PHASES:
         return (Hallucination("too long"),)
     unknown = [Hallucination("unknown phase", name[:80]) for name in dict.fromkeys(instance) if name not in phases]
-    if unknown:
-        return tuple(unknown)
-    there, found = set(given), list[Hallucination]()
-    for name in instance:
-        needed = names_read([read for read in phases[name].reads if not read.endswith("?")])
-        found += [Hallucination("missing solution", name, missing) for missing in sorted(needed - there)]
-        there.add(phases[name].writes)
+    return tuple(unknown or dict.fromkeys(_find_missing([(name, phases[name]) for name in instance], given)))
+
+
+def _find_missing(steps: Sequence[tuple[str, Phase]], given: Collection[str]) -> Iterator[Hallucination]:
+    """What phases read that is not there when they run; and the software, if none writes it."""
+    there = set(given)
+    for name, phase in steps:
+        needed = names_read([read for read in phase.reads if not read.endswith("?")])
+        yield from (Hallucination("missing solution", name, missing) for missing in sorted(needed - there))
+        there.add(phase.writes)
     if "software" not in there:
-        found.append(Hallucination("no software"))
-    return tuple(dict.fromkeys(found))
+        yield Hallucination("no software")
 
 
 def _join_broken(reply: str) -> list[str]:

@@ -81,7 +81,7 @@ class InstancePool:
                 key = _key_of(outcome.instance)
                 self._count(connection, key, 1, int(outcome.success))
                 row = {**asdict(outcome), "time": outcome.time or datetime.now(UTC).isoformat(timespec="seconds")}
-                connection.execute(sql.insert(_OUTCOMES).values(pool=self.name, **_fit(row), **{"instance": key}))
+                connection.execute(sql.insert(_OUTCOMES).values(pool=self.name, **_fit(row), instance=key))
 
     def entries(self) -> list[PoolEntry]:
         """All instances with what was counted, the most frequent first."""

@@ -1,4 +1,4 @@
-"""What a model proposes as a process is read in many forms, and refused before anything is paid for if it cannot run."""
+"""What a model proposes as a process is read in many forms, and refused unpaid if it cannot run."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ def test_a_pool_is_carried_to_another_store(tmp_path: Path) -> None:
 
 def test_a_pool_of_other_phases_is_refused(tmp_path: Path) -> None:
     text = open_pool(tmp_path).export()
-    with pytest.raises(ConfigError, match=r"the pool 'chatdev' of .* was made for other phases \(it also has Manual; it "
-                                          r"lacks Testing\); name another pool"):
+    with pytest.raises(ConfigError, match=r"the pool 'chatdev' of .* was made for other phases \(it also has "
+                                          r"Manual; it lacks Testing\); name another pool"):
         open_pool(tmp_path, phases=("DemandAnalysis", "Coding", "Testing"))
     with pytest.raises(ConfigError, match=r"pool.json was made for other phases"):
         open_pool(tmp_path, "another", ("Coding",)).load(text, "pool.json")
