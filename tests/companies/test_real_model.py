@@ -18,9 +18,10 @@ TASK = ('Write a command-line program that prints the numbers from 1 to a given 
 def test_a_small_program_is_built_with_examples_and_a_manual(tmp_path: Path) -> None:
     require_local_model()
     events: list[Event] = []
-    company = Company.load("chatdev", without=["code_review"],  # half of the time, on a slow machine five minutes
+    company = Company.load("chatdev", without=["code_review", "test_plan"],  # most of the time
                            sets=["phases.system_test.rounds=1", "phases.system_test.drafts=1", "phases.coding.rounds=1",
-                                 "phases.coding.drafts=2", "phases.manual.model.max_tokens=150"])
+                                 "phases.coding.drafts=1", "phases.redraft.drafts=1",
+                                 "phases.manual.model.max_tokens=80"])
     run = company.run(TASK, name="Count", model="local", warehouse=tmp_path, on_event=events.append)
     assert run.error is None, run.reason
     assert "main.py" in run.software
@@ -29,7 +30,7 @@ def test_a_small_program_is_built_with_examples_and_a_manual(tmp_path: Path) -> 
     assert isinstance(run.values["test"]["passed"], bool)
     assert run.success == run.values["test"]["passed"]
     phases = [e.phase for e in events if isinstance(e, PhaseFinished)]
-    assert {"examples", "test_plan", "coding", "manual"} <= set(phases)
+    assert {"examples", "coding", "manual"} <= set(phases)
     assert "demand_analysis" not in phases  # a rule knows that it is a command-line application
     calls = [e for e in events if isinstance(e, ModelCalled)]
     assert len(calls) >= 3

@@ -18,6 +18,7 @@ READERS = {  # every function there that is called from elsewhere is isolated
 }
 BELOW = {  # what readers stand on: called in the child alone
     "chatdev/workspace/python_source.py", "chatdev/tools/plc/proof/properties.py",
+    "chatdev/tools/plc/st/slips.py",
     *(f"chatdev/tools/verilog/{name}.py" for name in (
         "design/elaborate", "design/records", "design/reads", "design/design", "tracing/levels", "tracing/execution",
         "tracing/drivers")),
