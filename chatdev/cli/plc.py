@@ -84,16 +84,17 @@ def _read(file: Path, _entry: str | None) -> str:
 
 
 def _mend(file: Path, entry: str | None) -> str:
-    """Mend a file, and say on standard error what was mended."""
+    """Mend a file, which keeps its line ends and byte order mark, and say on standard error what was mended."""
     from chatdev.tools.plc.source_check import mend_source
 
-    source = _read(file, entry)
-    found = mend_source(source, entry)
-    if found.source != source:
-        write_file(file, found.source)
-    for line in mended_lines(file, found.mended):
-        click.echo(sanitize(line), err=True)
-    return found.source
+    if "\n" in _read(file, entry):  # raises ConfigError for what is no text
+        source = file.read_bytes().decode("utf-8")
+        found = mend_source(source, entry)
+        if found.source != source:
+            write_file(file, found.source.encode("utf-8"))
+        for line in mended_lines(file, found.mended):
+            click.echo(sanitize(line), err=True)
+    return _read(file, entry)
 
 
 def _ask_compilers(names: Sequence[str], sources: Mapping[Path, str], checks: dict[Path, SourceCheck]) -> None:

@@ -222,3 +222,11 @@ def test_what_needs_thought_is_not_mended(tmp_path: Path) -> None:
     file = write(tmp_path, "latch.st", wrong)
     assert plc("check", "--fix", file).exit_code == 1
     assert file.read_text(encoding="utf-8") == wrong
+
+
+@pytest.mark.parametrize(("mark", "end"), [(b"", b"\r\n"), (b"\xef\xbb\xbf", b"\r\n"), (b"\xef\xbb\xbf", b"\n")])
+def test_a_mended_file_keeps_its_line_ends_and_its_mark(tmp_path: Path, mark: bytes, end: bytes) -> None:
+    file = tmp_path / "latch.st"
+    file.write_bytes(mark + LATCH.replace("TRUE;", "TRUE").encode().replace(b"\n", end))
+    assert plc("check", "--fix", file).exit_code == 0
+    assert file.read_bytes() == mark + LATCH.encode().replace(b"\n", end)

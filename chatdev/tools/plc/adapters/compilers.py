@@ -25,11 +25,6 @@ _COMMENTS = re.compile(r"""(\(\*.*?(?:\*\)|\Z)|/\*.*?(?:\*/|\Z)|'(?:\$.|[^'$\n])
 _MOST, _LONGEST = 25, 500  # diagnostics, and characters of what is told of a program that names no line
 
 
-def compiler_names() -> list[str]:
-    """The compilers that can be asked."""
-    return list(_compilers())
-
-
 def ask_compiler(name: str, source: str, sandbox: Sandbox) -> tuple[Diagnostic, ...]:
     """What a compiler says of a source. One that fails and names no line has one error for the whole source.
 
