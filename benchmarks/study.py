@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,30 @@ def write_between(page: Path, begin: str, end: str, text: str) -> None:
     if not found_begin or not found_end:
         raise ValueError(f"{page} lacks the lines {begin!r} and {end!r}; add them where the table belongs")
     page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class SizedStudy:
+    """A study whose size one option sets. In its full size its results are written down, and its tables to the page."""
+
+    option: str
+    full: int
+    measure: Callable[[int], Mapping[str, Any]]
+    tables: Callable[[Mapping[str, Any]], str]
+    results: Path
+    page: Path
+    marks: tuple[str, str]
+
+    def main(self, about: str | None) -> None:
+        """Measure as the command line says, and print the tables; `about` is the docstring of the study's module."""
+        parser = argparse.ArgumentParser(description=about.splitlines()[0] if about else None)
+        parser.add_argument(f"--{self.option}", dest="size", type=int, default=self.full)
+        size = parser.parse_args().size
+        found = self.measure(size)
+        if size == self.full:
+            write_results(self.results, found)
+            write_between(self.page, *self.marks, self.tables(found))
+        print(self.tables(found))
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:

@@ -11,7 +11,6 @@ With another number of times, nothing is written down.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from benchmarks.plc.corpus import examples, read_references, reference_of, sheets
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
 from chatdev.tools.plc.st.reading import read_program
 
 RESULTS = RESULTS_FOLDER / "plc_reading.json"
@@ -70,17 +69,5 @@ def told(results: Mapping[str, Any]) -> str:
             f"{results['machine']}.")
 
 
-def main() -> None:
-    """Measure, write the results, print them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--times", type=int, default=TIMES)
-    arguments = parser.parse_args()
-    results = measure(arguments.times)
-    if arguments.times == TIMES:
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
-
-
 if __name__ == "__main__":
-    main()
+    SizedStudy("times", TIMES, measure, told, RESULTS, PAGE, (BEGIN, END)).main(__doc__)

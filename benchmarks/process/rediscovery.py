@@ -12,7 +12,6 @@ With another number of trees, nothing is written down.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import product
@@ -20,7 +19,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.process.pools import Pool, play_pool, random_names, random_strings, random_tree
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
 from chatdev.process.conformance import find_difference, measure_quality
 from chatdev.process.describe import describe
 from chatdev.process.directly_follows import build_graph
@@ -113,17 +112,5 @@ def told(results: Mapping[str, Any]) -> str:
     return f"{table}\n\n{results['date']}; {results['machine']}; seeds 0 to {results['trees'] - 1}."
 
 
-def main() -> None:
-    """Mine, write the results, print them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--trees", type=int, default=TREES)
-    arguments = parser.parse_args()
-    results = study(arguments.trees)
-    if arguments.trees == TREES:
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
-
-
 if __name__ == "__main__":
-    main()
+    SizedStudy("trees", TREES, study, told, RESULTS, PAGE, (BEGIN, END)).main(__doc__)

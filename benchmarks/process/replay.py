@@ -12,7 +12,6 @@ With another number of pools, nothing is written down.
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 from collections.abc import Callable, Mapping
@@ -20,7 +19,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
 from chatdev.process.pool_statistics import PoolEntry
 from chatdev.process.process_tree import Instance
 from chatdev.process.replay_strategy import choose
@@ -111,17 +110,5 @@ def _needed(row: Mapping[str, Any]) -> str:
     return f"– ({row['seen'][str(MOST)]:.0f} seen)" if row["median"] is None else f"{row['median']:.0f}"
 
 
-def main() -> None:
-    """Replay, write the results, print them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pools", type=int, default=POOLS)
-    arguments = parser.parse_args()
-    results = study(arguments.pools)
-    if arguments.pools == POOLS:
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
-
-
 if __name__ == "__main__":
-    main()
+    SizedStudy("pools", POOLS, study, told, RESULTS, PAGE, (BEGIN, END)).main(__doc__)
