@@ -16,8 +16,10 @@ MOST_PHASES = 60
 """Longer instances are refused: the paper's default has fourteen phases."""
 
 _LONGEST_REPLY = 20_000  # characters that are looked at
-_ARROW = re.compile(r"\s*(?:→|⇒|➔|➜|-{1,3}>|={1,2}>)\s*")
-_DRESS = re.compile(r"^[\s>*#\-•\d.)(`'\"\[\]]+|[\s`'\"*.;,)\]]+$")  # bullets, numbers, quotes around a name
+_SIGN = r"(?:[→⇒➔➜⟶⟹]|-{1,3}>|={1,2}>)"
+_ARROW = re.compile(rf"\s*{_SIGN}\s*")
+_DRESS = re.compile(r"^[\s>*#\-•|\d.)(`'\"\[\]]+|[\s`'\"*|.;,)\]]+$")  # bullets, numbers, quotes, cells around a name
+_COMMAS = re.compile(r"[,;，、]")
 _SPACES = re.compile(r"[\s_\-]+")
 
 Kind = Literal["empty", "too long", "unknown phase", "missing solution", "no software"]
@@ -44,16 +46,17 @@ def format_instance(instance: Sequence[str]) -> str:
 
 
 def read_instance(reply: str, known: Collection[str]) -> Instance:
-    """The instance that a reply proposes: its longest line of names with arrows between them, else its lines that each
-    begin with a known name. Names are found whatever their case, spaces or quotes; one that is not known stays as it
-    is written. An empty instance where the reply proposes none."""
+    """The instance that a reply proposes: its longest line of names with arrows between them, else its lines, cells
+    and parts between commas that are a known name. Names are found whatever their case, spaces or quotes; one that is
+    not known stays as it is written. An empty instance where the reply proposes none."""
     spelling = {_plain(name): name for name in known}
     lines = _join_broken(reply[:_LONGEST_REPLY])
     chains = [names for line in lines if len(names := _split(line)) > 1]
     if chains:
         names = max(chains, key=len)
     else:
-        names = [name for line in lines if _plain(name := _DRESS.sub("", line)) in spelling]
+        names = [name for line in lines for part in _COMMAS.split(line)
+                 if _plain(name := _DRESS.sub("", part)) in spelling]
     return tuple(spelling.get(_plain(name), name) for name in names)
 
 
@@ -85,7 +88,7 @@ def _join_broken(reply: str) -> list[str]:
     lines: list[str] = []
     for line in reply.splitlines():
         text = line.strip()
-        if lines and text and (_ARROW.match(text) or re.search(r"(?:→|⇒|➔|➜|-{1,3}>|={1,2}>)$", lines[-1])):
+        if lines and text and (_ARROW.match(text) or re.search(rf"{_SIGN}$", lines[-1])):
             lines[-1] = f"{lines[-1]} {text}"
         elif text:
             lines.append(text)
@@ -94,7 +97,7 @@ def _join_broken(reply: str) -> list[str]:
 
 def _split(line: str) -> list[str]:
     """The names between the arrows of a line; what is said before the first of them, up to a colon, is none."""
-    head, colon, rest = line.partition(":")
+    head, colon, rest = line.replace("：", ":").partition(":")
     text = rest if colon and not _ARROW.search(head) else line
     return [name for part in _ARROW.split(text) if (name := _DRESS.sub("", part))]
 

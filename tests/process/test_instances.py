@@ -30,6 +30,9 @@ PHASES = {
     "I will think.\n\n**DemandAnalysis → LanguageChoose → Coding**\n\nThank you.",
     "DemandAnalysis →\nLanguageChoose →\nCoding", "DemandAnalysis\n→ LanguageChoose\n→ Coding",
     "1. DemandAnalysis\n2. Language Choose\n3. Coding\n", "- \"DemandAnalysis\"\n- 'LanguageChoose'\n- Coding",
+    "过程：DemandAnalysis ⟶ LanguageChoose ⟶ Coding",
+    "| 1 | DemandAnalysis |\n|--|--|\n| 2 | LanguageChoose |\n| 3 | Coding |",
+    "DemandAnalysis, LanguageChoose, Coding",
     "DemandAnalysis → Coding would be short, so:\nDemandAnalysis → LanguageChoose → Coding",
 ])
 def test_an_instance_is_read_in_many_forms(reply: str) -> None:
