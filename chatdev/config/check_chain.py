@@ -129,6 +129,9 @@ class _Walk:
 
     def process(self, step: ProcessStep, path: KeyPath, before: Names) -> None:
         self.need(step.names_read(self.company.phases), (*path, "process"), before)
+        for n, name in enumerate(step.phases):
+            if name not in self.company.phases:
+                self.report((*path, "phases", n), f"there is no phase {name!r}; {name_hint(name, self.company.phases)}")
 
     def processes(self) -> None:
         """Phases that a process may run can only be given what something writes."""

@@ -4,7 +4,7 @@ own, overrides, validation, checks."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,20 @@ from chatdev.config.check_company import check_company
 from chatdev.config.mistakes import Tools
 from chatdev.config.overrides import leave_out, set_drafts, set_value
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.steps import walk
 from chatdev.config.validation import dotted_path, name_hint, validate_node
-from chatdev.config.yaml_nodes import Dumper, KeyPath, Node, display_path, merge, place_of, read, read_text
+from chatdev.config.yaml_nodes import (
+    Dumper,
+    Key,
+    KeyPath,
+    Node,
+    display_path,
+    merge,
+    place_of,
+    read,
+    read_text,
+    replace_at,
+)
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder
 
@@ -26,10 +38,12 @@ def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without:
 
     `sets` are `a.b.c=value`, applied to the YAML before validation; `without` names phases to leave out of the chain;
     `drafts` is their number in every phase that draws several.
-    `tools` are the tools there are; None leaves their names unchecked. The result is resolved: `extends` is empty,
-    and `dump` writes it as one file. Raises ConfigError with one line for each mistake: file, line, field, fix.
+    `tools` are the tools there are; None leaves their names unchecked. The result is resolved: `extends` and `like`
+    are empty, and `dump` writes it as one file. Raises ConfigError with one line for each mistake: file, line, field,
+    fix.
     """
-    root = _add_protocol(_resolve_extends(find_company(name_or_path), ()))
+    file = find_company(name_or_path)
+    root = _add_protocol(_resolve_likes(_resolve_extends(file, ())))
     for assignment in sets:
         root = set_value(root, assignment)
     root = leave_out(set_drafts(root, drafts), without)
@@ -37,7 +51,16 @@ def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without:
     findings = check_company(company, tools)
     if errors := [f for f in findings if not f.warning]:
         raise ConfigError("\n".join(f"{place_of(root, f.path)}: {dotted_path(f.path)}: {f.text}" for f in errors))
-    return company
+    return _drop_unused(company, root, file)
+
+
+def _drop_unused(company: CompanyConfig, root: Node, file: Path) -> CompanyConfig:
+    """The company without the phases that it only has through `extends` and that its own chain does not run."""
+    run = {name for _, step in walk(company.chain) for name in step.phases_run(company.phases)}
+    inherited = {name for name in company.phases
+                 if not place_of(root, ("phases", name)).startswith(f"{display_path(file)}:")}
+    kept = {name: phase for name, phase in company.phases.items() if name in run or name not in inherited}
+    return company.model_copy(update={"phases": kept})
 
 
 def dump(company: CompanyConfig) -> str:
@@ -95,6 +118,30 @@ def _base_file(base: Node, folder: Path) -> Path:
         return find_company(base.value)
     except ConfigError as error:
         raise ConfigError(f"{base.place}: extends: {error}") from error
+
+
+def _resolve_likes(root: Node) -> Node:
+    """The YAML with every phase on top of the one that it is `like`; the company may have come by that through
+    `extends`."""
+    phases = root.value.get("phases")
+    if phases is None or not isinstance(phases.value, dict):
+        return root
+    resolved = {name: _resolve_like(phases.value, name, ()) for name in phases.value}
+    return replace_at(root, ("phases",), Node(resolved, phases.place))
+
+
+def _resolve_like(phases: Mapping[Key, Node], name: Key, children: tuple[Key, ...]) -> Node:
+    own = phases[name]
+    like = own.value.get("like") if isinstance(own.value, dict) else None
+    if like is None or like.value is None:
+        return own
+    if like.value in (*children, name):
+        raise ConfigError(f"{like.place}: phases.{name}.like: the phase is like itself; remove one `like`")
+    if not isinstance(like.value, str) or like.value not in phases:
+        raise ConfigError(f"{like.place}: phases.{name}.like: there is no phase {like.value!r}; "
+                          f"{name_hint(str(like.value), list(map(str, phases)))}")
+    own = Node({key: child for key, child in own.value.items() if key != "like"}, own.place)
+    return merge(_resolve_like(phases, like.value, (*children, name)), own)
 
 
 def _add_protocol(root: Node) -> Node:

@@ -109,6 +109,8 @@ Drafts = Annotated[
 class Phase(StrictModel):
     """A dialogue between an instructor and an assistant that ends in a solution."""
 
+    like: str | None = None
+    """Another phase of the company; its fields hold where this one gives none."""
     about: str
     """The objective of the subtask, one sentence; both agents read it."""
     instructor: str | None = None

@@ -190,9 +190,14 @@ class ProcessStep(Step):
     """Run the phases that a list in long-term memory names."""
 
     kind = "process"
-    runs_any_phase = True
+    inner_path = ("supplies",)
     process: str
     """Long-term name that holds a list of phase names to run in order."""
+    phases: list[str] = Field([])
+    """The phases that the list may name, in their default order; unset: all of the company."""
+    supplies: list[ToolStep] = Field([])
+    """Tools for what phases of the list read and no phase writes: each is called before a phase that reads what it
+    writes."""
 
     @property
     def detail(self) -> str:
@@ -205,6 +210,9 @@ class ProcessStep(Step):
     @property
     def most_passes(self) -> None:
         return None
+
+    def phases_run(self, phases: Phases) -> list[str]:
+        return [name for name in phases if name in self.phases or not self.phases]
 
     def names_read(self, phases: Phases) -> list[str]:
         return [self.process]

@@ -28,8 +28,6 @@ class Step(StrictModel):
     """Whether its inner steps run again and again."""
     side_by_side: ClassVar[bool] = False
     """Whether its inner steps run at the same time, not one after the other."""
-    runs_any_phase: ClassVar[bool] = False
-    """Whether it may run any phase of the company."""
     announced: ClassVar[bool] = True
     """Whether events of its own tell where it starts and finishes."""
 
@@ -83,7 +81,7 @@ class Step(StrictModel):
 
     def phases_run(self, phases: Phases) -> list[str]:
         """The phases among `phases` that it may run itself; inner steps not counted."""
-        return [name for name in phases if self.runs_any_phase or name == self.phase_named]
+        return [name for name in phases if name == self.phase_named]
 
     def names_read(self, phases: Phases) -> list[str]:
         """What it must find in long-term memory itself, as in YAML (`name`, or `name?` when it may be absent)."""

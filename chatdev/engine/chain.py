@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from chatdev.config.phases import names_read
 from chatdev.config.step_kinds import Branch, ForeachStep, ParallelStep, PhaseStep, ProcessStep, RepeatStep, ToolStep
 from chatdev.config.steps import Step, names_written_only_in
 from chatdev.config.templates import compile_expression
@@ -170,11 +171,13 @@ async def _run_process(chain: Chain, step: ProcessStep, state: State, place: Pla
     phases = state.values.get(step.process)
     if not isinstance(phases, list) or not all(isinstance(name, str) for name in phases):
         raise PhaseFailed(f"{place}: {step.process!r} must hold a list of phase names, not {phases!r:.200}")
-    if unknown := [name for name in phases if name not in chain.context.company.phases]:
-        known = ", ".join(chain.context.company.phases)
-        raise PhaseFailed(f"{place}: the process names unknown phases {unknown!s:.200}; known are {known}")
+    known = step.phases_run(chain.context.company.phases)
+    if unknown := [name for name in phases if name not in known]:
+        raise PhaseFailed(f"{place}: the process names unknown phases {unknown!s:.200}; known are {', '.join(known)}")
     scope = Scope(place)
     for name in phases:
+        read = names_read(chain.context.company.phases[name].reads)
+        await chain.run([supply for supply in step.supplies if supply.writes in read], state, scope)
         await PhaseRun(chain.context, state, name, scope.enter(name)).run()
     return f"{len(phases)} phases"
 

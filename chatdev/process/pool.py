@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
@@ -51,6 +52,17 @@ class InstanceOutcome:
     failure: str = ""
     run: str = ""
     time: str = ""
+
+
+def count_outcomes(outcomes: Iterable[InstanceOutcome]) -> list[PoolEntry]:
+    """The entries that a pool of these outcomes has, the most frequent first."""
+    counts: dict[Instance, list[int]] = {}
+    for outcome in outcomes:
+        count = counts.setdefault(outcome.instance, [0, 0])
+        count[0] += 1
+        count[1] += outcome.success
+    entries = [PoolEntry(instance, frequency, successes) for instance, (frequency, successes) in counts.items()]
+    return sorted(entries, key=lambda entry: (-entry.frequency, entry.instance))
 
 
 class InstancePool:
@@ -102,7 +114,7 @@ class InstancePool:
     def load(self, text: str, where: str) -> int:
         """Add the outcomes of an export; how many there were. `where` names it in errors. Raises ConfigError for what
         is no export, or one of other phases; nothing is added then."""
-        outcomes = _read_export(text, self.phases, where)
+        outcomes = read_export(text, self.phases, where)
         self.add(outcomes)
         return len(outcomes)
 
@@ -158,7 +170,30 @@ def _differences(more: Sequence[str], less: Sequence[str]) -> Iterator[str]:
         yield f"it lacks {', '.join(less[:5])}"
 
 
-def _read_export(text: str, phases: Sequence[str], where: str) -> list[InstanceOutcome]:
+def find_entries(url: str, name: str, phases: Iterable[str]) -> list[PoolEntry]:
+    """What the pool called `name` in the database at `url` counts; nothing where there is no such database or pool, and
+    nothing is made then. Raises ConfigError for a pool of other phases, WorkspaceError."""
+    if "://" not in url and not Path(url).is_file():
+        return []
+    engine = open_database(url)
+    try:
+        with transaction(engine, reading=True) as connection:
+            tables = sql.inspect(connection).get_table_names()
+            if _POOLS.name not in tables or connection.scalar(
+                    sql.select(_POOLS.c.pool).where(_POOLS.c.pool == name)) is None:
+                return []
+    finally:
+        engine.dispose()
+    pool = InstancePool(url, name, phases)
+    try:
+        return pool.entries()
+    finally:
+        pool.close()
+
+
+def read_export(text: str, phases: Sequence[str], where: str) -> list[InstanceOutcome]:
+    """The outcomes of an exported pool; `where` names it in errors. Raises ConfigError for what is none, or one of
+    other phases."""
     try:
         data = json.loads(text)
         _check_phases(data["phases"], phases, where)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.config.steps import names_written
 from tests.config.tiny import loaded, refused
 
 END = "{tool: software.run, writes: test}"
@@ -111,6 +112,15 @@ def test_a_process_may_run_every_phase_and_nothing_else_is_left_unused(tmp_path:
     chain = f"chain: [{{phase: planning}}, {{process: plan}}, {END}]"
     loaded(tmp_path, chain)
     assert "phases.free.reads: reads 'nowhere', which nothing writes" in refused(tmp_path, f"phases:\n{extra}\n{chain}")
+
+
+def test_a_process_may_run_only_the_phases_that_it_lists(tmp_path: Path) -> None:
+    listed = "{process: plan, phases: [coding], supplies: [{tool: docs.find, writes: page}]}"
+    company = loaded(tmp_path, f"chain: [{{phase: planning}}, {listed}, {END}]")
+    assert company.chain[1].phases_run(company.phases) == ["coding"]
+    assert names_written([company.chain[1]], company.phases) == {"software", "page"}
+    assert "chain.1.phases.0: there is no phase 'codding'; did you mean 'coding'" in refused(
+        tmp_path, f"chain: [{{phase: planning}}, {{process: plan, phases: [codding]}}, {END}]")
 
 
 def test_inputs_are_there_from_the_start_when_they_are_sure_to_come(tmp_path: Path) -> None:

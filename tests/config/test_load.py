@@ -13,7 +13,7 @@ from chatdev.config.load import companies, dump, find_company, load_company
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.step_kinds import PhaseStep
 from chatdev.errors import ConfigError
-from tests.config.tiny import TINY, loaded, tiny
+from tests.config.tiny import TINY, loaded, refused, tiny
 
 
 def phases_of(company: CompanyConfig) -> list[str]:
@@ -55,6 +55,31 @@ def test_what_extends_overrides_entry_by_entry_and_replaces_lists(tmp_path: Path
     assert company.phases["coding"].rounds == 3
     assert company.phases["coding"].reads[-1] == "style"
     assert company.phases["coding"].feedback == "software.run"
+
+
+def test_a_phase_like_another_has_its_fields_and_its_own_on_top(tmp_path: Path) -> None:
+    """Also where the other one comes from the company that is extended."""
+    company = loaded(tmp_path, "phases: {again: {like: coding, about: Once more., guidance: {assistant: Try.}}}\n"
+                     f"chain: [{{phase: planning}}, {{phase: coding}}, {{phase: again}}, {{tool: software.run, writes: test}}]")
+    again, coding = company.phases["again"], company.phases["coding"]
+    assert (again.about, again.guidance.assistant, again.like) == ("Once more.", "Try.", None)
+    assert (again.reads, again.opening, again.assistant) == (coding.reads, coding.opening, coding.assistant)
+
+
+@pytest.mark.parametrize(("phases", "message"), [
+    ("{again: {like: again}}", "phases.again.like: the phase is like itself"),
+    ("{one: {like: two}, two: {like: one}}", "like: the phase is like itself"),
+    ("{again: {like: codding}}", "phases.again.like: there is no phase 'codding'; did you mean 'coding'"),
+    ("{again: {like: [coding]}}", "phases.again.like: there is no phase"),
+])
+def test_a_phase_like_none_that_there_is_is_refused(tmp_path: Path, phases: str, message: str) -> None:
+    assert message in refused(tmp_path, f"phases: {phases}")
+
+
+def test_phases_that_only_the_extended_company_runs_are_left_out(tmp_path: Path) -> None:
+    company = loaded(tmp_path, "phases: {other: {like: coding, reads: [task, 'plan?', 'software?']}}\n"
+                     f"chain: [{{phase: other}}, {{tool: software.run, writes: test}}]")
+    assert list(company.phases) == ["other"]
 
 
 def test_a_company_that_extends_itself_is_refused(tmp_path: Path) -> None:

@@ -103,6 +103,19 @@ def test_a_process_runs_the_phases_named_in_long_term_memory(studio: Studio) -> 
     assert run.values["b"] == "process#1/y#2"
 
 
+def test_a_process_runs_only_listed_phases_each_after_the_tools_that_it_needs(studio: Studio) -> None:
+    order = talk("instance", solution={"form": "list"})
+    step = {"process": "instance", "phases": ["x", "y"], "supplies": [{"tool": "software.run", "writes": "seen"}]}
+    phases = {"order": order, "x": talk("a"), "y": talk("b", ["seen"]), "z": talk("c")}
+    company = studio.company(phases, [{"phase": "order"}, step, {"phase": "z"}, CHECK])
+    run = studio.run(company, {"order#1/round-1/assistant": '<SOLUTION> ["x", "y", "x", "y"]', **solutions(
+        "process#1/x#1", "process#1/y#1", "process#1/x#2", "process#1/y#2", "z#1")})
+    assert run.success, run.reason
+    assert studio.tool_calls("process#1")[:2] == ["process#1/software.run#1", "process#1/software.run#2"]
+    refused = studio.run(company, {"order#1/round-1/assistant": '<SOLUTION> ["x", "z"]'})
+    assert "names unknown phases ['z']; known are x, y" in refused.reason
+
+
 def test_a_loop_keeps_what_a_process_before_it_wrote(studio: Studio) -> None:
     order = talk("instance", solution={"form": "list"})
     chain = [{"phase": "order"}, {"process": "instance"}, {"repeat": {"max": 1, "steps": [{"phase": "a"}]}}, CHECK]

@@ -122,8 +122,9 @@ def test_every_attempt_counts_and_waiting_is_not_part_of_a_calls_time(chat_serve
     chat_server.script("hello")
     complete(chat_server)  # imports the client, which takes longer than a call
     chat_server.route(answer)
+    started = time.monotonic()  # not the first arrival, which a busy machine may delay while the limit already counts
     assert sorted(asyncio.run(scene())) == [0] * 7 + [1]
-    assert moments[-1] - moments[0] >= 0.25 * 8 - 1.0 - 0.1  # nine requests, less the credit of a second
+    assert moments[-1] - started >= 0.25 * 8 - 1.0  # nine requests, less the credit of a second
 
 
 def test_runs_share_one_limit(chat_server: ChatServer, tmp_path: Path) -> None:

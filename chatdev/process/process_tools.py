@@ -1,0 +1,88 @@
+"""The tools of a company that runs proposed processes: `process.recall`, `process.check`, `process.choose`."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from chatdev.config.load import load_company
+from chatdev.errors import ConfigError, ToolError
+from chatdev.process.experience import Experience, gather_experience, read_experience
+from chatdev.process.instances import format_instance
+from chatdev.process.pool import find_entries
+from chatdev.process.process_company import ProcessCompany
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.function import tool
+
+_LONGEST_SHOWN = 2000  # characters of a proposal that was refused
+
+
+@tool(reads=())
+def recall(context: ToolContext) -> dict[str, Any]:
+    """Gather what is known of processes: the input `experience`, else the user's pool, else the one that the company
+    comes with, else its default process.
+
+    Returns `phases` (name, what it is about, what it needs), `text` (what worked, in words), `instances` (examples, as
+    `A → B`), `form` (the default process, as an answer is written) and `origin`.
+    """
+    company = _company(context)
+    try:
+        found = _find_experience(context, company)
+    except ConfigError as error:
+        raise ToolError(str(error)) from error
+    phases = [{"name": name, "about": company.config.phases[name].about, "needs": company.list_needs(name)}
+              for name in company.default]
+    return {"phases": phases, "text": found.text,
+            "instances": list(map(format_instance, found.instances)), "form": format_instance(company.default),
+            "origin": found.origin}
+
+
+@tool(reads=("proposed", "proposal?"))
+def check(context: ToolContext) -> Verdict:
+    """Check that the process which was proposed can be run: its phases exist, and each finds what it reads.
+
+    Of the verdict, `instance` is the process, and `refused` all proposals so far that could not be run.
+    """
+    company = _company(context)
+    instance = company.read(str(context.values["proposed"]))
+    faults = company.check(instance)
+    before = (context.values.get("proposal") or {}).get("refused", [])
+    report = "; ".join(fault.describe() for fault in faults)
+    kinds = sorted({fault.kind for fault in faults})
+    refused = {"instance": format_instance(instance)[:_LONGEST_SHOWN], "kinds": kinds, "report": report}
+    return Verdict(not faults, report or format_instance(instance), float(not faults),
+                   {"instance": list(instance), "refused": [*before, refused] if faults else before})
+
+
+@tool(reads=("proposal?",))
+def choose(context: ToolContext) -> list[str]:
+    """Choose the process that is run: the input `process`, else what was proposed if that can be run, else the default
+    one. A given process that cannot be run is an error."""
+    company = _company(context)
+    if given := str(context.inputs.get("process") or ""):
+        instance = company.read(given)
+        if faults := company.check(instance):
+            raise ToolError(f"the input `process` cannot be run: {'; '.join(fault.describe() for fault in faults)}")
+        return list(instance)
+    proposal = context.values.get("proposal") or {}
+    return list(proposal["instance"] if proposal.get("passed") else company.default)
+
+
+def _company(context: ToolContext) -> ProcessCompany:
+    """The company of the run."""
+    try:
+        return ProcessCompany.of(load_company(context.run_folder / "company.yaml"))
+    except ConfigError as error:
+        raise ToolError(str(error)) from error
+
+
+def _find_experience(context: ToolContext, company: ProcessCompany) -> Experience:
+    if given := context.inputs.get("experience"):
+        return read_experience(str(given), company.default, "the input `experience`")
+    task, default = str(context.inputs.get("task") or ""), company.default
+    url, _, name = str(context.inputs.get("pool") or "").rpartition("#")
+    chance = Random(task)  # a run that is repeated shows the same examples
+    entries = find_entries(url, name, default) if url else []
+    if found := gather_experience(entries, default, f"the pool {name!r} of {url}", chance=chance):
+        return found
+    return company.starter_experience(chance) or Experience("", (default,), "the default process")
