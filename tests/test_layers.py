@@ -11,7 +11,8 @@ from tests.support.checkout import MODULES, ROOT, SOURCES, imported, named
 
 LAYERS = [
     "cli web",
-    "evaluation process doctor",
+    "evaluation",
+    "process doctor",
     "batch",
     "runner",
     "engine",

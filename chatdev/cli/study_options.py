@@ -62,10 +62,17 @@ _ENGINE_OPTIONS = (
 )
 
 
-def study_options(command: Callable[..., Any], name: str = "srdd") -> Callable[..., Any]:
-    """Add `--study` (whose default is `name`), `--ledger` and `--folder`."""
-    return click.option("--study", default=name, show_default=True, metavar="NAME",
-                        help="Name of the study; several may share a ledger.")(_with_options(command, _STUDY_OPTIONS))
+STUDY_NAME = ("--study", "Name of the study; several may share a ledger.")
+
+
+def study_options(command: Callable[..., Any], name: str = "srdd",
+                  option: tuple[str, str] = STUDY_NAME) -> Callable[..., Any]:
+    """Add `--study` (whose default is `name`), `--ledger` and `--folder`; `option` is what the first is called, and its
+    help."""
+    flag, told = option
+    add = click.option(flag, "study", default=name, show_default=True, metavar="NAME", help=told)
+    extended: Callable[..., Any] = add(_with_options(command, _STUDY_OPTIONS))
+    return extended
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +119,9 @@ class StudyOptions:
                 raise ConfigError(f"{option} is of use with --engine ray only; add that, or leave it out")
 
 
-def running_options(study: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options about variants, the ledger (`study` is the default name), the engine and limits; the command gets
-    them as one `StudyOptions`, and its own ones by name."""
+def running_options(study: str, option: tuple[str, str] = STUDY_NAME) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options about variants, the ledger (`study` is the default name, `option` as in `study_options`), the
+    engine and limits; the command gets them as one `StudyOptions`, and its own ones by name."""
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(**given: Any) -> Any:
@@ -122,7 +129,7 @@ def running_options(study: str) -> Callable[[Callable[..., Any]], Callable[..., 
             return command(StudyOptions(**options), **given)
 
         ours = _with_options(_with_options(run, _LIMIT_OPTIONS), _ENGINE_OPTIONS)
-        return _with_options(study_options(ours, study), _VARIANT_OPTIONS)
+        return _with_options(study_options(ours, study, option), _VARIANT_OPTIONS)
 
     return add
 

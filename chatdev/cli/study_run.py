@@ -64,9 +64,10 @@ def _matches(variant: Variant, pattern: str) -> bool:
     return fnmatchcase(variant.name, pattern) or fnmatchcase(variant.short_name, pattern)
 
 
-def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan]) -> int:
-    """Plan the study, enter what is new of it, and work until it is done; the exit code. `make_plan` raises
-    ConfigError."""
+def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan],
+              tell: Callable[[Ledger], str] = lambda ledger: _report(ledger)) -> int:
+    """Plan the study, enter what is new of it, work until it is done, and `tell` what came of it; the exit code.
+    `make_plan` raises ConfigError."""
     from chatdev.batch.attempt import Allowance
 
     options.check()
@@ -81,7 +82,7 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan]) -> int:
         again = ledger.retry_failed() if options.retry_failed else 0
         click.echo(f"study {options.study}: {count_noun(new, 'new job')}, {ledger.counts()['done']} done, "
                    f"{again} tried again")
-        return _work(ledger, plan, options)
+        return _work(ledger, plan, options, tell)
     finally:
         ledger.close()
 
@@ -93,19 +94,25 @@ def _checked_plan(make_plan: Callable[[], StudyPlan], allowance: Allowance) -> S
     return plan._replace(study=plan.study.with_consent(plan.variants))
 
 
-def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions) -> int:
+def _report(ledger: Ledger) -> str:
+    """The table of the study's results."""
+    from chatdev.evaluation.reporting.formats import as_text
+    from chatdev.evaluation.reporting.study_results import Results
+
+    return as_text(Results.read(ledger))
+
+
+def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions, tell: Callable[[Ledger], str]) -> int:
     """Work through the ledger, show how far it is, and say how it ended; the exit code."""
     from chatdev.batch.attempt import Allowance
     from chatdev.cli.study_progress import StudyProgress
-    from chatdev.evaluation.reporting.formats import as_text
-    from chatdev.evaluation.reporting.study_results import Results
 
     output_is_recorded()
     work = _work_on_ray if options.engine == "ray" else _work_here
     allowance = Allowance(options.max_cost, options.max_tokens)
     with StudyProgress(quiet=options.quiet) as show:
         ended = work(ledger, plan, options, on_change=show, allowance=allowance)
-    click.echo(f"\n{sanitize(as_text(Results.read(ledger)))}")
+    click.echo(f"\n{sanitize(tell(ledger))}")
     if ended.problem:
         show_error(f"stopped, because attempt after attempt failed; the last one: {ended.problem}\nfix that, and give "
                    "the same command again with --retry-failed; finished runs are kept")

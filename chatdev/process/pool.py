@@ -108,8 +108,7 @@ class InstancePool:
 
     def export(self) -> str:
         """Everything as JSON, which `load` reads."""
-        return json.dumps({"phases": self.phases, "outcomes": [asdict(one) for one in self.outcomes()]},
-                          ensure_ascii=False, indent=1)
+        return export_outcomes(self.outcomes(), self.phases)
 
     def load(self, text: str, where: str) -> int:
         """Add the outcomes of an export; how many there were. `where` names it in errors. Raises ConfigError for what
@@ -170,25 +169,31 @@ def _differences(more: Sequence[str], less: Sequence[str]) -> Iterator[str]:
         yield f"it lacks {', '.join(less[:5])}"
 
 
-def find_entries(url: str, name: str, phases: Iterable[str]) -> list[PoolEntry]:
-    """What the pool called `name` in the database at `url` counts; nothing where there is no such database or pool, and
-    nothing is made then. Raises ConfigError for a pool of other phases, WorkspaceError."""
+def find_outcomes(url: str, name: str, phases: Iterable[str]) -> list[InstanceOutcome] | None:
+    """The outcomes in the pool called `name` in the database at `url`; None where there is no such database or pool,
+    and nothing is made then. Raises ConfigError for a pool of other phases, WorkspaceError."""
     if "://" not in url and not Path(url).is_file():
-        return []
+        return None
     engine = open_database(url)
     try:
         with transaction(engine, reading=True) as connection:
             tables = sql.inspect(connection).get_table_names()
             if _POOLS.name not in tables or connection.scalar(
                     sql.select(_POOLS.c.pool).where(_POOLS.c.pool == name)) is None:
-                return []
+                return None
     finally:
         engine.dispose()
     pool = InstancePool(url, name, phases)
     try:
-        return pool.entries()
+        return pool.outcomes()
     finally:
         pool.close()
+
+
+def export_outcomes(outcomes: Iterable[InstanceOutcome], phases: Iterable[str]) -> str:
+    """Outcomes over these phases as JSON, which `read_export` reads."""
+    return json.dumps({"phases": sorted(phases), "outcomes": [asdict(one) for one in outcomes]}, ensure_ascii=False,
+                      indent=1)
 
 
 def read_export(text: str, phases: Sequence[str], where: str) -> list[InstanceOutcome]:

@@ -12,9 +12,9 @@ from chatdev.config.step_kinds import ProcessStep
 from chatdev.config.steps import names_written
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder
-from chatdev.process.experience import Experience, gather_experience
+from chatdev.process.experience import EXAMPLES, Experience, gather_experience
 from chatdev.process.instances import Hallucination, check_instance, read_instance
-from chatdev.process.pool import count_outcomes, read_export
+from chatdev.process.pool import InstanceOutcome, count_outcomes, read_export
 from chatdev.process.process_tree import Instance
 
 STARTER = "starter.json"
@@ -42,6 +42,12 @@ class ProcessCompany:
         """All phases that a process may have, in their default order."""
         return tuple(self.step.phases)
 
+    @property
+    def temperature(self) -> float | None:
+        """The temperature of proposals; None where the company does not say it."""
+        writers = [phase for name, phase in self.config.phases.items() if name not in self.step.phases]
+        return next((phase.model.temperature for phase in writers if phase.model.temperature is not None), None)
+
     def read(self, reply: str) -> Instance:
         """The instance in a text."""
         return read_instance(reply, self.step.phases)
@@ -59,14 +65,25 @@ class ProcessCompany:
         written = {phases[other].writes for other in self.step.phases}
         return [read for read in phases[name].reads if read == bare_name(read) and read in written]
 
-    def starter_experience(self, chance: Random) -> Experience | None:
-        """What the pool that the company comes with teaches; None where it has none. Raises ConfigError."""
+    def first_experience(self, chance: Random) -> Experience:
+        """What there is where nothing is known: examples by the company's author, in an order by `chance`; the default
+        process where it gives none."""
+        given = self.config.inputs.get("first_processes")
+        lines = (given.default or "").splitlines() if given else []
+        instances = [instance for line in lines if (instance := self.read(line))] or [self.default]
+        return Experience("", tuple(chance.sample(instances, min(EXAMPLES, len(instances)))), "the company's examples")
+
+    def starter_outcomes(self) -> list[InstanceOutcome]:
+        """The pool that the company comes with; empty where it has none. Raises ConfigError."""
         file = bundled_folder("company_config") / self.config.company / STARTER
         if not file.is_file():
-            return None
+            return []
         try:
-            outcomes = read_export(file.read_text(encoding="utf-8"), self.default, str(file))
+            return read_export(file.read_text(encoding="utf-8"), self.default, str(file))
         except (OSError, UnicodeError) as error:
             raise ConfigError(f"{file} cannot be read: {error}") from error
-        return gather_experience(count_outcomes(outcomes), self.default, "the pool that the company comes with",
-                                 chance=chance)
+
+    def starter_experience(self, chance: Random) -> Experience | None:
+        """What that pool teaches; None where it has none. Raises ConfigError."""
+        return gather_experience(count_outcomes(self.starter_outcomes()), self.default,
+                                 "the pool that the company comes with", chance=chance)

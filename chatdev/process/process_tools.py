@@ -9,7 +9,7 @@ from chatdev.config.load import load_company
 from chatdev.errors import ConfigError, ToolError
 from chatdev.process.experience import Experience, gather_experience, read_experience
 from chatdev.process.instances import format_instance
-from chatdev.process.pool import find_entries
+from chatdev.process.pool import count_outcomes, find_outcomes
 from chatdev.process.process_company import ProcessCompany
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
@@ -20,7 +20,7 @@ _LONGEST_SHOWN = 2000  # characters of a proposal that was refused
 @tool(reads=())
 def recall(context: ToolContext) -> dict[str, Any]:
     """Gather what is known of processes: the input `experience`, else the user's pool, else the one that the company
-    comes with, else its default process.
+    comes with, else its author's examples.
 
     Returns `phases` (name, what it is about, what it needs), `text` (what worked, in words), `instances` (examples, as
     `A → B`), `form` (the default process, as an answer is written) and `origin`.
@@ -82,7 +82,7 @@ def _find_experience(context: ToolContext, company: ProcessCompany) -> Experienc
     task, default = str(context.inputs.get("task") or ""), company.default
     url, _, name = str(context.inputs.get("pool") or "").rpartition("#")
     chance = Random(task)  # a run that is repeated shows the same examples
-    entries = find_entries(url, name, default) if url else []
-    if found := gather_experience(entries, default, f"the pool {name!r} of {url}", chance=chance):
+    outcomes = (find_outcomes(url, name, default) if url else None) or []
+    if found := gather_experience(count_outcomes(outcomes), default, f"the pool {name!r} of {url}", chance=chance):
         return found
-    return company.starter_experience(chance) or Experience("", (default,), "the default process")
+    return company.starter_experience(chance) or company.first_experience(chance)

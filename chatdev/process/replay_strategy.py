@@ -53,6 +53,21 @@ def choose(strategy: str, entries: Sequence[PoolEntry], chance: Random, explorat
     return _choose_best(entries, values, chance)
 
 
+def plan_replays(strategy: str, entries: Sequence[PoolEntry], count: int, chance: Random,
+                 exploration: float = EXPLORATION) -> list[Instance]:
+    """The next `count` instances to run again, chosen before any of them has ended: meanwhile each is taken to end as
+    it did so far (by `chance`, at its success rate). Raises ConfigError as `choose` does."""
+    known = {entry.instance: entry for entry in entries}
+    planned: list[Instance] = []
+    for _ in range(count):
+        taken = planned[-(len(planned) % len(known)):] if len(planned) % len(known or (0,)) else []
+        entry = choose(strategy, list(known.values()), chance, exploration, taken)
+        success = chance.random() < entry.success_rate
+        known[entry.instance] = PoolEntry(entry.instance, entry.frequency + 1, entry.successes + success)
+        planned.append(entry.instance)
+    return planned
+
+
 def _choose_best(entries: Sequence[PoolEntry], values: Sequence[float], chance: Random) -> PoolEntry:
     best = max(values)
     return chance.choice([entry for entry, value in zip(entries, values, strict=True) if value == best])
