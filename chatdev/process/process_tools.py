@@ -23,7 +23,7 @@ def recall(context: ToolContext) -> dict[str, Any]:
     comes with, else its author's examples.
 
     Returns `phases` (name, what it is about, what it needs), `text` (what worked, in words), `instances` (examples, as
-    `A → B`), `form` (the default process, as an answer is written) and `origin`.
+    `A → B`) and `origin`, from where that is.
     """
     company = _company(context)
     try:
@@ -33,8 +33,7 @@ def recall(context: ToolContext) -> dict[str, Any]:
     phases = [{"name": name, "about": company.config.phases[name].about, "needs": company.list_needs(name)}
               for name in company.default]
     return {"phases": phases, "text": found.text,
-            "instances": list(map(format_instance, found.instances)), "form": format_instance(company.default),
-            "origin": found.origin}
+            "instances": list(map(format_instance, found.instances)), "origin": found.origin}
 
 
 @tool(reads=("proposed", "proposal?"))
