@@ -156,7 +156,8 @@ def with_development(options: StudyOptions, given: Mapping[str, Any], work: Call
     options.check()
     company = load_process_company(given["company"], options.sets)
     base, tasks = read_tasks(given["tasks"], given["seed"])
-    told = {**{name: str(value) if isinstance(value, Path) else value for name, value in given.items()}, "models": list(options.models), "sets": list(options.sets)}
+    told = {**{name: str(value) if isinstance(value, Path) else value for name, value in given.items()},
+            "models": list(options.models), "sets": list(options.sets)}
     with opened_pool(company, options.ledger_url, options.study) as pool:
         stages = Stages(Path(options.runs), base)
         return work(Development(options, company, given["company"], pool, stages, tasks, told))

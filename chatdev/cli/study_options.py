@@ -119,7 +119,8 @@ class StudyOptions:
                 raise ConfigError(f"{option} is of use with --engine ray only; add that, or leave it out")
 
 
-def running_options(study: str, option: tuple[str, str] = STUDY_NAME) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def running_options(study: str,
+                    option: tuple[str, str] = STUDY_NAME) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options about variants, the ledger (`study` is the default name, `option` as in `study_options`), the
     engine and limits; the command gets them as one `StudyOptions`, and its own ones by name."""
     def add(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -59,7 +59,7 @@ def _draw(entries: Sequence[PoolEntry], chance: Random) -> tuple[Instance, ...]:
     """Some instances without repetition, in the order in which they were drawn."""
     left, drawn = list(entries), list[Instance]()
     while left and len(drawn) < EXAMPLES:
-        [entry] = chance.choices(left, [entry.successes for entry in left])
+        [entry] = chance.choices(left, [entry.successes + 0.5 for entry in left])
         left.remove(entry)
         drawn.append(entry.instance)
     return tuple(drawn)

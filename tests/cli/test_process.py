@@ -249,3 +249,27 @@ def test_tasks_that_are_none_are_refused(department: Department, tasks: str, why
 def test_the_pools_of_other_phases_and_of_the_company_are_not_written(filled: Department) -> None:
     refused = filled.run("develop", "--pool", "starter", "--process", SHORT)
     assert refused.exit_code == 2 and "is only read" in refused.output
+
+
+def test_the_page_shows_what_became_of_the_pool(filled: Department) -> None:
+    outcomes = [InstanceOutcome(tuple(SHORT.split(" → ")), n > 0, True, area="Words", temperature=1.0,
+                                run=f"compare-1: {'with text' if n else 'without text'}/<b>{n}") for n in range(3)]
+    (filled.folder / "more.json").write_text(export_outcomes(outcomes, COMPANY.default))
+    filled.command("import", str(filled.folder / "more.json"))
+    said = filled.command("report", "--output", "page.html")
+    assert said.exit_code == 0, said.output
+    page = Path("page.html").read_text()
+    assert "<b>8</b><span>outcomes</span>" in page and "unknown phase 1" in page
+    assert "compare-1: without text" in page and "<b>0" not in page
+    assert re.search(r"<td>Words</td><td class=\"number\">1.00 \[1.00, 1.00\] \(2\)</td><td class=\"number\">0.00 \(1\)",
+                     page)
+    assert page.count('<svg class="plot"') == 3 and page.count("data:image/svg+xml;base64,") == 2
+    assert "First run &#34;DemandAnalysis&#34;." in page
+
+
+def test_a_page_about_little_says_so(department: Department) -> None:
+    text = export_outcomes([], COMPANY.default)
+    CliRunner(env={"COLUMNS": "200"}).invoke(command_line(), ["process", "import", "-"], input=text)
+    said = department.command("report", "--output", "page.html")
+    assert said.exit_code == 0, said.output
+    assert "There is nothing to mine." in Path("page.html").read_text()

@@ -102,7 +102,8 @@ def count_rows(pool: InstancePool, stage: str, rows: Iterable[Mapping[str, Any]]
 
 def read_outcomes(stage: str, row: Mapping[str, Any], temperature: float | None) -> Iterator[InstanceOutcome]:
     """What a row says: a failure for each proposal that could not be run, and how its development ended."""
-    run = f"{stage}/{row['folder']}"
+    group = f": {row['group']}" if row["group"] else ""
+    run = f"{stage}{group}/{row['folder']}"
     given: dict[str, Any] = {"task": row["base_task"], "area": row["area"], "model": row["model"],
                              "temperature": read_temperature(row, temperature)}
     for number, refused in enumerate(row["refused"], 1):
