@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,8 @@ settings.register_profile("busy", deadline=None)  # a machine that is busy with 
 settings.load_profile("busy")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a script, and those of nohup, are
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # started to ignore these, and programs of the tests would do so too
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # containers set it, and then each of the hundreds of programs that
+sys.dont_write_bytecode = False  # the tests start would compile all of chatdev again
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from typing import Any
 
 import chatdev
 from tests.engine.studio import CHANGE, WRITE, Studio, program
-from tests.support.chat_server import Received
+from tests.support.chat_server import Received, Scripted
 from tests.support.shop import Outcome, Shop
 
 KEY, ROLE_KEY, TOKEN = "sk-planted-0a1b2c3d4e5f", "sk-planted-role-9z8y7x6w", "tok-planted-5t4r3e2w1q"
@@ -98,4 +98,5 @@ def git_objects(folder: Path) -> bytes:
 def parroting(request: Received) -> Any:
     """A program, behind all the keys there are and the headers of the request."""
     parrot = f"{EVERYTHING} {json.dumps(request.headers)}"
-    return f"<SOLUTION>\n{parrot}\n\n{program(f'print({parrot!r})')}"
+    text = f"<SOLUTION>\n{parrot}\n\n{program(f'print({parrot!r})')}"
+    return Scripted(text, usage=(7, len(text)))  # fewer would not be believed, and to count takes each process long
