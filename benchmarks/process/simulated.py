@@ -39,8 +39,11 @@ PAGE = ROOT / "docs" / "process.md"
 BEGIN, END = "<!-- simulated: written by python -m benchmarks.process.simulated -->", "<!-- end of simulated -->"
 SEEDS, ROUNDS, PROPOSALS, REPLAYS = 10, 6, 24, 12
 ARMS: dict[str, dict[str, Any]] = {
-    "whole": {}, "without filter": {"least": 0.0}, "without replays": {"replays": 0}, "without text": {"text": False},
-    "with the text of shuffled outcomes": {"shuffles": True}, "nothing is taught": {"text": False, "examples": False}}
+    "nothing is taught": {"text": False, "examples": False}, "whole: text and examples": {},
+    "text alone": {"examples": False}, "examples alone": {"text": False}, "whole without filter": {"least": 0.0},
+    "whole without replays": {"replays": 0}, "whole, outcomes shuffled": {"shuffles": True},
+    "text alone, outcomes shuffled": {"examples": False, "shuffles": True}}
+_BASE = "nothing is taught"
 _COMPANY = ProcessCompany.of(Company.load("top").config)
 _FREE = _COMPANY.default[2:]  # the law says nothing about the phases that every instance needs to begin
 _TAUGHT, _EXAMPLES, _REFUSED = "This is how projects that succeeded went:\n", "Examples of processes:\n", "\n\nPropose"
@@ -119,9 +122,7 @@ def _prompt(arm: Arm, outcomes: Sequence[InstanceOutcome], chance: Random) -> st
     entries = count_outcomes(outcomes) if arm.text or arm.examples else []
     found = gather_experience(entries, _COMPANY.default, "", chance=chance, with_text=arm.text, least=arm.least)
     found = found or _COMPANY.first_experience(chance)
-    if not arm.examples:
-        found = _COMPANY.first_experience(chance)
-    return _render(found)
+    return _render(found if arm.examples else replace(_COMPANY.first_experience(chance), text=found.text))
 
 
 def _render(experience: Experience) -> str:
@@ -179,9 +180,9 @@ def told(results: Mapping[str, Any]) -> str:
     last = {name: [run[-1] for run in runs] for name, runs in rows.items()}
     means = markdown_table(["the loop", *(f"round {number}" for number in range(1, ROUNDS + 1))], [
         [name, *(f"{statistics.mean(rates):.3f}" for rates in zip(*runs, strict=True))] for name, runs in rows.items()])
-    differences = markdown_table(["last round", "more than without text (95 % interval)", "better in"], [
-        [name, format_interval(estimate(found := _subtract(rates, last["without text"]))),
-         f"{sum(one > 0 for one in found)} of {len(found)}"] for name, rates in last.items() if name != "without text"])
+    differences = markdown_table(["last round", f"more than where {_BASE} (95 % interval)", "better in"], [
+        [name, format_interval(estimate(found := _subtract(rates, last[_BASE]))),
+         f"{sum(one > 0 for one in found)} of {len(found)}"] for name, rates in last.items() if name != _BASE])
     return (f"Mean true rate of success of what is developed ({results['seeds']} hidden laws, {PROPOSALS} proposals and "
             f"{REPLAYS} replays a round):\n\n{means}\n\n{differences}\n\n{results['date']}; {results['machine']}; "
             f"seeds 0 to {results['seeds'] - 1}.")

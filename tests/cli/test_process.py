@@ -260,7 +260,7 @@ def test_the_page_shows_what_became_of_the_pool(filled: Department) -> None:
     assert said.exit_code == 0, said.output
     page = Path("page.html").read_text()
     assert "<b>8</b><span>outcomes</span>" in page and "unknown phase 1" in page
-    assert "compare-1: without text" in page and "<b>0" not in page
+    assert "compare-1: without text" in page and "<b>1<" not in page
     assert re.search(r"<td>Words</td><td class=\"number\">1.00 \[1.00, 1.00\] \(2\)</td><td class=\"number\">0.00 \(1\)",
                      page)
     assert page.count('<svg class="plot"') == 3 and page.count("data:image/svg+xml;base64,") == 2
