@@ -1,11 +1,12 @@
 # The commands of README.md. `make` alone lists them.
-.PHONY: help setup run verilog plc demo test check prove clean
+.PHONY: help setup run verilog plc process demo test check prove clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run TASK="…" [NAME=…] [MODEL=…] [SANDBOX=none]   set up what is needed and build the software'
 	@echo 'make verilog [EXAMPLE=alu] [MODEL=…]  set up iverilog and let verilogcoder design one of its examples'
 	@echo 'make plc [EXAMPLE=…] [MODEL=…]         set up z3 and let agents4plc make and prove one of its examples'
+	@echo 'make process                          mine, draw and describe the processes that the company top comes with: no model'
 	@echo 'make demo                             watch two recorded runs: no model, no key, ten seconds each'
 	@echo 'make test [MODEL=1]                   set up and pass the tests; MODEL=1: with the local model too'
 	@echo 'make check                            ruff and mypy'
@@ -31,6 +32,9 @@ verilog:
 
 plc:
 	@scripts/example agents4plc
+
+process:
+	@scripts/process
 
 demo:
 	@scripts/demo

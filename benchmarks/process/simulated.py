@@ -3,8 +3,8 @@
 A simulated company: whether the software of an instance succeeds is drawn from a hidden law, which likes some pairs of
 phases in one order, dislikes others, and dislikes long processes. The simulated model that proposes instances reads the
 real prompt of the company top and nothing else: where that has a text, it reads the model in it and plays it out half
-of the time; else it takes one of the examples; then it changes something now and then. The pool, replays, filter, miner and
-text are the real ones.
+of the time; else it takes one of the examples; then it changes something now and then. The pool, replays, filter,
+miner and text are the real ones.
 
     python -m benchmarks.process.simulated [--seeds 10]
 
@@ -183,8 +183,8 @@ def told(results: Mapping[str, Any]) -> str:
     differences = markdown_table(["last round", f"more than where {_BASE} (95 % interval)", "better in"], [
         [name, format_interval(estimate(found := _subtract(rates, last[_BASE]))),
          f"{sum(one > 0 for one in found)} of {len(found)}"] for name, rates in last.items() if name != _BASE])
-    return (f"Mean true rate of success of what is developed ({results['seeds']} hidden laws, {PROPOSALS} proposals and "
-            f"{REPLAYS} replays a round):\n\n{means}\n\n{differences}\n\n{results['date']}; {results['machine']}; "
+    return (f"Mean true rate of success of what is developed ({results['seeds']} hidden laws, {PROPOSALS} proposals "
+            f"and {REPLAYS} replays a round):\n\n{means}\n\n{differences}\n\n{results['date']}; {results['machine']}; "
             f"seeds 0 to {results['seeds'] - 1}.")
 
 

@@ -136,6 +136,24 @@ def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome],
     return 0
 
 
+@command.command("strategies")
+@pool_options
+@click.option("--count", type=click.IntRange(min=1), default=5, show_default=True, metavar="N", help="So many replays.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For ties, and what is drawn.")
+def compare_strategies(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], count: int, seed: int) -> int:
+    """Show which instances each strategy would replay next (figure 10 of the paper)."""
+    from chatdev.process.instances import format_instance
+    from chatdev.process.pool import count_outcomes
+    from chatdev.process.replay_strategy import STRATEGIES, plan_replays
+
+    entries = [entry for entry in count_outcomes(outcomes) if not company.check(entry.instance)]
+    for strategy in STRATEGIES:
+        click.echo(f"{strategy}:")
+        for instance in plan_replays(strategy, entries, count, Random(seed)):
+            click.echo(sanitize(f"  {format_instance(instance)}"))
+    return 0
+
+
 @command.command("report")
 @pool_options
 @least_option

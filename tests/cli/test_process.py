@@ -91,7 +91,8 @@ def test_a_cycle_grows_the_pool_mines_it_and_teaches_it_back(department: Departm
     department.replies = {"Coding": WRONG}  # only who tests succeeds
     said = department.done("cycle", "--rounds", "3", "--replays", "2", "--at-once", "1")
     first, later = department.prompts[:6], department.prompts[6:]
-    assert all(TAUGHT not in prompt for prompt in first) and all(TAUGHT in prompt for prompt in later)
+    assert all(TAUGHT not in prompt for prompt in first)
+    assert all(TAUGHT in prompt for prompt in later)
     assert len(later) == 10
     assert 'Then run "TestErrorSummary". Finally run "TestModification".' in later[0]
     outcomes = department.outcomes
@@ -99,11 +100,13 @@ def test_a_cycle_grows_the_pool_mines_it_and_teaches_it_back(department: Departm
     assert [one.failure for one in outcomes if one.starts is None] == ["unknown phase"]
     assert {one.instance for one in outcomes if one.success} == {tuple(TESTED.split(" → "))}
     assert all(one.temperature == 0.6 and one.area == "Words" for one in outcomes)
-    assert re.search(r"round 1 +6 +0.83 +2 .* 5  0.20", said) and re.search(r"round 3 +5 +1.00 +1 .* 5  1.00", said)
+    assert re.search(r"round 1 +6 +0.83 +2 .* 5  0.20", said)
+    assert re.search(r"round 3 +5 +1.00 +1 .* 5  1.00", said)
 
     asked = len(department.server.requests)
     again = department.done("cycle", "--rounds", "3", "--replays", "2", "--at-once", "1")
-    assert len(department.server.requests) == asked and again.splitlines()[-5:] == said.splitlines()[-5:]
+    assert len(department.server.requests) == asked
+    assert again.splitlines()[-5:] == said.splitlines()[-5:]
     assert len(department.outcomes) == len(outcomes)
 
 
@@ -112,11 +115,13 @@ def test_an_interrupted_cycle_is_gone_on_with_and_counts_nothing_twice(departmen
     """The server is away after some calls; what has ended until then is counted."""
     department.calls_left = 14
     stopped = department.run("cycle", "--rounds", "2", "--replays", "1", "--at-once", "1")
-    assert stopped.exit_code == 1 and "the same command with --retry-failed goes on" in stopped.output
+    assert stopped.exit_code == 1
+    assert "the same command with --retry-failed goes on" in stopped.output
     assert 0 < len(department.outcomes) < 5
     department.calls_left = 1000
     wrong = department.run("cycle", "--rounds", "2", "--replays", "2", "--at-once", "1")
-    assert wrong.exit_code == 2 and "was begun with other options" in wrong.output
+    assert wrong.exit_code == 2
+    assert "was begun with other options" in wrong.output
     department.done("cycle", "--rounds", "2", "--replays", "1", "--at-once", "1", "--retry-failed")
     assert len(department.outcomes) == 11
     assert len({one.run for one in department.outcomes}) == 11
@@ -126,7 +131,8 @@ def test_an_interrupted_cycle_is_gone_on_with_and_counts_nothing_twice(departmen
 def test_a_limit_holds_for_all_stages_together(department: Department) -> None:
     department.done("cycle", "--rounds", "1", "--replays", "0")
     refused = department.run("cycle", "--rounds", "2", "--replays", "0", "--max-tokens", "300")
-    assert refused.exit_code == 6 and "300 tokens and $0.00 are spent, which is the limit" in refused.output
+    assert refused.exit_code == 6
+    assert "300 tokens and $0.00 are spent, which is the limit" in refused.output
     assert "round 2 " in department.done("cycle", "--rounds", "2", "--replays", "0", "--max-tokens", "100000")
 
 
@@ -162,13 +168,15 @@ def test_a_given_process_is_developed_replayed_and_enhanced(department: Departme
 @pytest.mark.tool
 def test_temperatures_are_swept_and_texts_compared(department: Department) -> None:
     said = department.done("sweep", "--temperature", "0,1.2")
-    assert re.search(r"^0.0 +5 +1.00", said, re.M) and re.search(r"^1.2 +5 +1.00", said, re.M)
+    assert re.search(r"^0.0 +5 +1.00", said, re.M)
+    assert re.search(r"^1.2 +5 +1.00", said, re.M)
     assert {one.body["temperature"] for one in department.server.requests} == {0, 1.2}
     assert "numbers from 0 to 2" in department.run("sweep", "--temperature", "hot").output
     assert "there is no text to show" in department.run("compare").output
     department.done("develop", "--process", TESTED)
     said = department.done("compare")
-    assert re.search(r"^with text +5", said, re.M) and re.search(r"^Words, without text +5", said, re.M)
+    assert re.search(r"^with text +5", said, re.M)
+    assert re.search(r"^Words, without text +5", said, re.M)
     assert sum(TAUGHT in prompt for prompt in department.prompts) == 5
 
 
@@ -181,7 +189,8 @@ def filled(department: Department) -> Department:
     text = export_outcomes(outcomes, COMPANY.default)
     (department.folder / "pool.json").write_text(text)
     said = department.command("import", str(department.folder / "pool.json"))
-    assert said.exit_code == 0 and "pool top: 5 new outcomes" in said.output
+    assert said.exit_code == 0
+    assert "pool top: 5 new outcomes" in said.output
     return department
 
 
@@ -192,13 +201,15 @@ def test_a_pool_is_carried_elsewhere(filled: Department) -> None:
     copied, kept = filled.command("filter", "--pool", "copy", "--all"), filled.command("filter", "--all")
     assert copied.output == kept.output
     broken = CliRunner().invoke(command_line(), ["process", "import", "-"], input="[]")
-    assert broken.exit_code == 2 and "is no exported pool" in broken.output
+    assert broken.exit_code == 2
+    assert "is no exported pool" in broken.output
 
 
 def test_a_pool_is_filtered(filled: Department) -> None:
     said = filled.command("filter").output
     assert "2 of 3 instances succeed in at least 30% of their runs; 5 outcomes" in said
-    assert re.search(rf"^{SHORT} +3 +2 +0.67", said, re.M) and "Foo" not in said
+    assert re.search(rf"^{SHORT} +3 +2 +0.67", said, re.M)
+    assert "Foo" not in said
     data = json.loads(filled.command("filter", "--json", "--least", "0.9").output)
     assert [(one["frequency"], one["success_rate"]) for one in data] == [(1, 1.0)]
 
@@ -209,14 +220,16 @@ def test_a_model_is_mined_drawn_and_described(filled: Department) -> None:
     said = filled.command("mine", *options)
     assert said.exit_code == 0, said.output
     assert "fitness 1.00, precision 1.00; 6 phases, 2 exclusive and 0 parallel gateways" in said.output
-    assert "bpmndi:BPMNShape" in files["bpmn"].read_text() and "<svg" in files["svg"].read_text()
+    assert "bpmndi:BPMNShape" in files["bpmn"].read_text()
+    assert "<svg" in files["svg"].read_text()
     assert files["png"].read_bytes().startswith(b"\x89PNG")
     assert json.loads(filled.command("mine", "--json").output)["precision"] == 1
     assert 'First run "DemandAnalysis".' in filled.command("describe").output
     known = json.loads(filled.command("describe", "--json").output)
     assert sorted(known["instances"]) == sorted([SHORT, TESTED])
     refused = filled.command("mine", "--least", "1", "--pool", "none")
-    assert refused.exit_code == 2 and "there is no pool 'none'" in refused.output
+    assert refused.exit_code == 2
+    assert "there is no pool 'none'" in refused.output
 
 
 def test_a_pool_in_which_all_failed_teaches_nothing(department: Department) -> None:
@@ -224,7 +237,8 @@ def test_a_pool_in_which_all_failed_teaches_nothing(department: Department) -> N
     CliRunner().invoke(command_line(), ["process", "import", "-"], input=text)
     for name in ("mine", "describe"):
         refused = department.command(name)
-        assert refused.exit_code == 2 and "there is nothing to mine" in refused.output
+        assert refused.exit_code == 2
+        assert "there is nothing to mine" in refused.output
 
 
 def test_a_process_is_checked_before_anything_is_paid(department: Department) -> None:
@@ -235,20 +249,23 @@ def test_a_process_is_checked_before_anything_is_paid(department: Department) ->
     data = json.loads(department.command("check", "Coding", "--json").output)
     assert [one["missing"] for one in data["problems"]] == ["language", "modality"]
     other = department.command("check", "Coding", "--company", "chatdev")
-    assert other.exit_code == 2 and "runs no proposed processes" in other.output
+    assert other.exit_code == 2
+    assert "runs no proposed processes" in other.output
 
 
 @pytest.mark.parametrize(("tasks", "why"), [("nowhere", "names no data set"), ("", "names no data set"),
                                             ("easy:no-such-set", "no-such-set"), ("srdd:0", "names no data set")])
 def test_tasks_that_are_none_are_refused(department: Department, tasks: str, why: str) -> None:
     refused = department.command("develop", "--tasks", tasks, "--model", "m")
-    assert refused.exit_code == 2 and why in refused.output
+    assert refused.exit_code == 2
+    assert why in refused.output
 
 
 @pytest.mark.tool
 def test_the_pools_of_other_phases_and_of_the_company_are_not_written(filled: Department) -> None:
     refused = filled.run("develop", "--pool", "starter", "--process", SHORT)
-    assert refused.exit_code == 2 and "is only read" in refused.output
+    assert refused.exit_code == 2
+    assert "is only read" in refused.output
 
 
 def test_the_page_shows_what_became_of_the_pool(filled: Department) -> None:
@@ -259,11 +276,14 @@ def test_the_page_shows_what_became_of_the_pool(filled: Department) -> None:
     said = filled.command("report", "--output", "page.html")
     assert said.exit_code == 0, said.output
     page = Path("page.html").read_text()
-    assert "<b>8</b><span>outcomes</span>" in page and "unknown phase 1" in page
-    assert "compare-1: without text" in page and "<b>1<" not in page
-    assert re.search(r"<td>Words</td><td class=\"number\">1.00 \[1.00, 1.00\] \(2\)</td><td class=\"number\">0.00 \(1\)",
-                     page)
-    assert page.count('<svg class="plot"') == 3 and page.count("data:image/svg+xml;base64,") == 2
+    assert "<b>8</b><span>outcomes</span>" in page
+    assert "unknown phase 1" in page
+    assert "compare-1: without text" in page
+    assert "<b>1<" not in page
+    row = page.partition("<td>Words</td>")[2].partition("</tr>")[0]
+    assert re.findall(r">([\d.][^<]*)<", row) == ["0.00 (1)", "1.00 [1.00, 1.00] (2)"]
+    assert page.count('<svg class="plot"') == 3
+    assert page.count("data:image/svg+xml;base64,") == 2
     assert "First run &#34;DemandAnalysis&#34;." in page
 
 
@@ -273,3 +293,13 @@ def test_a_page_about_little_says_so(department: Department) -> None:
     said = department.command("report", "--output", "page.html")
     assert said.exit_code == 0, said.output
     assert "There is nothing to mine." in Path("page.html").read_text()
+
+
+def test_strategies_say_what_they_would_replay(filled: Department) -> None:
+    said = filled.command("strategies", "--count", "2").output
+    assert said.count("\n") == 5 * 3
+    assert "Foo" not in said
+    once = said.partition("uct_once:\n")[2].splitlines()
+    assert {line.strip() for line in once} == {SHORT, TESTED}
+    assert "the pool is empty" in filled.command("strategies", "--pool", "starter").output \
+        or COMPANY.starter_outcomes()

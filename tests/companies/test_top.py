@@ -14,7 +14,7 @@ from chatdev.process.experience import Experience
 from chatdev.process.instances import format_instance
 from chatdev.process.pool import InstanceOutcome, InstancePool
 from chatdev.process.process_company import ProcessCompany
-from tests.support.chat_server import ChatServer, Received
+from tests.support.chat_server import ChatServer
 
 TASK = "A command-line program that greets: `python main.py Ann` prints `Hello Ann`"
 SHORT = "DemandAnalysis → LanguageChoose → Coding → Manual"
@@ -75,7 +75,8 @@ def test_all_fourteen_phases_run_in_their_default_order(chat_server: ChatServer,
     assert asked == [name for name in COMPANY.default if name != "CodeComplete"]  # nothing is unfinished
     assert len(COMPANY.default) == 14
     told = {one.headers["X-ChatDev-Phase"]: str(one.body["messages"]) for one in chat_server.requests}
-    assert "Goodbye" in told["TestErrorSummary"] and "Line 3 greets wrongly." in told["TestModification"]
+    assert "Goodbye" in told["TestErrorSummary"]
+    assert "Line 3 greets wrongly." in told["TestModification"]
     assert "It loads no packages" in told["EnvironmentDoc"]
 
 
@@ -104,7 +105,8 @@ def test_a_process_can_be_proposed_without_developing_anything(chat_server: Chat
     run = develop(chat_server, tmp_path, develop="no")
     assert run.values["instance"] == SHORT.split(" → ")
     assert phases_asked(chat_server) == ["process_generation"]
-    assert not run.success and not run.software
+    assert not run.success
+    assert not run.software
 
 
 @pytest.mark.parametrize(("process", "why"), [("Coding → Manual", "Coding reads `modality`"),
@@ -114,7 +116,8 @@ def test_a_process_can_be_proposed_without_developing_anything(chat_server: Chat
 def test_a_given_process_that_cannot_be_run_is_refused(chat_server: ChatServer, tmp_path: Path, process: str,
                                                        why: str) -> None:
     run = develop(chat_server, tmp_path, process=process)
-    assert run.status == "error" and why in run.reason
+    assert run.status == "error"
+    assert why in run.reason
     assert not chat_server.requests
 
 
@@ -130,14 +133,16 @@ def test_what_the_users_pool_teaches_stands_in_the_prompt(chat_server: ChatServe
     assert run.values["knowledge"]["origin"] == f"the pool 'mine' of {address}"
     told = opening(chat_server)
     assert 'First run "DemandAnalysis". Then run "LanguageChoose". Then run "Coding". Finally run "Manual".' in told
-    assert SHORT in told and format_instance(long) not in told
+    assert SHORT in told
+    assert format_instance(long) not in told
 
 
 def test_the_pool_of_another_company_is_refused(chat_server: ChatServer, tmp_path: Path) -> None:
     address = str(tmp_path / "ledger.sqlite")
     InstancePool(address, "mine", ("Sketch", "Build")).close()
     run = develop(chat_server, tmp_path, pool=f"{address}#mine")
-    assert run.status == "error" and "was made for other phases" in run.reason
+    assert run.status == "error"
+    assert "was made for other phases" in run.reason
     assert not (tmp_path / "nowhere.sqlite").exists()
 
 
@@ -153,7 +158,8 @@ def test_given_experience_goes_before_everything_else(chat_server: ChatServer, t
                                   '{"text": "", "origin": "", "instances": 7}'])
 def test_a_broken_experience_is_named(chat_server: ChatServer, tmp_path: Path, text: str) -> None:
     run = develop(chat_server, tmp_path, experience=(text or " {").encode(), develop="no")
-    assert run.status == "error" and "the input `experience`" in run.reason
+    assert run.status == "error"
+    assert "the input `experience`" in run.reason
     assert not chat_server.requests
 
 

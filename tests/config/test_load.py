@@ -60,7 +60,7 @@ def test_what_extends_overrides_entry_by_entry_and_replaces_lists(tmp_path: Path
 def test_a_phase_like_another_has_its_fields_and_its_own_on_top(tmp_path: Path) -> None:
     """Also where the other one comes from the company that is extended."""
     company = loaded(tmp_path, "phases: {again: {like: coding, about: Once more., guidance: {assistant: Try.}}}\n"
-                     f"chain: [{{phase: planning}}, {{phase: coding}}, {{phase: again}}, {{tool: software.run, writes: test}}]")
+                     "chain: [{phase: planning}, {phase: coding}, {phase: again}, {tool: software.run, writes: test}]")
     again, coding = company.phases["again"], company.phases["coding"]
     assert (again.about, again.guidance.assistant, again.like) == ("Once more.", "Try.", None)
     assert (again.reads, again.opening, again.assistant) == (coding.reads, coding.opening, coding.assistant)
@@ -78,7 +78,7 @@ def test_a_phase_like_none_that_there_is_is_refused(tmp_path: Path, phases: str,
 
 def test_phases_that_only_the_extended_company_runs_are_left_out(tmp_path: Path) -> None:
     company = loaded(tmp_path, "phases: {other: {like: coding, reads: [task, 'plan?', 'software?']}}\n"
-                     f"chain: [{{phase: other}}, {{tool: software.run, writes: test}}]")
+                     "chain: [{phase: other}, {tool: software.run, writes: test}]")
     assert list(company.phases) == ["other"]
 
 
