@@ -24,10 +24,11 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown
 from chatdev.config.templates import render
 from chatdev.evaluation.reporting.formats import format_interval
 from chatdev.evaluation.reporting.statistics import estimate
-from chatdev.process.experience import Experience, gather_experience
+from chatdev.process.experience import Experience, Filter, gather_experience
 from chatdev.process.instances import format_instance
 from chatdev.process.playout import play_out
 from chatdev.process.pool import InstanceOutcome, count_outcomes
+from chatdev.process.pool_statistics import choose_best, filter_entries
 from chatdev.process.process_company import ProcessCompany
 from chatdev.process.process_tree import Instance
 from chatdev.process.read_description import read_description
@@ -38,12 +39,15 @@ RESULTS = RESULTS_FOLDER / "process_simulated.json"
 PAGE = ROOT / "docs" / "process.md"
 BEGIN, END = "<!-- simulated: written by python -m benchmarks.process.simulated -->", "<!-- end of simulated -->"
 SEEDS, ROUNDS, PROPOSALS, REPLAYS = 10, 6, 24, 12
+FIRST_SEED = 100  # by smaller ones it was found out which instances to learn from
 ARMS: dict[str, dict[str, Any]] = {
     "nothing is taught": {"text": False, "examples": False}, "whole: text and examples": {},
-    "text alone": {"examples": False}, "examples alone": {"text": False}, "whole without filter": {"least": 0.0},
+    "text alone": {"examples": False}, "examples alone": {"text": False},
+    "whole, the paper's filter": {"choose": "paper"}, "whole, no filter": {"choose": "none"},
     "whole without replays": {"replays": 0}, "whole, outcomes shuffled": {"shuffles": True},
     "text alone, outcomes shuffled": {"examples": False, "shuffles": True}}
 _BASE = "nothing is taught"
+_FILTERS: dict[str, Filter] = {"best": choose_best, "paper": filter_entries, "none": list}
 _COMPANY = ProcessCompany.of(Company.load("top").config)
 _FREE = _COMPANY.default[2:]  # the law says nothing about the phases that every instance needs to begin
 _TAUGHT, _EXAMPLES, _REFUSED = "This is how projects that succeeded went:\n", "Examples of processes:\n", "\n\nPropose"
@@ -79,7 +83,7 @@ class Law:
 class Arm:
     """What of the loop is there."""
 
-    least: float = 0.3
+    choose: str = "best"
     replays: int = REPLAYS
     text: bool = True
     shuffles: bool = False
@@ -119,10 +123,10 @@ def _prompt(arm: Arm, outcomes: Sequence[InstanceOutcome], chance: Random) -> st
         successes = [one.success for one in outcomes]
         chance.shuffle(successes)
         outcomes = [replace(one, success=success) for one, success in zip(outcomes, successes, strict=True)]
-    entries = count_outcomes(outcomes) if arm.text or arm.examples else []
-    found = gather_experience(entries, _COMPANY.default, "", chance=chance, with_text=arm.text, least=arm.least)
-    found = found or _COMPANY.first_experience(chance)
-    return _render(found if arm.examples else replace(_COMPANY.first_experience(chance), text=found.text))
+    first = _COMPANY.first_experience(chance)
+    found = gather_experience(count_outcomes(outcomes), _COMPANY.default, "", chance=chance,
+                              choose=_FILTERS[arm.choose]) or first
+    return _render(Experience(found.text if arm.text else "", (found if arm.examples else first).instances, ""))
 
 
 def _render(experience: Experience) -> str:
@@ -171,7 +175,8 @@ def _change(instance: Instance, known: Sequence[str], chance: Random) -> Instanc
 def study(seeds: int) -> dict[str, Any]:
     """For each arm and seed the rates of its rounds."""
     return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "seeds": seeds,
-            "rows": {name: [run_cycle(Arm(**given), seed) for seed in range(seeds)] for name, given in ARMS.items()}}
+            "rows": {name: [run_cycle(Arm(**given), seed) for seed in range(FIRST_SEED, FIRST_SEED + seeds)]
+                     for name, given in ARMS.items()}}
 
 
 def told(results: Mapping[str, Any]) -> str:
@@ -185,7 +190,7 @@ def told(results: Mapping[str, Any]) -> str:
          f"{sum(one > 0 for one in found)} of {len(found)}"] for name, rates in last.items() if name != _BASE])
     return (f"Mean true rate of success of what is developed ({results['seeds']} hidden laws, {PROPOSALS} proposals "
             f"and {REPLAYS} replays a round):\n\n{means}\n\n{differences}\n\n{results['date']}; {results['machine']}; "
-            f"seeds 0 to {results['seeds'] - 1}.")
+            f"seeds {FIRST_SEED} to {FIRST_SEED + results['seeds'] - 1}.")
 
 
 def _subtract(one: Sequence[float], other: Sequence[float]) -> list[float]:

@@ -94,14 +94,14 @@ def filter_pool(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], le
 @json_option
 def mine_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float, noise: float,
                as_json: bool, **files: Path | None) -> int:
-    """Mine the process model of the instances that succeed often enough."""
+    """Mine the process model of the best instances that succeed often enough (docs/process.md)."""
     from chatdev.process.conformance import measure_quality
     from chatdev.process.pool import count_outcomes
-    from chatdev.process.pool_statistics import count_instances, filter_entries
+    from chatdev.process.pool_statistics import choose_best, count_instances
     from chatdev.process.process_tree import measure_size, to_plain
 
     model = _mine(outcomes, least, noise)
-    quality = measure_quality(model, count_instances(filter_entries(count_outcomes(outcomes), least)))
+    quality = measure_quality(model, count_instances(choose_best(count_outcomes(outcomes), least)))
     _write_model(model, company.config.company, files)
     if as_json:
         click.echo(json_text({"model": to_plain(model), **quality._asdict(), **measure_size(model)._asdict()}))
@@ -126,10 +126,12 @@ def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome],
     from chatdev.process.describe import describe
     from chatdev.process.experience import gather_experience
     from chatdev.process.pool import count_outcomes
+    from chatdev.process.pool_statistics import choose_best
 
     model = _mine(outcomes, least)
     if as_json:
-        found = gather_experience(count_outcomes(outcomes), company.default, "a pool", chance=Random(seed), least=least)
+        found = gather_experience(count_outcomes(outcomes), company.default, "a pool", chance=Random(seed),
+                                  choose=lambda entries: choose_best(entries, least))
         click.echo(found.to_json() if found else "", nl=False)
     else:
         click.echo(describe(model, company.default), nl=False)

@@ -92,14 +92,15 @@ class Development:
 
     def _without_spent(self, stage: Stage) -> StudyOptions:
         """The options with what other stages of the pool have left of the limits. Raises BudgetExhausted."""
-        names = [name for name in self.stages.names() if name != stage.name]
-        spent = [self._expense(name) for name in names] if self.options.max_tokens or self.options.max_cost else []
-        tokens, cost = sum(one.tokens for one in spent), sum(one.cost or 0.0 for one in spent)
-        if (self.options.max_tokens or tokens + 1) <= tokens or (self.options.max_cost or cost + 1) <= cost:
-            raise BudgetExhausted(f"{tokens:,} tokens and ${cost:.2f} are spent, which is the limit; finished stages "
-                                  "are kept, and the same command with a greater limit continues")
-        return replace(self.options, max_tokens=self.options.max_tokens and self.options.max_tokens - tokens,
-                       max_cost=self.options.max_cost and self.options.max_cost - cost)
+        from chatdev.batch.attempt import Allowance, Expense
+
+        tokens, cost = self.options.max_tokens, self.options.max_cost
+        spent = sum((self._expense(name) for name in self.stages.names() if name != stage.name), Expense())
+        if reason := Allowance(cost, tokens).stop_reason(spent):
+            raise BudgetExhausted(f"{reason}; finished stages are kept, and the same command with a greater budget "
+                                  "continues")
+        return replace(self.options, max_tokens=tokens and tokens - spent.tokens,
+                       max_cost=cost and cost - (spent.cost or 0))
 
     def _expense(self, name: str) -> Expense:
         ledger = open_ledger(self.options.ledger_url, f"{self.options.study}/{name}")

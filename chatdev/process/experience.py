@@ -4,7 +4,7 @@ mined from what worked, and some instances (Think-on-Process, §3.3 and figures 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -14,7 +14,7 @@ from chatdev.plain_values import load_json
 from chatdev.process.describe import describe
 from chatdev.process.inductive_miner import mine
 from chatdev.process.instances import MOST_PHASES, format_instance, read_instance
-from chatdev.process.pool_statistics import LEAST_SUCCESS, PoolEntry, count_instances, filter_entries
+from chatdev.process.pool_statistics import LEAST_SUCCESS, PoolEntry, choose_best, count_instances
 from chatdev.process.process_tree import Instance, ProcessTree
 
 EXAMPLES = 5
@@ -38,28 +38,31 @@ class Experience:
         return json.dumps(plain, ensure_ascii=False, indent=1) + "\n"
 
 
+Filter = Callable[[Sequence[PoolEntry]], Sequence[PoolEntry]]
+
+
 def mine_pool(entries: Sequence[PoolEntry], least: float = LEAST_SUCCESS, noise: float = 0.0) -> ProcessTree | None:
-    """The model of the instances that succeed often enough; None where none does."""
-    good = count_instances(filter_entries(entries, least))
-    return mine(good, noise) if good else None
+    """The model of the instances to learn from (`choose_best`); None where there are none."""
+    best = count_instances(choose_best(entries, least))
+    return mine(best, noise) if best else None
 
 
 def gather_experience(entries: Sequence[PoolEntry], default: Sequence[str], origin: str, *, chance: Random,
-                      with_text: bool = True, least: float = LEAST_SUCCESS) -> Experience | None:
-    """What a pool teaches: the text of its model, its phases in the order of `default`, and examples drawn among the
-    instances that succeed often enough, the likelier the oftener they did. None where none does."""
-    model = mine_pool(entries, least)
-    if model is None:
+                      choose: Filter = choose_best) -> Experience | None:
+    """What a pool teaches: the text of the model of the entries that `choose` takes, its phases in the order of
+    `default`, and examples drawn among these entries, the likelier the oftener they succeeded. None where there are
+    none."""
+    best = choose(entries)
+    if not best:
         return None
-    examples = _draw([entry for entry in filter_entries(entries, least) if entry.instance], chance)
-    return Experience(describe(model, default) if with_text else "", examples, origin)
+    return Experience(describe(mine(count_instances(best)), default), _draw(best, chance), origin)
 
 
 def _draw(entries: Sequence[PoolEntry], chance: Random) -> tuple[Instance, ...]:
     """Some instances without repetition, in the order in which they were drawn."""
     left, drawn = list(entries), list[Instance]()
     while left and len(drawn) < EXAMPLES:
-        [entry] = chance.choices(left, [entry.successes + 0.5 for entry in left])
+        [entry] = chance.choices(left, [max(entry.successes, 1) for entry in left])
         left.remove(entry)
         drawn.append(entry.instance)
     return tuple(drawn)

@@ -15,6 +15,9 @@ from chatdev.process.process_tree import Instance
 
 LEAST_SUCCESS = 0.30
 """The share of successes from which an instance is worth learning from (section 4.2)."""
+MOST_LEARNT = 8
+"""Of so many instances at most a model is mined."""
+_DOUBT = 3  # runs that an instance must have before its own rate of success counts as much as the pool's
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,23 @@ class PoolEntry:
 def filter_entries(entries: Iterable[PoolEntry], least: float = LEAST_SUCCESS) -> list[PoolEntry]:
     """The entries that were run and succeeded often enough, in their order."""
     return [entry for entry in entries if entry.frequency and entry.success_rate >= least]
+
+
+def choose_best(entries: Iterable[PoolEntry], least: float = LEAST_SUCCESS) -> list[PoolEntry]:
+    """The entries to learn from: among those that succeed often enough and succeeded twice (once, where none did so
+    twice), the best by their success rate, drawn towards that of the pool as far as they were run rarely.
+
+    The paper mines all that pass its filter. In a growing pool most of these passed by luck, and a model of many
+    instances allows nearly everything; docs/process.md shows what that costs.
+    """
+    known = list(entries)
+    runs = sum(entry.frequency for entry in known)
+    common = sum(entry.successes for entry in known) / runs if runs else 0.0
+    good = [entry for entry in filter_entries(known, least) if entry.successes]
+    confirmed = [entry for entry in good if entry.successes > 1] or good
+    best_first = sorted(confirmed, key=lambda entry: (
+        -(entry.successes + _DOUBT * common) / (entry.frequency + _DOUBT), -entry.frequency, entry.instance))
+    return best_first[:MOST_LEARNT]
 
 
 def count_instances(entries: Iterable[PoolEntry]) -> dict[Instance, int]:

@@ -15,20 +15,7 @@ from chatdev.process.instances import format_instance
 from chatdev.process.pool import InstanceOutcome, InstancePool
 from chatdev.process.process_company import ProcessCompany
 from tests.support.chat_server import ChatServer
-
-TASK = "A command-line program that greets: `python main.py Ann` prints `Hello Ann`"
-SHORT = "DemandAnalysis → LanguageChoose → Coding → Manual"
-RIGHT = "main.py\n```\nimport sys\n\nprint('Hello', *sys.argv[1:])\n```"
-WRONG = RIGHT.replace("Hello", "Goodbye")
-COMPANY = ProcessCompany.of(Company.load("top").config)
-REPLIES: dict[str, Any] = {
-    "process_generation": f"<SOLUTION>\n{SHORT}", "DemandAnalysis": "<SOLUTION>\nCommand-line application",
-    "LanguageChoose": "<SOLUTION>\nPython", "DesignReview": "<SOLUTION>\nIt greets.", "Coding": RIGHT,
-    "CodeComplete": RIGHT, "Annotation": RIGHT, "CodeConclusion": "<SOLUTION>\nIt greets.",
-    "CodeReviewComment": "<SOLUTION>\nNothing is missing.", "CommentJudgement": "<SOLUTION>\nThe comment is right",
-    "CodeReviewModification": "<SOLUTION>", "TestErrorSummary": "<SOLUTION>\nLine 3 greets wrongly.",
-    "TestModification": RIGHT, "EnvironmentDoc": "requirements.txt\n```\n# none\n```",
-    "Manual": "manual.md\n```\n# Hello\n```"}
+from tests.support.department import COMPANY, REPLIES, SHORT, TASK, WRONG
 
 
 def develop(server: ChatServer, warehouse: Path, replies: Mapping[str, Any] | None = None, task: str = TASK,

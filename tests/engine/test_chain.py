@@ -103,7 +103,7 @@ def test_a_process_runs_the_phases_named_in_long_term_memory(studio: Studio) -> 
     assert run.values["b"] == "process#1/y#2"
 
 
-def test_a_process_runs_only_listed_phases_each_after_the_tools_that_it_needs(studio: Studio) -> None:
+def test_a_process_runs_listed_phases_after_the_tools_they_need(studio: Studio) -> None:
     order = talk("instance", solution={"form": "list"})
     step = {"process": "instance", "phases": ["x", "y"], "supplies": [{"tool": "software.run", "writes": "seen"}]}
     phases = {"order": order, "x": talk("a"), "y": talk("b", ["seen"]), "z": talk("c")}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from random import Random
+from statistics import mean
 from types import ModuleType
 
 import pytest
 
-from benchmarks.process import oracle, rediscovery, replay
+from benchmarks.process import local_cycle, oracle, rediscovery, replay, simulated
 from benchmarks.process.pools import PHASES
 from benchmarks.study import read_results
 from chatdev.process.describe import describe
+from chatdev.process.experience import Experience
 from chatdev.process.inductive_miner import mine
 
 PAGE = oracle.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("study", [rediscovery, oracle, replay], ids=lambda study: study.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("study", [rediscovery, oracle, replay, simulated, local_cycle],
+                         ids=lambda study: study.__name__.rpartition(".")[2])
 def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
     assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
 
@@ -48,6 +52,24 @@ def test_strategies_need_replays_in_the_order_that_is_told() -> None:
     assert first["frequency"]["median"] < first["UCT, C = 3"]["median"] < first["UCT, C = 1"]["median"]
     assert all(row[label]["least"] is None or row[label]["least"] > 100
                for row in rows.values() for label in ("frequency", "UCT, C = 1", "UCT, C = 3"))
+
+
+def test_what_worked_helps_when_taught_and_what_is_shuffled_does_not() -> None:
+    last = {name: mean(run[-1] for run in runs) for name, runs in read_results(simulated.RESULTS)["rows"].items()}
+    assert all(len(runs) >= 10 for runs in read_results(simulated.RESULTS)["rows"].values())
+    nothing = last["nothing is taught"]
+    assert last["whole: text and examples"] > nothing
+    assert last["whole, no filter"] < last["whole, the paper's filter"] < last["whole: text and examples"]
+    assert max(last["whole, outcomes shuffled"], last["text alone, outcomes shuffled"]) < nothing + 0.01
+
+
+def test_the_simulated_model_knows_its_prompt_alone() -> None:
+    """The same prompt and chance give the same proposal, and a text that allows one process leads to it."""
+    only = ("DemandAnalysis", "LanguageChoose", "Coding", "Manual")
+    prompt = simulated._render(Experience(describe(mine({only: 1})), (only,), ""))
+    proposed = [simulated.propose(prompt, Random(seed)) for seed in range(50)]
+    assert proposed == [simulated.propose(prompt, Random(seed)) for seed in range(50)]
+    assert proposed.count(only) > 20
 
 
 def test_the_example_of_the_page_runs_and_says_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:

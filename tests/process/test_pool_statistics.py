@@ -11,8 +11,15 @@ import pytest
 from benchmarks.process import replay
 from benchmarks.process.pools import PHASES
 from chatdev.errors import ConfigError
-from chatdev.process.pool_statistics import PoolEntry, count_instances, filter_entries, measure_diversity
-from chatdev.process.replay_strategy import STRATEGIES, choose, uct_value
+from chatdev.process.pool_statistics import (
+    MOST_LEARNT,
+    PoolEntry,
+    choose_best,
+    count_instances,
+    filter_entries,
+    measure_diversity,
+)
+from chatdev.process.replay_strategy import STRATEGIES, choose, plan_replays, uct_value
 
 GOOD, DOUBTFUL, BAD = PoolEntry(("a",), 10, 9), PoolEntry(("b",), 2, 1), PoolEntry(("c",), 8, 0)
 NEW = PoolEntry(("d",), 0, 0)
@@ -99,3 +106,35 @@ def test_strategies_end_as_in_the_figure() -> None:
     assert [len(ends[label]) for label in ends] == [100, 100, 100]
     assert ends["UCT once a round"][-1] == 100
     assert ends["frequency"][-1] < ends["UCT, C = 1"][-1]
+
+
+def entry(name: str, frequency: int, successes: int) -> PoolEntry:
+    return PoolEntry((name,), frequency, successes)
+
+
+def test_one_learns_from_what_succeeded_twice_the_best_first() -> None:
+    lucky, proved, mixed, poor = entry("a", 1, 1), entry("b", 5, 5), entry("c", 4, 2), entry("d", 9, 2)
+    assert choose_best([lucky, mixed, poor, proved]) == [proved, mixed]
+    assert choose_best([lucky, poor]) == [lucky]  # nothing better is known
+    assert choose_best([entry("a", 3, 0)]) == choose_best([]) == []
+
+
+def test_one_learns_from_few() -> None:
+    entries = [entry(str(n), 4, 2 + n % 3) for n in range(40)]
+    best = choose_best(entries)
+    assert len(best) == MOST_LEARNT
+    assert all(one.successes == 4 for one in best)
+    assert best == choose_best(entries[::-1])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_replays_are_planned_before_any_has_ended(strategy: str) -> None:
+    planned = plan_replays(strategy, POOL, 9, Random(1))
+    assert len(planned) == 9
+    assert set(planned) <= {one.instance for one in POOL}
+    assert planned == plan_replays(strategy, POOL, 9, Random(1))
+    if strategy == "uct_once":
+        assert [set(planned[n:n + 3]) for n in (0, 3, 6)] == [{("a",), ("b",), ("c",)}] * 3
+    assert plan_replays(strategy, [GOOD], 2, Random(1)) == [GOOD.instance] * 2
+    with pytest.raises(ConfigError, match="the pool is empty"):
+        plan_replays(strategy, [], 1, Random(1))

@@ -18,12 +18,13 @@ from chatdev.evaluation.reporting.formats import format_interval
 from chatdev.evaluation.reporting.statistics import estimate
 from chatdev.process.conformance import measure_quality
 from chatdev.process.describe import describe
-from chatdev.process.experience import mine_pool
 from chatdev.process.flow_graph import draw_flow, draw_picture
+from chatdev.process.inductive_miner import mine
 from chatdev.process.instances import format_instance
 from chatdev.process.pool import InstanceOutcome, count_outcomes
 from chatdev.process.pool_statistics import (
     PoolEntry,
+    choose_best,
     count_instances,
     filter_entries,
     measure_diversity,
@@ -54,7 +55,7 @@ def write_page(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], lea
         replays=process_plots.draw_replays(legal), simulations=process_plots.SIMULATIONS,
         rates=process_plots.draw_rates(entries, least),
         models=[*_model("All instances that could be run", legal, default, with_text=False),
-                *_model("Those that succeed often enough", good, default, with_text=True)],
+                *_model("Those to learn from", choose_best(entries, least), default, with_text=True)],
         groups=list(groups), areas=_area_rows(outcomes, groups), compared=len(groups) > 1)
 
 
@@ -91,9 +92,9 @@ def _stage_row(name: str, outcomes: Sequence[InstanceOutcome], default: Instance
 
 
 def _model(title: str, entries: Sequence[PoolEntry], default: Instance, *, with_text: bool) -> list[dict[str, Any]]:
-    model = mine_pool(entries, 0.0)
-    if model is None:
+    if not entries:
         return []
+    model = mine(count_instances(entries))
     try:
         picture = base64.b64encode(draw_picture(draw_flow(model), "svg")).decode("ascii")
     except MissingProgram:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 from statistics import fmean, median
 
@@ -22,27 +22,29 @@ _BINS = 10
 def draw_temperatures(outcomes: Sequence[InstanceOutcome], default: Instance) -> str:
     """By the temperature of proposals: the share that could be run, their diversity, and the share that succeeded;
     empty where there are fewer than two temperatures."""
-    by_temperature: dict[float, list[InstanceOutcome]] = {}
-    for one in outcomes:
-        if one.temperature is not None:
-            by_temperature.setdefault(one.temperature, []).append(one)
-    if len(by_temperature) < 2:
+    temperatures = sorted({one.temperature for one in outcomes if one.temperature is not None})
+    if len(temperatures) < 2:
         return ""
     lines: dict[str, list[tuple[float, float]]] = {"can be run": [], "diversity": [], "success": []}
-    for temperature, found in sorted(by_temperature.items()):
-        run = [one for one in found if one.starts is not None]
-        lines["can be run"].append((temperature, len(run) / len(found)))
-        lines["diversity"].append((temperature, fmean(measure_diversity(one.instance, default).mean for one in found)))
-        if run:
-            lines["success"].append((temperature, fmean(one.success for one in run)))
+    for temperature in temperatures:
+        for name, value in _at_temperature([one for one in outcomes if one.temperature == temperature], default):
+            lines[name].append((temperature, value))
     with drawing((8, 3), for_page=True) as (_, (panel,), svg):
         for colour, (name, points) in zip(COLOURS, lines.items(), strict=False):
-            if points:
-                panel.plot(*zip(*points, strict=True), "o-", color=colour, label=name)
+            panel.plot([at for at, _ in points], [value for _, value in points], "o-", color=colour, label=name)
         panel.set_xlabel("temperature")
         panel.set_ylim(-0.02, 1.02)
         panel.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
         return svg()
+
+
+def _at_temperature(outcomes: Sequence[InstanceOutcome], default: Instance) -> Iterator[tuple[str, float]]:
+    """What is drawn of one temperature, by its line; there is no success where nothing could be run."""
+    run = [one for one in outcomes if one.starts is not None]
+    yield "can be run", len(run) / len(outcomes)
+    yield "diversity", fmean(measure_diversity(one.instance, default).mean for one in outcomes)
+    if run:
+        yield "success", fmean(one.success for one in run)
 
 
 def draw_replays(entries: Sequence[PoolEntry]) -> str:

@@ -15,17 +15,16 @@ from chatdev.plain_values import load_json
 from chatdev.process.experience import Experience, gather_experience
 from chatdev.process.instances import format_instance
 from chatdev.process.pool import InstanceOutcome, count_outcomes
-from chatdev.process.pool_statistics import LEAST_SUCCESS
 from chatdev.process.process_company import ProcessCompany
 from chatdev.process.replay_strategy import plan_replays
 
 
-def learn(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], chance: Random, *, with_text: bool = True,
-          least: float = LEAST_SUCCESS) -> Experience:
+def learn(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], chance: Random, *,
+          with_text: bool = True) -> Experience:
     """What the outcomes teach; where none was a success, the examples by the company's author."""
-    entries = count_outcomes(outcomes)
-    found = gather_experience(entries, company.default, "the pool", chance=chance, with_text=with_text, least=least)
-    return found or company.first_experience(chance)
+    found = gather_experience(count_outcomes(outcomes), company.default, "the pool", chance=chance)
+    found = found or company.first_experience(chance)
+    return found if with_text else replace(found, text="")
 
 
 def plan_proposals(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], seed: str, *,

@@ -36,19 +36,30 @@ class Summary:
 
 def summarise(rows: Rows, default: Instance) -> Summary:
     """The summary of these runs; `default` is the default instance."""
-    proposed = [row for row in rows if row["proposed"]]
-    refused = [one for row in proposed for one in row["refused"]]
-    legal = [tuple(row["instance"]) for row in proposed if row["fits"]]
-    count = len(refused) + len(legal)
+    refused, legal = _divide_proposals(rows)
     developed = [row for row in rows if "executability" in row]
-    success, starts, solved = (estimate([float(row[name]) for row in developed if row.get(name) is not None])
-                               for name in ("succeeded", "executability", "solved"))
+    success, starts, solved = (_estimate(developed, name) for name in ("succeeded", "executability", "solved"))
     return Summary(
-        proposals=count, legal=len(legal) / count if count else None,
+        proposals=len(refused) + len(legal), legal=_mean([0] * len(refused) + [1] * len(legal)),
         faults=Counter(kind for one in refused for kind in one["kinds"]), distinct=len(set(legal)),
-        diversity=fmean(measure_diversity(one, default).mean for one in legal) if legal else None,
+        diversity=_mean([measure_diversity(one, default).mean for one in legal]),
         developed=len(developed), success=success, starts=starts, solved=solved,
-        tokens=fmean(row["tokens"] for row in rows) if rows else None)
+        tokens=_mean([row["tokens"] for row in rows]))
+
+
+def _divide_proposals(rows: Rows) -> tuple[list[Mapping[str, Any]], list[Instance]]:
+    """The proposals that were refused, with the reasons, and the instances that could be run."""
+    proposed = [row for row in rows if row["proposed"]]
+    return ([one for row in proposed for one in row["refused"]],
+            [tuple(row["instance"]) for row in proposed if row["fits"]])
+
+
+def _estimate(rows: Rows, name: str) -> MeanEstimate:
+    return estimate([float(row[name]) for row in rows if row.get(name) is not None])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
 
 
 def group_rows(rows: Iterable[Mapping[str, Any]], key: str) -> dict[str, list[Mapping[str, Any]]]:
