@@ -24,13 +24,13 @@ def department(tmp_path: Path, chat_server: ChatServer, here: Path) -> Departmen
 def filled(department: Department) -> Department:
     """A pool that was imported."""
     outcomes = [InstanceOutcome(tuple(SHORT.split(" → ")), n < 2, True, area="Words") for n in range(3)]
-    outcomes += [InstanceOutcome(tuple(TESTED.split(" → ")), True, True, area="Words", temperature=0.6),
-                 InstanceOutcome(("Foo",), False, failure="unknown phase")]
+    outcomes += [InstanceOutcome(tuple(TESTED.split(" → ")), True, True, area="Words", temperature=0.6)] * 2
+    outcomes += [InstanceOutcome(("Foo",), False, failure="unknown phase")]
     text = export_outcomes(outcomes, COMPANY.default)
     (department.folder / "pool.json").write_text(text)
     said = department.command("import", str(department.folder / "pool.json"))
     assert said.exit_code == 0
-    assert "pool top: 5 new outcomes" in said.output
+    assert "pool top: 6 new outcomes" in said.output
     return department
 
 
@@ -47,11 +47,11 @@ def test_a_pool_is_carried_elsewhere(filled: Department) -> None:
 
 def test_a_pool_is_filtered(filled: Department) -> None:
     said = filled.command("filter").output
-    assert "2 of 3 instances succeed in at least 30% of their runs; 5 outcomes" in said
+    assert "2 of 3 instances succeed in at least 30% of their runs; 6 outcomes" in said
     assert re.search(rf"^{SHORT} +3 +2 +0.67", said, re.M)
     assert "Foo" not in said
     data = json.loads(filled.command("filter", "--json", "--least", "0.9").output)
-    assert [(one["frequency"], one["success_rate"]) for one in data] == [(1, 1.0)]
+    assert [(one["frequency"], one["success_rate"]) for one in data] == [(2, 1.0)]
 
 
 def test_a_model_is_mined_drawn_and_described(filled: Department) -> None:
@@ -116,7 +116,7 @@ def test_the_page_shows_what_became_of_the_pool(filled: Department) -> None:
     said = filled.command("report", "--output", "page.html")
     assert said.exit_code == 0, said.output
     page = Path("page.html").read_text()
-    assert "<b>8</b><span>outcomes</span>" in page
+    assert "<b>9</b><span>outcomes</span>" in page
     assert "unknown phase 1" in page
     assert "compare-1: without text" in page
     assert "<b>1<" not in page

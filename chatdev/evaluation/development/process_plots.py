@@ -25,13 +25,13 @@ def draw_temperatures(outcomes: Sequence[InstanceOutcome], default: Instance) ->
     temperatures = sorted({one.temperature for one in outcomes if one.temperature is not None})
     if len(temperatures) < 2:
         return ""
-    lines: dict[str, list[tuple[float, float]]] = {"can be run": [], "diversity": [], "success": []}
+    lines: dict[str, dict[float, float]] = {}
     for temperature in temperatures:
         for name, value in _at_temperature([one for one in outcomes if one.temperature == temperature], default):
-            lines[name].append((temperature, value))
+            lines.setdefault(name, {})[temperature] = value
     with drawing((8, 3), for_page=True) as (_, (panel,), svg):
-        for colour, (name, points) in zip(COLOURS, lines.items(), strict=False):
-            panel.plot([at for at, _ in points], [value for _, value in points], "o-", color=colour, label=name)
+        for colour, (name, values) in zip(COLOURS, lines.items(), strict=False):
+            panel.plot(list(values), list(values.values()), "o-", color=colour, label=name)
         panel.set_xlabel("temperature")
         panel.set_ylim(-0.02, 1.02)
         panel.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
