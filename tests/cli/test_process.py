@@ -143,3 +143,18 @@ def test_strategies_say_what_they_would_replay(filled: Department) -> None:
     assert {line.strip() for line in once} == {SHORT, TESTED}
     assert "the pool is empty" in filled.command("strategies", "--pool", "starter").output \
         or COMPANY.starter_outcomes()
+
+
+def test_one_instance_a_circle_and_a_long_one_are_mined(department: Department) -> None:
+    """A pool may hold what no company of ours would run."""
+    circle = ("DemandAnalysis", "LanguageChoose", *("Coding", "TestErrorSummary") * 9)
+    for number, instance in enumerate((("Coding",), circle, tuple("Coding" for _ in range(60)))):
+        text = export_outcomes([InstanceOutcome(instance, True)] * 2, COMPANY.default)
+        CliRunner().invoke(command_line(), ["process", "import", "-", "--pool", str(number)], input=text)
+        said = department.command("mine", "--pool", str(number))
+        assert "fitness 1.00" in said.output, said.output
+        assert department.command("report", "--pool", str(number)).exit_code == 0
+    text = export_outcomes([InstanceOutcome(("Coding",) * 200, True)], COMPANY.default)
+    refused = CliRunner().invoke(command_line(), ["process", "import", "-", "--pool", "3"], input=text)
+    assert refused.exit_code == 2
+    assert "200 phases is too long for a pool" in refused.output

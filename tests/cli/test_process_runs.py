@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -63,6 +70,20 @@ def test_an_interrupted_cycle_is_gone_on_with_and_counts_nothing_twice(departmen
     department.done("cycle", "--rounds", "2", "--replays", "1", "--at-once", "1", "--retry-failed")
     assert len(department.outcomes) == 11
     assert len({one.run for one in department.outcomes}) == 11
+
+
+def test_a_killed_cycle_goes_on_and_counts_nothing_twice(department: Department) -> None:
+    given = department.arguments("cycle", "--rounds", "2", "--replays", "0", "--at-once", "1")
+    killed = subprocess.Popen([sys.executable, "-m", "chatdev", *given], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, start_new_session=True)
+    while len(department.server.requests) < 12 and killed.poll() is None:
+        time.sleep(0.02)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    with closing(sqlite3.connect("studies/ledger.sqlite")) as connection, connection:
+        connection.execute("update chatdev_jobs set lease_ends = 0")  # as time does, in a minute
+    department.done("cycle", "--rounds", "2", "--replays", "0", "--at-once", "1")
+    assert len(department.outcomes) == len({one.run for one in department.outcomes}) == 10
 
 
 def test_a_limit_holds_for_all_stages_together(department: Department) -> None:

@@ -71,9 +71,13 @@ class Department:
         environment = {"CHATDEV_RETRY_SECONDS": "0", "COLUMNS": "200"}
         return CliRunner(env=environment).invoke(command_line(), ["process", *arguments])
 
+    def arguments(self, name: str, *more: str) -> list[str]:
+        """A command that develops, as `chatdev` is given it."""
+        return ["process", name, "--tasks", str(self.folder / "data"), "--model", "m", "--base-url", self.server.url,
+                "--quiet", *more]
+
     def run(self, name: str, *more: str) -> Result:
-        return self.command(name, "--tasks", str(self.folder / "data"), "--model", "m", "--base-url", self.server.url,
-                            "--quiet", *more)
+        return self.command(*self.arguments(name, *more)[1:])
 
     def done(self, name: str, *more: str) -> str:
         """The output of a command that succeeds."""

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import z3
 
 from chatdev.tools.plc.proof.cone import System, start_of
+from chatdev.tools.plc.proof.real_solver import RealSolver, load_bitwuzla
 from chatdev.tools.plc.proof.terms import read_value, symbol
 from chatdev.tools.plc.st.core import Value
 
@@ -84,6 +85,8 @@ class Unrolling:
 
 def solver_for(system: System) -> Any:
     """A solver that takes more and more facts."""
+    if system.has_reals and load_bitwuzla():
+        return RealSolver(_EFFORT_PER_SECOND)
     return z3.SolverFor("QF_FPBV" if system.has_reals else "QF_BV")
 
 

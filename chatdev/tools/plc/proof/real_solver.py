@@ -1,0 +1,110 @@
+"""Floating-point questions that are too hard for z3 go to bitwuzla, where that is installed.
+
+Arithmetic of REAL over all inputs takes z3 minutes and bitwuzla tenths of a second.
+z3 is asked first, with a part of the effort, so that what it finds stays as it is on a machine without bitwuzla.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import z3
+
+_FIRST = 4  # part of the effort that z3 has before bitwuzla is asked
+_UNKNOWN = z3.unknown
+
+
+@functools.cache
+def load_bitwuzla() -> Any:
+    """The module, or None where it is not installed."""
+    try:
+        import bitwuzla  # type: ignore[import-not-found]  # it has no types
+    except ImportError:
+        return None
+    return bitwuzla
+
+
+class RealSolver:
+    """Facts and questions as a z3 solver takes them. `effort_per_second` is how many steps of z3 a second is worth."""
+
+    def __init__(self, effort_per_second: int) -> None:
+        self._solver = z3.SolverFor("QF_FPBV")
+        self._effort_per_second = effort_per_second
+        self._effort = 0
+
+    def set(self, name: str, value: Any) -> None:
+        """Set an option of z3; `rlimit` is the effort of both solvers together."""
+        if name == "rlimit":
+            self._effort = int(value)
+        else:
+            self._solver.set(name, value)
+
+    def add(self, *facts: Any) -> None:
+        """Take more facts for granted."""
+        self._solver.add(*facts)
+
+    def push(self) -> None:
+        """Remember which facts there are."""
+        self._solver.push()
+
+    def pop(self) -> None:
+        """Forget the facts since the last `push`."""
+        self._solver.pop()
+
+    def model(self) -> Any:
+        """The model of the last question, if that had one."""
+        return self._solver.model()
+
+    def check(self, *assumptions: Any) -> Any:
+        """Whether facts and assumptions can hold together: z3's `sat`, `unsat` or `unknown`."""
+        self._solver.set("rlimit", max(1000, self._effort // _FIRST))
+        answer = self._solver.check(*assumptions)
+        if answer != _UNKNOWN:
+            return answer
+        whole = z3.Solver()
+        whole.add(*(_without_single(fact, {}) for fact in (*self._solver.assertions(), *assumptions)))
+        found, values = _ask(whole, (self._effort - self._effort // _FIRST) / self._effort_per_second)
+        if found != z3.sat:
+            return found
+        self._solver.set("rlimit", max(1000, self._effort))
+        return self._solver.check(*assumptions, *values)  # with all values known, to have z3's own model
+
+
+def _without_single(term: Any, known: dict[int, Any]) -> Any:
+    """The term without conjunctions and disjunctions of one part, which z3 makes and SMT-LIB does not have."""
+    if term.num_args() == 0:
+        return term
+    if term.get_id() not in known:
+        parts = [_without_single(part, known) for part in term.children()]
+        is_single = len(parts) == 1 and (z3.is_and(term) or z3.is_or(term))
+        known[term.get_id()] = parts[0] if is_single else term.decl()(*parts)
+    return known[term.get_id()]
+
+
+def _ask(whole: Any, seconds: float) -> tuple[Any, list[Any]]:
+    """Bitwuzla's answer, and what each variable is in its model. What it cannot read it does not know."""
+    bitwuzla = load_bitwuzla()
+    options = bitwuzla.Options()
+    options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+    options.set(bitwuzla.Option.TIME_LIMIT_PER, max(1, int(seconds * 1000)))
+    try:
+        parser = bitwuzla.Parser(bitwuzla.TermManager(), options)
+        text = whole.to_smt2().replace("(check-sat)", "")
+        parser.parse(f"(set-logic ALL)\n{text}", True, False)
+        answer = parser.bitwuzla().check_sat()
+        if answer == bitwuzla.Result.SAT:
+            return z3.sat, _read_values(parser)
+    except (bitwuzla.BitwuzlaException, z3.Z3Exception):
+        return _UNKNOWN, []
+    return (z3.unsat if answer == bitwuzla.Result.UNSAT else _UNKNOWN), []
+
+
+def _read_values(parser: Any) -> list[Any]:
+    """An equation for each variable."""
+    equations = []
+    for variable in parser.get_declared_funs():
+        name, sort = f"|{variable.symbol().strip('|')}|", variable.sort()
+        value = parser.bitwuzla().get_value(variable)
+        equations += list(z3.parse_smt2_string(f"(declare-fun {name} () {sort})(assert (= {name} {value}))"))
+    return equations
