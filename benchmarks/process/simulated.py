@@ -135,7 +135,7 @@ def _render(experience: Experience) -> str:
                             for name in _COMPANY.default],
                  "text": experience.text, "instances": list(map(format_instance, experience.instances))}
     values = {"task": "A program.", "knowledge": knowledge, "proposal": None}
-    return render(phases["process_generation"].opening, values, "opening")
+    return render(phases[_COMPANY.proposing].opening, values, "opening")
 
 
 def propose(prompt: str, chance: Random) -> Instance:

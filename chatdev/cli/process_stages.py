@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from chatdev.process.pool import InstanceOutcome, InstancePool
     from chatdev.process.process_company import ProcessCompany
 
-TEMPERATURE = "phases.process_generation.model.temperature"
 Planner = Callable[[Sequence["InstanceOutcome"], Sequence["Task"], str], Sequence["PlannedTask"]]
 """From the pool's outcomes, the tasks and the name of the stage to what is to be developed."""
 
@@ -88,7 +88,11 @@ class Development:
 
     def _options_of(self, stage: Stage) -> StudyOptions:
         options = self._without_spent(stage) if self.shares_limits else self.options
-        return replace(options, study=f"{options.study}/{stage.name}", folder=self.stages.folder / stage.name)
+        return replace(options, study=self._batch(stage.name), folder=self.stages.folder / stage.name)
+
+    def _batch(self, stage: str) -> str:
+        """The name of a stage's jobs in the ledger."""
+        return f"{self.options.study}/{stage}"
 
     def _without_spent(self, stage: Stage) -> StudyOptions:
         """The options with what other stages of the pool have left of the limits. Raises BudgetExhausted."""
@@ -103,11 +107,8 @@ class Development:
                        max_cost=cost and cost - (spent.cost or 0))
 
     def _expense(self, name: str) -> Expense:
-        ledger = open_ledger(self.options.ledger_url, f"{self.options.study}/{name}")
-        try:
+        with closing(open_ledger(self.options.ledger_url, self._batch(name))) as ledger:
             return ledger.expense()
-        finally:
-            ledger.close()
 
     def _study_plan(self, stage: Stage, temperatures: Sequence[float]) -> StudyPlan:
         from chatdev.evaluation.development.planned_tasks import PlannedTasks
@@ -123,18 +124,14 @@ class Development:
 
         found: list[Variant] = []
         for temperature in temperatures or (None,):
-            sets = [] if temperature is None else [f"{TEMPERATURE}={temperature}"]
+            sets = [] if temperature is None else [f"phases.{self.company.proposing}.model.temperature={temperature}"]
             named = variants([self.company_name], models=self.options.models, sets=[*self.options.sets, *sets])
             found += [name_temperature(one, temperature) for one in named]
         return found
 
     def _rows(self, stage: Stage) -> list[dict[str, Any]]:
-        options = self._options_of(stage)
-        ledger = open_ledger(options.ledger_url, options.study)
-        try:
+        with closing(open_ledger(self.options.ledger_url, self._batch(stage.name))) as ledger:
             return _rows_of(ledger)
-        finally:
-            ledger.close()
 
     def _count(self, stage: Stage, rows: Sequence[Mapping[str, Any]]) -> None:
         from chatdev.evaluation.development.stages import count_rows

@@ -19,6 +19,8 @@ from chatdev.process.process_tree import Instance
 
 STARTER = "starter.json"
 """In a company's folder: the pool that it comes with."""
+PROPOSED = "proposed"
+"""The name in long-term memory under which a proposal stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,19 @@ class ProcessCompany:
         return tuple(self.step.phases)
 
     @property
+    def proposing(self) -> str:
+        """The phase in which processes are proposed: the one that writes what `process.check` reads. Raises
+        ConfigError."""
+        for name, phase in self.config.phases.items():
+            if phase.writes == PROPOSED:
+                return name
+        raise ConfigError(f"no phase of the company {self.config.company!r} writes {PROPOSED!r}, which process.check "
+                          "reads; so it proposes no processes")
+
+    @property
     def temperature(self) -> float | None:
         """The temperature of proposals; None where the company does not say it."""
-        writers = [phase for name, phase in self.config.phases.items() if name not in self.step.phases]
-        return next((phase.model.temperature for phase in writers if phase.model.temperature is not None), None)
+        return self.config.phases[self.proposing].model.temperature
 
     def read(self, reply: str) -> Instance:
         """The instance in a text."""

@@ -10,7 +10,7 @@ from chatdev.errors import ConfigError, ToolError
 from chatdev.process.experience import Experience, gather_experience, read_experience
 from chatdev.process.instances import format_instance
 from chatdev.process.pool import count_outcomes, find_outcomes
-from chatdev.process.process_company import ProcessCompany
+from chatdev.process.process_company import PROPOSED, ProcessCompany
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
 
@@ -36,14 +36,14 @@ def recall(context: ToolContext) -> dict[str, Any]:
             "instances": list(map(format_instance, found.instances)), "origin": found.origin}
 
 
-@tool(reads=("proposed", "proposal?"))
+@tool(reads=(PROPOSED, "proposal?"))
 def check(context: ToolContext) -> Verdict:
     """Check that the process which was proposed can be run: its phases exist, and each finds what it reads.
 
     Of the verdict, `instance` is the process, and `refused` all proposals so far that could not be run.
     """
     company = _company(context)
-    instance = company.read(str(context.values["proposed"]))
+    instance = company.read(str(context.values[PROPOSED]))
     faults = company.check(instance)
     before = (context.values.get("proposal") or {}).get("refused", [])
     report = "; ".join(fault.describe() for fault in faults)

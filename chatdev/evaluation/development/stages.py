@@ -25,13 +25,11 @@ _AT = " at "  # between the name of a variant and the temperature of its proposa
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """`name` is that of its batch and folder; `command` is what it was begun with, and `origin` says in words what the
-    proposals are to learn from."""
+    """`name` is that of its folder; `command` is what it was begun with."""
 
     name: str
     command: Mapping[str, Any]
     planned: tuple[PlannedTask, ...]
-    origin: str = ""
     is_done: bool = False
 
 
@@ -49,7 +47,7 @@ class Stages:
             return None
         try:
             data = load_json(file.read_text(encoding="utf-8"))
-            return Stage(name, data["command"], read_planned(data, self.base, file), data["origin"], data["done"])
+            return Stage(name, data["command"], read_planned(data, self.base, file), data["done"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ConfigError(f"{file} is no plan of a stage ({type(error).__name__}: {str(error)[:120]}); remove it "
                               "to plan the stage anew") from None
@@ -60,8 +58,7 @@ class Stages:
 
     def keep(self, stage: Stage) -> Stage:
         """Write the plan down, before anything of it is run. Raises WorkspaceError."""
-        data = {"command": dict(stage.command), "origin": stage.origin, "done": stage.is_done,
-                "planned": write_planned(stage.planned)}
+        data = {"command": dict(stage.command), "done": stage.is_done, "planned": write_planned(stage.planned)}
         file = self._file(stage.name)
         with explain_os_errors("write", file):
             file.parent.mkdir(parents=True, exist_ok=True)
