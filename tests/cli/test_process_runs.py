@@ -73,24 +73,26 @@ def test_an_interrupted_cycle_is_gone_on_with_and_counts_nothing_twice(departmen
 
 
 def test_a_killed_cycle_goes_on_and_counts_nothing_twice(department: Department) -> None:
+    department.limit = ":3"
     given = department.arguments("cycle", "--rounds", "2", "--replays", "0", "--at-once", "1")
     killed = subprocess.Popen([sys.executable, "-m", "chatdev", *given], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, start_new_session=True)
-    while len(department.server.requests) < 12 and killed.poll() is None:
+    while len(department.server.requests) < 7 and killed.poll() is None:
         time.sleep(0.02)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.communicate()
     with closing(sqlite3.connect("studies/ledger.sqlite")) as connection, connection:
         connection.execute("update chatdev_jobs set lease_ends = 0")  # as time does, in a minute
     department.done("cycle", "--rounds", "2", "--replays", "0", "--at-once", "1")
-    assert len(department.outcomes) == len({one.run for one in department.outcomes}) == 10
+    assert len(department.outcomes) == len({one.run for one in department.outcomes}) == 6
 
 
 def test_a_limit_holds_for_all_stages_together(department: Department) -> None:
+    department.limit = ":1"
     department.done("cycle", "--rounds", "1", "--replays", "0")
-    refused = department.run("cycle", "--rounds", "2", "--replays", "0", "--max-tokens", "300")
+    refused = department.run("cycle", "--rounds", "2", "--replays", "0", "--max-tokens", "60")
     assert refused.exit_code == 6
-    assert "the budget of 300 tokens is used up (spent: 300)" in refused.output
+    assert "the budget of 60 tokens is used up (spent: 60)" in refused.output
     assert "round 2 " in department.done("cycle", "--rounds", "2", "--replays", "0", "--max-tokens", "100000")
 
 
@@ -108,28 +110,30 @@ def test_proposals_are_generated_first_and_developed_later(department: Departmen
 
 
 def test_a_given_process_is_developed_replayed_and_enhanced(department: Department) -> None:
+    department.limit = ":2"
     assert "this process cannot be run" in department.run("develop", "--process", "Coding").output
     assert "nothing to replay" in department.run("replay").output
     assert "there is no text to show" in department.run("enhance").output
     department.done("develop", "--process", SHORT)
     department.replies = {"Coding": WRONG}
     department.done("replay", "--count", "3", "--strategy", "uct")
-    assert [(one.success, one.failure) for one in department.outcomes[5:]] == [(False, "failure")] * 3
+    assert [(one.success, one.failure) for one in department.outcomes[2:]] == [(False, "failure")] * 3
     department.replies = {}
     department.done("enhance")
     assert all(TAUGHT in prompt for prompt in department.prompts)
-    assert len(department.outcomes) == 13
+    assert len(department.outcomes) == 7
 
 
 def test_temperatures_are_swept_and_texts_compared(department: Department) -> None:
+    department.limit = ":2"
     said = department.done("sweep", "--temperature", "0,1.2")
-    assert re.search(r"^0.0 +5 +1.00", said, re.M)
-    assert re.search(r"^1.2 +5 +1.00", said, re.M)
+    assert re.search(r"^0.0 +2 +1.00", said, re.M)
+    assert re.search(r"^1.2 +2 +1.00", said, re.M)
     assert {one.body["temperature"] for one in department.server.requests} == {0, 1.2}
     assert "numbers from 0 to 2" in department.run("sweep", "--temperature", "hot").output
     assert "there is no text to show" in department.run("compare").output
     department.done("develop", "--process", TESTED)
     said = department.done("compare")
-    assert re.search(r"^with text +5", said, re.M)
-    assert re.search(r"^Words, without text +5", said, re.M)
-    assert sum(TAUGHT in prompt for prompt in department.prompts) == 5
+    assert re.search(r"^with text +2", said, re.M)
+    assert re.search(r"^Words, without text +2", said, re.M)
+    assert sum(TAUGHT in prompt for prompt in department.prompts) == 2

@@ -43,6 +43,8 @@ class Department:
     propose: Callable[[str], str] = field(default=lambda _: SHORT)
     replies: dict[str, Any] = field(default_factory=dict)
     calls_left: int = 1000
+    limit: str = ""
+    """`:N` for N of the tasks."""
 
     def __post_init__(self) -> None:
         data = self.folder / "data"
@@ -72,9 +74,9 @@ class Department:
         return CliRunner(env=environment).invoke(command_line(), ["process", *arguments])
 
     def arguments(self, name: str, *more: str) -> list[str]:
-        """A command that develops, as `chatdev` is given it."""
-        return ["process", name, "--tasks", str(self.folder / "data"), "--model", "m", "--base-url", self.server.url,
-                "--quiet", *more]
+        """A command that develops, as `chatdev` is given it; programs are ours, so that no sandbox need be begun."""
+        return ["process", name, "--tasks", f"{self.folder / 'data'}{self.limit}", "--model", "m", "--base-url", self.server.url,
+                "--quiet", "--sandbox", "none", *more]
 
     def run(self, name: str, *more: str) -> Result:
         return self.command(*self.arguments(name, *more)[1:])
