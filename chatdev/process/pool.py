@@ -83,7 +83,7 @@ class InstancePool:
             if kept is None:
                 connection.execute(sql.insert(_POOLS).values(pool=name, phases=list(self.phases)))
             else:
-                _check_phases(kept, self.phases, f"the pool {name!r} of {url}")
+                _check_phases(kept, self.phases, _name_pool(name, url))
 
     def add(self, outcomes: Sequence[InstanceOutcome]) -> None:
         """Count outcomes; many may do so at once, from several processes. Raises ConfigError for an instance that is
@@ -97,14 +97,15 @@ class InstancePool:
 
     def entries(self) -> list[PoolEntry]:
         """All instances with what was counted, the most frequent first."""
-        rows = self._read(_INSTANCES, _INSTANCES.c.frequency.desc(), _INSTANCES.c.instance)
+        with transaction(self._engine, reading=True) as connection:
+            rows = connection.execute(sql.select(_INSTANCES).where(_INSTANCES.c.pool == self.name).order_by(
+                _INSTANCES.c.frequency.desc(), _INSTANCES.c.instance)).all()
         return [PoolEntry(_instance_of(row.instance), row.frequency, row.successes) for row in rows]
 
     def outcomes(self) -> list[InstanceOutcome]:
         """All outcomes, the oldest first."""
-        names = [one.name for one in fields(InstanceOutcome) if one.name != "instance"]
-        return [InstanceOutcome(_instance_of(row.instance), **{name: getattr(row, name) for name in names})
-                for row in self._read(_OUTCOMES, _OUTCOMES.c.number)]
+        with transaction(self._engine, reading=True) as connection:
+            return _read_outcomes(connection, self.name)
 
     def export(self) -> str:
         """Everything as JSON, which `load` reads."""
@@ -129,10 +130,6 @@ class InstancePool:
             connection.execute(sql.insert(_INSTANCES).values(pool=self.name, instance=key, frequency=times,
                                                             successes=successes))
 
-    def _read(self, table: sql.Table, *order: Any) -> Sequence[Any]:
-        with transaction(self._engine, reading=True) as connection:
-            return connection.execute(sql.select(table).where(table.c.pool == self.name).order_by(*order)).all()
-
     @contextmanager
     def _transaction(self) -> Iterator[sql.Connection]:
         with transaction(self._engine, alone=True) as connection:
@@ -153,6 +150,16 @@ def _instance_of(key: str) -> Instance:
 def _fit(row: Mapping[str, Any]) -> dict[str, Any]:
     """The values, texts cut to the width of their columns."""
     return {name: value[:300] if isinstance(value, str) else value for name, value in row.items() if name != "instance"}
+
+
+def _read_outcomes(connection: sql.Connection, name: str) -> list[InstanceOutcome]:
+    names = [one.name for one in fields(InstanceOutcome) if one.name != "instance"]
+    rows = connection.execute(sql.select(_OUTCOMES).where(_OUTCOMES.c.pool == name).order_by(_OUTCOMES.c.number))
+    return [InstanceOutcome(_instance_of(row.instance), **{name: getattr(row, name) for name in names}) for row in rows]
+
+
+def _name_pool(name: str, url: str) -> str:
+    return f"the pool {name!r} of {url}"
 
 
 def _check_phases(kept: Sequence[str], phases: Sequence[str], which: str) -> None:
@@ -177,17 +184,15 @@ def find_outcomes(url: str, name: str, phases: Iterable[str]) -> list[InstanceOu
     engine = open_database(url)
     try:
         with transaction(engine, reading=True) as connection:
-            tables = sql.inspect(connection).get_table_names()
-            if _POOLS.name not in tables or connection.scalar(
-                    sql.select(_POOLS.c.pool).where(_POOLS.c.pool == name)) is None:
+            if _POOLS.name not in sql.inspect(connection).get_table_names():
                 return None
+            kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))
+            if kept is None:
+                return None
+            _check_phases(kept, tuple(phases), _name_pool(name, url))
+            return _read_outcomes(connection, name)
     finally:
         engine.dispose()
-    pool = InstancePool(url, name, phases)
-    try:
-        return pool.outcomes()
-    finally:
-        pool.close()
 
 
 def export_outcomes(outcomes: Iterable[InstanceOutcome], phases: Iterable[str]) -> str:
