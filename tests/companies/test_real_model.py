@@ -18,7 +18,7 @@ TASK = ('Write a command-line program that prints the numbers from 1 to a given 
 def test_a_small_program_is_built_with_examples_and_a_manual(tmp_path: Path) -> None:
     require_local_model()
     events: list[Event] = []
-    company = Company.load("chatdev", without=["code_review", "test_plan", "system_test", "redraft"],  # most of the time
+    company = Company.load("chatdev", without=["code_review", "test_plan", "system_test", "redraft"],  # they take long
                            sets=["phases.coding.rounds=1", "phases.coding.drafts=1",
                                  "phases.manual.model.max_tokens=80"])
     run = company.run(TASK, name="Count", model="local", warehouse=tmp_path, on_event=events.append)

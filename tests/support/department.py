@@ -75,8 +75,8 @@ class Department:
 
     def arguments(self, name: str, *more: str) -> list[str]:
         """A command that develops, as `chatdev` is given it; programs are ours, so that no sandbox need be begun."""
-        return ["process", name, "--tasks", f"{self.folder / 'data'}{self.limit}", "--model", "m", "--base-url", self.server.url,
-                "--quiet", "--sandbox", "none", *more]
+        return ["process", name, "--tasks", f"{self.folder / 'data'}{self.limit}", "--model", "m", "--base-url",
+                self.server.url, "--quiet", "--sandbox", "none", *more]
 
     def run(self, name: str, *more: str) -> Result:
         return self.command(*self.arguments(name, *more)[1:])

@@ -7,6 +7,7 @@ z3 is asked first, with a part of the effort, so that what it finds stays as it 
 from __future__ import annotations
 
 import functools
+import time
 from typing import Any
 
 import z3
@@ -62,23 +63,25 @@ class RealSolver:
         answer = self._solver.check(*assumptions)
         if answer != _UNKNOWN:
             return answer
+        began, seconds = time.process_time(), (self._effort - self._effort // _FIRST) / self._effort_per_second
         whole = z3.Solver()
-        whole.add(*(_without_single(fact, {}) for fact in (*self._solver.assertions(), *assumptions)))
-        found, values = _ask(whole, (self._effort - self._effort // _FIRST) / self._effort_per_second)
-        if found != z3.sat:
+        whole.add(*(_as_standard(fact, {}) for fact in (*self._solver.assertions(), *assumptions)))
+        found, values = _ask(whole, seconds)
+        if found == z3.unsat:
             return found
-        self._solver.set("rlimit", max(1000, self._effort))
+        left = max(0.0, began + seconds - time.process_time())  # where it could not read the question, nearly all
+        self._solver.set("rlimit", max(1000, int(left * self._effort_per_second), self._effort * bool(values)))
         return self._solver.check(*assumptions, *values)  # with all values known, to have z3's own model
 
 
-def _without_single(term: Any, known: dict[int, Any]) -> Any:
-    """The term without conjunctions and disjunctions of one part, which z3 makes and SMT-LIB does not have."""
+def _as_standard(term: Any, known: dict[int, Any]) -> Any:
+    """The term without conjunctions and disjunctions of one part or none, which z3 makes and SMT-LIB does not have."""
+    joins = z3.is_and(term) or z3.is_or(term)
     if term.num_args() == 0:
-        return term
+        return z3.BoolVal(z3.is_and(term)) if joins else term
     if term.get_id() not in known:
-        parts = [_without_single(part, known) for part in term.children()]
-        is_single = len(parts) == 1 and (z3.is_and(term) or z3.is_or(term))
-        known[term.get_id()] = parts[0] if is_single else term.decl()(*parts)
+        parts = [_as_standard(part, known) for part in term.children()]
+        known[term.get_id()] = parts[0] if joins and len(parts) == 1 else term.decl()(*parts)
     return known[term.get_id()]
 
 

@@ -58,8 +58,15 @@ def test_without_effort_nothing_is_known(solver: RealSolver) -> None:
 
 
 def test_what_bitwuzla_cannot_read_is_not_known(solver: RealSolver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(real_solver, "_without_single", lambda fact, _: fact)  # a conjunction of one part is no SMT-LIB
+    """Then z3 has all the effort: as much is known as without bitwuzla."""
+    monkeypatch.setattr(real_solver, "_as_standard", lambda fact, _: fact)  # a conjunction of one part is no SMT-LIB
     assert solver.check(z3.fpGT(Y, number(240))) == z3.unknown
+    assert solver.check(number(150) == Y, number(1200) == X) == z3.sat
+
+
+def test_joins_of_nothing_are_read(solver: RealSolver) -> None:
+    solver.add(z3.And([]))
+    assert solver.check(z3.Or(z3.Or([]), z3.fpGT(Y, number(240)))) == z3.unsat
 
 
 def test_a_scaled_input_is_proved_to_stay_in_its_range() -> None:
