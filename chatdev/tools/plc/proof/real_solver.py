@@ -33,6 +33,7 @@ class RealSolver:
         self._solver = z3.SolverFor("QF_FPBV")
         self._effort_per_second = effort_per_second
         self._effort = 0
+        self._model: Any = None
 
     def set(self, name: str, value: Any) -> None:
         """Set an option of z3; `rlimit` is the effort of both solvers together."""
@@ -55,10 +56,11 @@ class RealSolver:
 
     def model(self) -> Any:
         """The model of the last question, if that had one."""
-        return self._solver.model()
+        return self._model or self._solver.model()
 
     def check(self, *assumptions: Any) -> Any:
         """Whether facts and assumptions can hold together: z3's `sat`, `unsat` or `unknown`."""
+        self._model = None
         self._solver.set("rlimit", max(1000, self._effort // _FIRST))
         answer = self._solver.check(*assumptions)
         if answer != _UNKNOWN:
@@ -66,12 +68,12 @@ class RealSolver:
         began, seconds = time.process_time(), (self._effort - self._effort // _FIRST) / self._effort_per_second
         whole = z3.Solver()
         whole.add(*(_as_standard(fact, {}) for fact in (*self._solver.assertions(), *assumptions)))
-        found, values = _ask(whole, seconds)
-        if found == z3.unsat:
-            return found
+        answer, self._model = _ask(whole, seconds)
+        if answer != _UNKNOWN:
+            return answer
         left = max(0.0, began + seconds - time.process_time())  # where it could not read the question, nearly all
-        self._solver.set("rlimit", max(1000, int(left * self._effort_per_second), self._effort * bool(values)))
-        return self._solver.check(*assumptions, *values)  # with all values known, to have z3's own model
+        self._solver.set("rlimit", max(1000, int(left * self._effort_per_second)))
+        return self._solver.check(*assumptions)
 
 
 def _as_standard(term: Any, known: dict[int, Any]) -> Any:
@@ -85,8 +87,8 @@ def _as_standard(term: Any, known: dict[int, Any]) -> Any:
     return known[term.get_id()]
 
 
-def _ask(whole: Any, seconds: float) -> tuple[Any, list[Any]]:
-    """Bitwuzla's answer, and what each variable is in its model. What it cannot read it does not know."""
+def _ask(whole: Any, seconds: float) -> tuple[Any, Any]:
+    """Bitwuzla's answer, and its model as z3 has models, if there is one. What it cannot read it does not know."""
     bitwuzla = load_bitwuzla()
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
@@ -97,17 +99,18 @@ def _ask(whole: Any, seconds: float) -> tuple[Any, list[Any]]:
         parser.parse(f"(set-logic ALL)\n{text}", True, False)
         answer = parser.bitwuzla().check_sat()
         if answer == bitwuzla.Result.SAT:
-            return z3.sat, _read_values(parser)
+            return z3.sat, _read_model(parser)
     except (bitwuzla.BitwuzlaException, z3.Z3Exception):
-        return _UNKNOWN, []
-    return (z3.unsat if answer == bitwuzla.Result.UNSAT else _UNKNOWN), []
+        return _UNKNOWN, None
+    return (z3.unsat if answer == bitwuzla.Result.UNSAT else _UNKNOWN), None
 
 
-def _read_values(parser: Any) -> list[Any]:
-    """An equation for each variable."""
-    equations = []
+def _read_model(parser: Any) -> Any:
+    """The one model of equations that say what each variable is; a run that it stands for is replayed anyway."""
+    equations = z3.Solver()
     for variable in parser.get_declared_funs():
         name, sort = f"|{variable.symbol().strip('|')}|", variable.sort()
         value = parser.bitwuzla().get_value(variable)
-        equations += list(z3.parse_smt2_string(f"(declare-fun {name} () {sort})(assert (= {name} {value}))"))
-    return equations
+        equations.add(z3.parse_smt2_string(f"(declare-fun {name} () {sort})(assert (= {name} {value}))"))
+    equations.check()
+    return equations.model()
