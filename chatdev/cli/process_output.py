@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chatdev.process.pool_statistics import PoolEntry
     from chatdev.process.process_tree import Instance
 
-_WIDEST = 100  # characters of an instance in a table
+_WORDS = ("", "instance")  # columns of words
 
 
 def json_text(data: Any) -> str:
@@ -23,25 +23,23 @@ def json_text(data: Any) -> str:
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Columns of equal width; the first is flush left, the others right."""
+    """Columns of equal width; words are flush left, numbers right."""
     widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
-    return "\n".join("  ".join(cell.ljust(width) if n == 0 else cell.rjust(width)
-                               for n, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
+    return "\n".join("  ".join(cell.rjust(width) if name not in _WORDS else cell.ljust(width)
+                               for name, cell, width in zip(head, line, widths, strict=True)).rstrip()
                      for line in (head, *lines))
 
 
 def entries_table(entries: Sequence[PoolEntry], default: Instance) -> str:
-    """The entries of a pool, a line each: how often, how often well, how far from the default."""
+    """The entries of a pool, a line each: how often, how often well, how far from the default, and the whole instance,
+    since many differ only near their ends."""
     from chatdev.process.instances import format_instance
     from chatdev.process.pool_statistics import measure_diversity
 
-    lines = []
-    for entry in entries:
-        text = format_instance(entry.instance) or "(none)"
-        shown = text if len(text) <= _WIDEST else f"{text[:_WIDEST - 1]}…"
-        lines.append((shown, str(entry.frequency), str(entry.successes), f"{entry.success_rate:.2f}",
-                      f"{measure_diversity(entry.instance, default).mean:.2f}"))
-    return table(("instance", "N", "Q", "Q/N", "diversity"), lines)
+    lines = [(str(entry.frequency), str(entry.successes), f"{entry.success_rate:.2f}",
+              f"{measure_diversity(entry.instance, default).mean:.2f}", format_instance(entry.instance) or "(none)")
+             for entry in entries]
+    return table(("N", "Q", "Q/N", "diversity", "instance"), lines)
 
 
 def entry_data(entry: PoolEntry) -> dict[str, Any]:
