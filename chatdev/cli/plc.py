@@ -17,6 +17,7 @@ from chatdev.cli.plc_options import (
     form_options,
     json_option,
     proof_options,
+    refuse_entry,
     verifier_option,
     with_option,
     write_file,
@@ -68,6 +69,7 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
     read = _mend if mends else _read
     sources = {file: read(file, entry) for file in files}
     checks = {file: check_source(source, entry) for file, source in sources.items()}
+    refuse_entry(checks.values())
     if compilers:
         _ask_compilers(compilers, sources, checks)
     if form == "sarif":
@@ -87,13 +89,13 @@ def _mend(file: Path, entry: str | None) -> str:
     """Mend a file, which keeps its line ends and byte order mark, and say on standard error what was mended."""
     from chatdev.tools.plc.source_check import mend_source
 
-    if "\n" in _read(file, entry):  # raises ConfigError for what is no text
-        source = file.read_bytes().decode("utf-8")
-        found = mend_source(source, entry)
-        if found.source != source:
-            write_file(file, found.source.encode("utf-8"))
-        for line in mended_lines(file, found.mended):
-            click.echo(sanitize(line), err=True)
+    _read(file, entry)  # raises ConfigError for what is no text
+    source = file.read_bytes().decode("utf-8")
+    found = mend_source(source, entry)
+    if found.source != source:
+        write_file(file, found.source.encode("utf-8"))
+    for line in mended_lines(file, found.mended):
+        click.echo(sanitize(line), err=True)
     return _read(file, entry)
 
 
@@ -149,6 +151,8 @@ def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entr
     picture = _picture_form(plot)
     source = read_text_file(file, "program")
     table = read_text_file(inputs, "--inputs") if inputs else ""
+    if inputs and not table.strip():
+        raise ConfigError(f"{inputs}: the file is empty; its first line names inputs, and each line below is a scan")
     try:
         seen = simulate_source(source, entry, table, cycle_ms, cycles)
     except SourceRefused as error:
@@ -261,7 +265,9 @@ def _prove(file: Path, properties: Path | None, entry: str | None, options: Proo
     if properties and not asked.strip():
         raise ConfigError(f"{properties}: the file is empty; it holds a JSON list of properties")
     try:
-        return prove_source(source, entry, asked, options)
+        proof = prove_source(source, entry, asked, options)
+        refuse_entry([proof.check])
+        return proof
     except WrongProperties as error:
         raise ConfigError("\n".join(f"{properties}: {line}" for line in str(error).splitlines())) from None
 

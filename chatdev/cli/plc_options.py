@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from chatdev.errors import ConfigError
 from chatdev.workspace.file_tree import explain_os_errors
+
+if TYPE_CHECKING:
+    from chatdev.tools.plc.source_check import SourceCheck
 
 Command = Callable[..., Any]
 
@@ -72,3 +76,11 @@ def write_file(file: Path, content: str | bytes) -> None:
             file.write_text(content, encoding="utf-8")
         else:
             file.write_bytes(content)
+
+
+def refuse_entry(checks: Iterable[SourceCheck]) -> None:
+    """Raise ConfigError where the routine of `--entry` is not there: the option is wrong, not the program."""
+    for check in checks:
+        for one in check.diagnostics:
+            if one.code == "no-such-entry":
+                raise ConfigError(f"--entry: {one.message}{f' ({one.hint})' if one.hint else ''}")

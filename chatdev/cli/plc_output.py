@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -58,8 +59,8 @@ def proof_data(file: Path, proof: SourceProof) -> dict[str, Any]:
 def run_data(file: Path, seen: SourceRun) -> dict[str, Any]:
     """A run, for JSON."""
     return {"file": str(file), "passed": seen.passed, "columns": [column.name for column in seen.trace.columns],
-            "rows": [list(row) for row in seen.trace.rows], "milliseconds": seen.milliseconds, "lines": seen.lines,
-            "problems": list(run_problems(file, seen))}
+            "rows": [[_json_value(value) for value in row] for row in seen.trace.rows],
+            "milliseconds": seen.milliseconds, "lines": seen.lines, "problems": list(run_problems(file, seen))}
 
 
 def run_problems(file: Path, seen: SourceRun) -> Iterator[str]:
@@ -74,6 +75,11 @@ def run_problems(file: Path, seen: SourceRun) -> Iterator[str]:
         yield f"{file}:{broken.span}: error: assertion {name} does not hold in scan {broken.scan}"
     if seen.fault:
         yield f"{file}:{seen.fault.span}: error: {seen.fault.message} in scan {seen.fault.scan}"
+
+
+def _json_value(value: Any) -> Any:
+    """JSON has no infinity and no NaN: as text."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _diagnostic(one: Diagnostic) -> dict[str, Any]:

@@ -134,6 +134,8 @@ def test_a_program_with_errors_is_not_verified(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("content", "message"), [
     ([CLEARED, asked("invariant", "Clar")], "p.json: property 2, in `Clar`: undeclared variable"),
     ([asked("never", "Out")], "p.json: property 1: there is no pattern_id 'pattern-never'"),
+    ([{"job_req": "pattern", "pattern_id": ["x"]}], "p.json: property 1: there is no pattern_id ['x']"),
+    ([{"job_req": "bla", "pattern_id": "pattern-invariant"}], "p.json: property 1: job_req is pattern or assertion"),
     ({"properties": []}, "p.json: the properties are a list of objects, not dict"),
     ("[" * 100_000, "p.json: the properties are no JSON"), ("", "p.json: the file is empty")])
 def test_wrong_properties_are_named(latch: Path, tmp_path: Path, content: object, message: str) -> None:
@@ -150,11 +152,16 @@ def test_wrong_properties_are_named(latch: Path, tmp_path: Path, content: object
     (("run", "latch.st", "--plot", "x.svg", "--signals", "Nope"), "no signal nope; there are Set, Clear"),
     (("verify", "latch.st", "--report", "x.pdf"), "x.pdf is neither a .html nor a .md file"),
     (("explain", "latch.st", "--properties", "p.json", "--property", "4"), "no property 4; there are 1"),
+    (("run", "latch.st", "--inputs", "empty.csv"), "empty.csv: the file is empty"),
+    (("run", "latch.st", "--inputs", "head.csv"), "head.csv: the table has no line below its header"),
+    (("check", "latch.st", "--entry", "Motor"), "--entry: there is no FUNCTION_BLOCK or PROGRAM 'Motor'"),
+    (("verify", "latch.st", "--entry", "Motor"), "--entry: there is no FUNCTION_BLOCK or PROGRAM 'Motor'"),
     (("run", "latch.st", "--entry", "Motor"), "latch.st: the program has errors")])
 def test_wrong_input_is_named(latch: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...],
                               message: str) -> None:
     monkeypatch.chdir(latch.parent)
-    write(latch.parent, "in.csv", "Sett\n1\n")
+    for name, text in {"in.csv": "Sett\n1\n", "empty.csv": "", "head.csv": "Set\n"}.items():
+        write(latch.parent, name, text)
     write(latch.parent, "p.json", [CLEARED])
     (latch.parent / "binary.st").write_bytes(b"\xff\xfe\x00")
     done = plc(*command)
@@ -222,6 +229,19 @@ def test_what_needs_thought_is_not_mended(tmp_path: Path) -> None:
     file = write(tmp_path, "latch.st", wrong)
     assert plc("check", "--fix", file).exit_code == 1
     assert file.read_text(encoding="utf-8") == wrong
+
+
+def test_a_program_of_one_line_is_mended_too(tmp_path: Path) -> None:
+    file = write(tmp_path, "one.st", "FUNCTION_BLOCK A VAR a : INT; END_VAR a := 1 END_FUNCTION_BLOCK")
+    assert plc("check", "--fix", file).exit_code == 0
+    assert file.read_text(encoding="utf-8").endswith("a := 1; END_FUNCTION_BLOCK")
+
+
+def test_json_has_no_infinity(tmp_path: Path) -> None:
+    file = write(tmp_path, "f.st", "FUNCTION_BLOCK F VAR_INPUT v, t : REAL; END_VAR VAR_OUTPUT q : REAL; END_VAR\n"
+                                   "q := v / t;\nEND_FUNCTION_BLOCK\n")
+    said = plc("run", file, "--inputs", write(tmp_path, "in.csv", "v,t\n1.0,0.0\n0.0,0.0\n"), "--json").output
+    assert [row[2] for row in json.loads(said, parse_constant=pytest.fail)["rows"]] == ["inf", "nan"]
 
 
 @pytest.mark.parametrize(("mark", "end"), [(b"", b"\r\n"), (b"\xef\xbb\xbf", b"\r\n"), (b"\xef\xbb\xbf", b"\n")])

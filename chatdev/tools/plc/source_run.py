@@ -78,6 +78,8 @@ def simulate_source(source: str, entry: str | None = None, inputs: str = "", cyc
     program = readable_program(source, entry)
     given = read_trace(inputs, program) if inputs.strip() else Trace((), ((),) * (cycles or DEFAULT_CYCLES))
     given = _lengthen(given, cycles)
+    if not given.rows:
+        raise WrongTrace("the table has no line below its header, and so no scan; add one, or say how many cycles")
     try:
         return _run(program, given, cycle_ms, initial)
     except TooDeep as error:

@@ -27,7 +27,7 @@ from chatdev.tools.plc.proof.properties import (
     read_conditions,
 )
 from chatdev.tools.plc.proof.search import Budget, Found, search
-from chatdev.tools.plc.proof.terms import BOOL, Inexpressible, Term, either, is_known, lift, negate, symbol
+from chatdev.tools.plc.proof.terms import BOOL, Inexpressible, Term, choose, either, is_known, lift, negate, symbol
 from chatdev.tools.plc.proof.transition import Obligation, Transition, build_transition
 from chatdev.tools.plc.st.core import Expression
 from chatdev.tools.plc.st.reading import read_program
@@ -39,6 +39,8 @@ _CANNOT_COME_UP = "what it is about cannot come up: its condition contradicts it
 _UNREACHABLE = "no program can come to it: the condition contradicts itself"
 _ALWAYS_TRUE = "it holds whatever the program does"
 _IMPOSSIBLE = "no program can satisfy it: the condition contradicts itself"
+_NO_VALUE = ("{} has no value in the last scan: an index is outside of its array, or a divisor is 0; say in a "
+             "condition before it when it is meant")
 _REPEAT = "that something can come about again and again is not decided; ask for its reachability"
 
 
@@ -137,6 +139,7 @@ class Check:
         self._asked = asked
         self._limits = limits
         self._budget = Budget(limits.seconds)
+        self._without_value: set[str] = set()  # conditions that have none in the scan that was observed last
         self._assumed = [negate(model.transition.obligations[number].violated) for number in limits.assumed]
         is_pattern = asked.pattern in PATTERNS
         self._conditions: list[Expression] = read_conditions(asked, model.transition.program) if is_pattern else []
@@ -172,9 +175,16 @@ class Check:
         return self._observe(self._transition.begin, self._transition.end, monitors)
 
     def _observe(self, begin: Mapping[str, Term], end: Mapping[str, Term], monitors: Mapping[str, Term]) -> Step:
-        value = self._transition.value
-        return PATTERNS[self._asked.pattern].observe(lambda number: value(self._conditions[number], begin),
-                                                     lambda number: value(self._conditions[number], end), monitors)
+        pattern = PATTERNS[self._asked.pattern]
+        self._without_value = set()
+
+        def seen(number: int, at: Mapping[str, Term]) -> Term:
+            term, undefined = self._transition.value(self._conditions[number], at)
+            if undefined is True:
+                self._without_value.add(self._asked.parameters[number])
+            return choose(undefined, pattern.undefined[number], term, BOOL)
+
+        return pattern.observe(lambda number: seen(number, begin), lambda number: seen(number, end), monitors)
 
     def _decide_obligation(self) -> Outcome:
         kind, place, text = (ASSERTION, "", "") if self._asked.pattern == ASSERTION else self._asked.parameters
@@ -217,6 +227,8 @@ class Check:
         replay = ReplayedRun(self._transition, self._model.cycle_ms)
         if not replay.shows_harm(found.inputs, self._observe):
             return self._tell_unconfirmed(found, replay)
+        if self._without_value:
+            reason = _NO_VALUE.format(" and ".join(f"`{text}`" for text in sorted(self._without_value)))
         return Outcome(self._asked, verdict, found.k, reason=reason, cycles=tuple(replay.cycles))
 
     def _tell_unconfirmed(self, found: Found, replay: ReplayedRun) -> Outcome:

@@ -37,12 +37,20 @@ class Step:
 
 @dataclass(frozen=True)
 class Pattern:
-    """How many parameters there are, and what they mean: `observe` takes what holds at the begin of a scan (inputs are
-    read), at its end, and the monitors before it. With `is_goal` the "harm" is what has to be reached."""
+    """What the parameters mean: `observe` takes what holds at the begin of a scan (inputs are
+    read), at its end, and the monitors before it. With `is_goal` the "harm" is what has to be reached.
 
-    parameters: int
+    `undefined` says what each parameter is taken for where it has no value (an index outside of its array, a divisor of
+    0): so that there is harm, as the property does not hold there, and no goal."""
+
+    undefined: tuple[bool, ...]
     observe: Callable[[Seen, Seen, Mapping[str, Term]], Step]
     is_goal: bool = False
+
+    @property
+    def parameters(self) -> int:
+        """How many there are."""
+        return len(self.undefined)
 
 
 def _implication(_begin: Seen, end: Seen, _monitors: Mapping[str, Term]) -> Step:
@@ -74,14 +82,14 @@ def _leads_to(_begin: Seen, end: Seen, monitors: Mapping[str, Term]) -> Step:
 
 MONITORS = ("$before", "$seen")
 PATTERNS: dict[str, Pattern] = {
-    "pattern-invariant": Pattern(1, _invariant),
-    "pattern-implication": Pattern(2, _implication),
-    "pattern-forbidden": Pattern(1, _absence),
-    "pattern-statechange-duringcycle": Pattern(2, _during_cycle),
-    "pattern-statechange-betweencycles": Pattern(3, _between_cycles),
-    "pattern-reachability": Pattern(1, _absence, is_goal=True),
-    "pattern-leadsto-trigger": Pattern(3, _leads_to),
-    "pattern-repeatability": Pattern(1, _absence, is_goal=True),
+    "pattern-invariant": Pattern((False,), _invariant),
+    "pattern-implication": Pattern((True, False), _implication),
+    "pattern-forbidden": Pattern((True,), _absence),
+    "pattern-statechange-duringcycle": Pattern((True, False), _during_cycle),
+    "pattern-statechange-betweencycles": Pattern((True, True, False), _between_cycles),
+    "pattern-reachability": Pattern((False,), _absence, is_goal=True),
+    "pattern-leadsto-trigger": Pattern((True, False, False), _leads_to),
+    "pattern-repeatability": Pattern((False,), _absence, is_goal=True),
 }
 ASSERTION = "assertion"
 """All `//#ASSERT` of the source."""
@@ -108,10 +116,12 @@ def _read_property(item: Any, where: str) -> Property:
         raise PropertyError(f"{where} is an object with job_req, pattern_id and pattern_params, not "
                             f"{type(inner).__name__}")
     description = str(item.get("property_description") or inner.get("pattern_description") or "")
+    if inner.get("job_req", "pattern") not in (ASSERTION, "pattern"):
+        raise PropertyError(f"{where}: job_req is pattern or {ASSERTION}, not {inner['job_req']!r}")
     if inner.get("job_req") == ASSERTION:
         return Property(ASSERTION, (), description)
     name = inner.get("pattern_id")
-    if name not in PATTERNS:
+    if not isinstance(name, str) or name not in PATTERNS:
         raise PropertyError(f"{where}: there is no pattern_id {name!r}; there are {', '.join(PATTERNS)}")
     parameters = _read_parameters(inner.get("pattern_params"), where)
     if len(parameters) != PATTERNS[name].parameters:

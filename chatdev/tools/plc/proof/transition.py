@@ -58,14 +58,16 @@ class Transition:
         """The states after the scan."""
         return {path: lift(self.end[path], scalar) for path, scalar in self.states.items()}
 
-    def value(self, expression: Expression, at: Mapping[str, Term]) -> Term:
-        """An expression over the variables of the entry, in `begin` or `end`."""
+    def value(self, expression: Expression, at: Mapping[str, Term]) -> tuple[Term, Term]:
+        """An expression over the variables of the entry, in `begin` or `end`, and when it has no value (an index
+        outside of its array, a divisor of 0)."""
         values = SymbolicScan(self.program, True)
         values.begin()
         values.state |= at
         values.types |= self.types
         values.frame = dict(self.frame)
-        return values.value(expression)
+        term = values.value(expression)
+        return term, either(*(fault.term for fault in values.faults if fault.kind != "assertion"))
 
 
 def build_transition(program: Program, cycle_ms: int | None = None, watch_overflow: bool = False) -> Transition:

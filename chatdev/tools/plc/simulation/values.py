@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -41,7 +42,10 @@ def fit(value: Any, type_: core.Type, where: str, before: core.Value = None) -> 
     if not _PLAIN[type_.kind](value):
         raise WrongValue(f"{where}: {value!r} is no {type_.name}, which is {_WORDS[type_.kind]}")
     if type_.kind == "real":
-        return single(value) if type_.bits == 32 else float(value)
+        number = single(value) if type_.bits == 32 else float(value)
+        if math.isinf(number) and not math.isinf(value):
+            raise WrongValue(f"{where}: {value!r} is too large for {type_.name}")
+        return number
     return bool(value) if type_.kind == "bool" else value
 
 

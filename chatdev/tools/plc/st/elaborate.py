@@ -10,6 +10,7 @@ from chatdev.tools.plc.st.diagnostics import Findings, find_nearest
 from chatdev.tools.plc.st.elaborate_statement import elaborate_statements
 from chatdev.tools.plc.st.elaborate_type import Types
 from chatdev.tools.plc.st.elaborate_unit import Units
+from chatdev.tools.plc.st.run_clocks import run_clocks
 from chatdev.tools.plc.st.scope import Scope, Signature, World
 from chatdev.tools.plc.st.syntax import SourceFile, Unit
 
@@ -54,7 +55,7 @@ def make_program(world: World, entry: str | None, source: str) -> Program | None
     globals_ = tuple(world.globals.values())
     variables = tuple(one for one in chosen.variables if one.name not in world.globals or one.section != "in_out")
     chosen = replace(chosen, variables=variables + globals_)
-    return Program(chosen, {**routines, chosen.name: chosen}, source, globals_)
+    return run_clocks(Program(chosen, {**routines, chosen.name: chosen}, source, globals_), world.standard)
 
 
 def _scope_of(unit: Unit, units: Units, world: World, is_standard: bool) -> Scope:

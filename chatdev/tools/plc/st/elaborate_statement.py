@@ -192,7 +192,8 @@ def _count(step: For, scope: Scope) -> list[Statement]:
     name = step.variable
     counter = elaborate_place(name, scope, elaborate)
     if not isinstance(counter, Place) or not isinstance(counter.type, Scalar) or counter.type.kind != "int":
-        raise scope.reject("wrong-counter", name.span, name=name.text, found=describe_type(counter.type))
+        raise scope.reject("wrong-counter", name.span, name=name.text, found=describe_type(counter.type),
+                           constant=isinstance(counter, Constant))
     elaborate_target(name, scope, elaborate)
     start = elaborate_as(step.start, counter.type, scope, f"the first value of '{name.text}'")
     limit = elaborate_as(step.limit, counter.type, scope, f"the last value of '{name.text}'")

@@ -35,7 +35,7 @@ class Units:
             else:
                 self._units[unit.name.key] = unit
         for name, routine in world.standard.items():
-            if name not in self._units:
+            if routine.kind == "block" and name not in self._units:
                 world.signatures[name] = Signature(name, routine.written, "block", routine.variables,
                                                    record=make_record(routine.written, name, routine.variables))
 

@@ -48,11 +48,14 @@ def read_time(text: str) -> int:
     digits = text.split("#", 1)[1].replace("_", "").lower()
     sign = -1 if digits.startswith("-") else 1
     digits = digits.lstrip("+-")
-    total, end = Fraction(0), 0
+    total, end, last = Fraction(0), 0, Fraction(2 ** 31)
     for part in _PARTS.finditer(digits):
         if part.start() != end:
             break
-        total, end = total + Fraction(part[1]) * _UNITS[part[2]], part.end()
+        if _UNITS[part[2]] >= last:
+            raise BadLiteral("its units go from long to short, each once, as in T#1h30m")
+        last = Fraction(_UNITS[part[2]])
+        total, end = total + Fraction(part[1]) * last, part.end()
     if end != len(digits) or not digits:
         raise BadLiteral("a duration has numbers with units d, h, m, s, ms, as in T#1m30s or T#250ms")
     if total.denominator != 1:
