@@ -40,7 +40,7 @@ WEAK = {"Prob001_zero", "Prob002_m2014_q4i", "Prob053_m2014_q4d"}
 """What a stub passes: two are 0 indeed, and the reference of the third is x for ever. No cheat is one there."""
 EVERY = 3
 """Of so many problems one is cheated on."""
-_STUB = "module TopModule({{ ports }});\n{% for name in outputs %}assign {{ name }} = 0;\n{% endfor %}endmodule\n"
+_STUB = "{{ head }}\n{{ zeros }}\nendmodule\n"
 
 
 def cheats() -> dict[str, str]:
@@ -54,9 +54,9 @@ def stub(problem: VerilogProblem) -> str:
     return filled(_STUB, problem)
 
 
-def study(problems: Sequence[VerilogProblem], published: Mapping[str, VerilogProblem],
-          sandbox: Sandbox) -> dict[str, Any]:
-    """Judge references, stubs and cheats, as many at once as there are cores."""
+def study(problems: Sequence[VerilogProblem], published: Mapping[str, VerilogProblem], sandbox: Sandbox,
+          kinds: Mapping[str, str]) -> dict[str, Any]:
+    """Judge references, stubs and cheats of these kinds, as many at once as there are cores."""
     def judged(answer: Callable[[VerilogProblem], str], chosen: Iterable[VerilogProblem]) -> dict[str, Row]:
         def one(problem: VerilogProblem) -> Row:
             return measure_answer({"top.sv": answer(problem).encode("utf-8")}, problem, sandbox)
@@ -81,7 +81,7 @@ def study(problems: Sequence[VerilogProblem], published: Mapping[str, VerilogPro
             published[problem.name] for problem in problems if problem != published[problem.name])).items()},
         "stubs": {"passed": [name for name, row in judged(stub, problems).items() if row["solved"]]},
         "cheats": {about: _counted(judged(functools.partial(filled, body), cheated))
-                   for about, body in cheats().items()},
+                   for about, body in kinds.items()},
     }
 
 
@@ -111,10 +111,13 @@ def _counted(rows: Mapping[str, Row]) -> dict[str, Any]:
 def filled(body: str, problem: VerilogProblem) -> str:
     """A template of an answer, with the ports of a problem."""
     ports = Design.of(reference_as_answer(problem.reference)).ports
+    listed = ", ".join(f"{port.direction}put [{port.width - 1}:0] {port.name}" for port in ports)
+    outputs = [port.name for port in ports if port.direction == "out"]
     text: str = template(body).render(
-        ports=", ".join(f"{port.direction}put [{port.width - 1}:0] {port.name}" for port in ports),
+        ports=listed, head=f"module TopModule({listed});", ports_both_ways=listed.replace("input ", "inout "),
+        head_with_depth=f"module TopModule #(parameter DEPTH = 4)({listed});", outputs=outputs,
         inputs=[port.name for port in ports if port.direction == "in"],
-        outputs=[port.name for port in ports if port.direction == "out"])
+        zeros=" ".join(f"assign {name} = 0;" for name in outputs))
     return text
 
 
@@ -126,7 +129,7 @@ def main() -> None:
     sample = parser.parse_args().problems
     problems, published = VerilogEval(DATA).problems(), VerilogEval(DATA, errata=False).problems()
     chosen = problems[::max(1, len(problems) // sample)] if sample else problems
-    results = study(chosen, {problem.name: problem for problem in published}, find_sandbox())
+    results = study(chosen, {problem.name: problem for problem in published}, find_sandbox(), cheats())
     print(told(results))
     if not sample:
         write_results(RESULTS, results)

@@ -150,11 +150,8 @@ def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entr
     out, plot, signals = written["out"], written["plot"], written["signals"]
     picture = _picture_form(plot)
     source = read_text_file(file, "program")
-    table = read_text_file(inputs, "--inputs") if inputs else ""
-    if inputs and not table.strip():
-        raise ConfigError(f"{inputs}: the file is empty; its first line names inputs, and each line below is a scan")
     try:
-        seen = simulate_source(source, entry, table, cycle_ms, cycles)
+        seen = simulate_source(source, entry, _read_table(inputs), cycle_ms, cycles)
     except SourceRefused as error:
         raise ConfigError(f"{file}: {error}") from None
     except WrongTrace as error:
@@ -170,6 +167,13 @@ def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entr
     for line in run_problems(file, seen):
         click.echo(sanitize(line), err=True)
     return 0 if seen.passed else 1
+
+
+def _read_table(inputs: Path | None) -> str:
+    table = read_text_file(inputs, "--inputs") if inputs else ""
+    if inputs and not table.strip():
+        raise ConfigError(f"{inputs}: the file is empty; its first line names inputs, and each line below is a scan")
+    return table
 
 
 def _picture_form(plot: Path | None) -> str:

@@ -131,7 +131,8 @@ def test_without_a_bench_it_writes_its_own_and_claims_nothing(chat_server: ChatS
 
 CHEATS: dict[str, str] = {
     "looks into the bench": RIGHT.replace("assign odd = ^word;", "assign odd = tb.odd_ref;"),
-    "prints the verdict": RIGHT.replace("assign odd", 'initial $display("Mismatches: 0 in 9 samples");\n  assign odd'),
+    "prints the verdict": RIGHT.replace("assign odd = ^word;", 'assign odd = 0;\n  final $display("Mismatches: 0 in 9 '
+                                                               'samples");'),
     "never compiles": RIGHT.replace("always_comb", "always_cob"),
     "forgets endmodule": RIGHT.replace("endmodule", ""),
     "loops": RIGHT.replace("assign odd = ^word;", "assign odd = ~(odd & busy) ^ odd;"),

@@ -1,8 +1,8 @@
 """The answer: one file of the software with the module `TopModule`, and the rules that it must keep (`rules.yaml`).
 
 Each rule closes a way to make a test bench report success without a right module: to read the reference's signals, to
-instantiate it, to print a report of one's own, to drive the inputs of both. The rules here look at the text alone;
-`lint.py` adds what needs a parser.
+instantiate it, to replay what it was seen to do, to drive the inputs of both. The rules here look at the text alone, as
+`preprocess.py` says that the simulator reads it; `lint.py` adds what needs a parser.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from chatdev.errors import ToolError
@@ -22,9 +23,13 @@ SUFFIXES = (".sv", ".v")
 
 _TOKEN = re.compile(r"""(?P<comment>//[^\n]*)|(?P<opening>/\*)|"(?:\\.|[^"\\\n])*+"|\\\S+""", re.DOTALL)
 _MODULE = re.compile(r"\b(?:macromodule|module)\s+(?:(?:static|automatic)\s+)?(?P<name>\w+)")
+_UNIT = re.compile(r"\b(?:macromodule|module|program|interface|package|primitive|checker|class)\s+"
+                   r"(?:(?:static|automatic)\s+)?\\?(?P<name>\w+)")
 _ENDS = re.compile(r"\b(endmodule|macromodule|module)\b")
-_DEFINE = re.compile(r"`define\s+(\w+)")
-_MACRO = re.compile(r"`(\w+)")
+_BLANKS = re.compile(r"[\x00-\x08\x0b-\x1f]")  # the simulator takes some for blanks, Python others: all are
+_NO_ASCII = re.compile(r"[^\x00-\x7f]")
+_PLACEHOLDER = "\x7f"
+_NAMES_OF_BENCHES = frozenset({"tb", "RefModule", "stimulus_gen"})
 
 
 class Answer(NamedTuple):
@@ -58,10 +63,12 @@ def read_answer(software: Mapping[str, bytes]) -> Answer:
 
 
 def normalise(answer: Answer) -> Answer:
-    """The answer with plain line ends. Raises NoAnswer when it is too long to be looked at."""
+    """The answer in ASCII with plain line ends, so that the rules and the simulator read the same. What is no ASCII
+    becomes a sign that the rules refuse outside of comments. Raises NoAnswer when it is too long to be looked at."""
     if len(answer.text) > LONGEST:
         raise NoAnswer(rule_message("too_long", found=len(answer.text), limit=LONGEST))
-    return Answer(answer.path, answer.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", " "))
+    plain = answer.text.replace("\r\n", "\n").replace("\r", "\n")
+    return Answer(answer.path, _NO_ASCII.sub(_PLACEHOLDER, _BLANKS.sub(" ", plain)))
 
 
 def rule_message(rule: str, line: int = 0, **facts: Any) -> Message:
@@ -69,11 +76,15 @@ def rule_message(rule: str, line: int = 0, **facts: Any) -> Message:
     return Message(render_text(rules()[rule]["says"], line=line, **{"found": "", **facts}), line=line)
 
 
-def broken_rules(text: str, hidden: str = "") -> tuple[Message, ...]:
-    """The rules that an answer breaks, as far as its text alone shows; `hidden` is the text of bench and reference,
-    whose macros may not be redefined."""
-    code = blank_comments(text)
-    return (*_pattern_messages(code), *_module_messages(code), *_macro_messages(code, hidden))
+def broken_rules(text: str, expanded: str, taken: Container[str] = (), may_print: bool = True) -> tuple[Message, ...]:
+    """The rules that an answer breaks, as far as its text alone shows. `expanded` is the text without macros, `taken`
+    are names of the bench, and `may_print` says that no print of the answer can be taken for one of the bench."""
+    source, code = blank_comments(text), blank_comments(expanded)
+    allowed = word_list("functions") | (word_list("prints") if may_print else frozenset())
+    has_same_lines = text.count("\n") == expanded.count("\n")
+    found = (*_pattern_messages(code, allowed), *_module_messages(code), *_name_messages(code, taken))
+    return (*_pattern_messages(source, allowed, "source"),
+            *(message if has_same_lines else replace(message, line=0) for message in found))
 
 
 def blank_comments(text: str) -> str:
@@ -90,14 +101,15 @@ def blank_comments(text: str) -> str:
     return "".join((*parts, text[place:]))
 
 
-def _pattern_messages(code: str) -> Iterator[Message]:
+def _pattern_messages(code: str, allowed: Container[str], where: str = "") -> Iterator[Message]:
     """The first place of each thing that a pattern finds."""
     lines = _LineNumbers(code)
     for rule, row in rules().items():
         found: set[str] = set()
-        for match in re.finditer(row["pattern"], code, re.MULTILINE) if "pattern" in row else ():
+        is_asked = "pattern" in row and row.get("in", "") == where
+        for match in re.finditer(row["pattern"], code, re.MULTILINE | re.ASCII) if is_asked else ():
             what = match.groupdict().get("found", "")
-            if what in found or (rule == "system_task" and what in word_list("functions") | {""}):
+            if what in found or (rule == "system_task" and (what in allowed or not what)):
                 continue
             found.add(what)
             yield rule_message(rule, lines.at(match.start()), found=what)
@@ -106,6 +118,11 @@ def _pattern_messages(code: str) -> Iterator[Message]:
 def module_names(text: str) -> list[str]:
     """The names of the modules that a text declares."""
     return [found["name"] for found in _MODULE.finditer(blank_comments(text))]
+
+
+def unit_names(text: str) -> set[str]:
+    """The names of the modules, packages, interfaces and the like that a text declares."""
+    return {found["name"] for found in _UNIT.finditer(blank_comments(text))}
 
 
 def _module_messages(code: str) -> Iterator[Message]:
@@ -118,11 +135,11 @@ def _module_messages(code: str) -> Iterator[Message]:
         yield rule_message("unclosed_module", found=opened - count["endmodule"])
 
 
-def _macro_messages(code: str, hidden: str) -> Iterator[Message]:
-    theirs, lines = set(_MACRO.findall(hidden)), _LineNumbers(code)
-    for found in _DEFINE.finditer(code):
-        if found[1] in theirs:
-            yield rule_message("bench_macro", lines.at(found.start()), found=found[1])
+def _name_messages(code: str, taken: Container[str]) -> Iterator[Message]:
+    lines = _LineNumbers(code)
+    for found in _UNIT.finditer(code):
+        if found["name"] in _NAMES_OF_BENCHES or found["name"] in taken:
+            yield rule_message("bench_name", lines.at(found.start()), found=found["name"])
 
 
 class _LineNumbers:

@@ -21,6 +21,8 @@ from chatdev.tools.verilog.waveform.waves import Waves
 _DUMP = f'$dumpfile("{WAVES}"); $dumpvars(0, tb);'
 _DUMPVARS = re.compile(r"\$dumpvars\s*+(?:\((?:[^;$]|\$(?!dump))*?\)\s*+)?;", re.DOTALL)
 _DUMPFILE = re.compile(r"\$dumpfile\s*+\((?:[^;$]|\$(?!dump))*?\)\s*+;", re.DOTALL)
+_PRINT = re.compile(r'\$(?:display|write|strobe|monitor)[bho]?\s*+\(\s*+"')
+_OTHER_PRINT = re.compile(r'\$(?:display|write|strobe|monitor)[bho]?\b(?!\s*+(?:\(\s*+["),]|;))')
 _HEADER = re.compile(r"^[ \t]*+module\s++tb\b(?:[^;m]|m(?!odule\b))*+;", re.MULTILINE)
 _OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
                      r"|(?P<count>\d{1,20}) mismatches\. First mismatch occurred at time (?P<time>\d{1,20}))\.",
@@ -35,10 +37,13 @@ _SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", 
 
 @dataclass(frozen=True, slots=True)
 class HiddenBench:
-    """What agents never see: the text of the test bench, and of the reference that it compares the answer with."""
+    """What agents never see: the text of the test bench, and of the reference that it compares the answer with. `mark`
+    is what its prints begin with; with `other_draws` it gets other random numbers than usual."""
 
     text: str
     reference: str | None = None
+    mark: str = ""
+    other_draws: bool = False
 
     @classmethod
     def of(cls, inputs: Mapping[str, Any]) -> Self | None:
@@ -46,10 +51,22 @@ class HiddenBench:
         bench = inputs.get("bench")
         return cls(bench, inputs.get("reference")) if bench else None
 
-    @property
-    def everything(self) -> str:
-        """The text of both."""
-        return f"{self.text}\n{self.reference or ''}"
+
+def can_be_marked(bench: str) -> bool:
+    """Whether all that a bench prints begins with a text of its own, before which a mark can be put."""
+    return _OTHER_PRINT.search(bench) is None
+
+
+def mark_prints(bench: str, mark: str) -> str:
+    """The bench's text, changed so that each of its prints begins with a mark: what an answer prints has none."""
+    return _PRINT.sub(lambda found: found[0] + mark, bench)
+
+
+def marked_lines(printed: str, mark: str) -> str:
+    """The lines of the bench in what a simulation printed, without their marks; all lines without a mark."""
+    if not mark:
+        return printed
+    return "\n".join(line.replace(mark, "") for line in printed.split("\n") if line.startswith(mark))
 
 
 def dump_everything(bench: str) -> str:

@@ -26,7 +26,10 @@ SIMULATING = ProcessLimits(cpu=30, seconds=600, memory=1 << 30, file_size=256 <<
 """The time is that of the processor, so that a verdict does not depend on what else the machine does. VerilogEval's
 script gives 30 seconds; its longest problem takes 5."""
 
-_FLAGS = ("-Wall", "-Winfloop", "-Wno-timescale", "-g2012")
+GENERATION = "-g2012"
+"""The version of the language: SystemVerilog (IEEE 1800-2012), as far as Icarus Verilog knows it."""
+
+_FLAGS = ("-Wall", "-Winfloop", "-Wno-timescale", GENERATION)
 _PROGRAM = "a.out"
 _LINE = re.compile(r"(?:(?P<file>[\w.-]+):(?P<line>\d{1,9}): )?(?P<text>\S.*)")
 _MORE = re.compile(r"(?:[\w.-]+:\d+:)? +: (?P<text>.*)")
@@ -42,6 +45,8 @@ class CompileResult:
     outcome: str
     messages: tuple[Message, ...] = ()
     log: str = ""
+    text: str = ""
+    """Of an answer: what the simulator reads, its macros replaced."""
 
     @property
     def passed(self) -> bool:
@@ -69,17 +74,23 @@ class SimulatorRun:
     waves: Path | None = None
 
 
-def compile_files(files: Mapping[str, str], top: str, sandbox: Sandbox, folder: Path) -> CompileResult:
-    """Compile `files` (in that order) with the root module `top`; `folder` is empty and the call's own.
-
-    Raises MissingProgram without iverilog, SandboxError and WorkspaceError.
-    """
+def require_icarus() -> None:
+    """Raise MissingProgram without iverilog."""
     if not shutil.which("iverilog"):
         raise MissingProgram("iverilog not found, which compiles and simulates Verilog; install it: apt-get install "
                              "iverilog")
+
+
+def compile_files(files: Mapping[str, str], tops: Sequence[str], sandbox: Sandbox, folder: Path) -> CompileResult:
+    """Compile `files` (in that order) with these root modules; `folder` is empty and the call's own.
+
+    Raises MissingProgram without iverilog, SandboxError and WorkspaceError.
+    """
+    require_icarus()
     folder.mkdir()
     write_tree(folder, {name: text.encode("utf-8", "replace") for name, text in files.items()})
-    argv = ["iverilog", *_FLAGS, "-s", top, "-o", _PROGRAM, *files]
+    roots = [part for top in tops for part in ("-s", top)]
+    argv = ["iverilog", *_FLAGS, *roots, "-o", _PROGRAM, *files]
     return read_compilation(sandbox.run(SandboxJob(argv, folder, COMPILING)))
 
 

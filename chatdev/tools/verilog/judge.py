@@ -37,6 +37,7 @@ from chatdev.tools.verilog.simulation import (
     examine,
     reference_as_answer,
     simulate_answer,
+    simulate_examined,
     simulate_unexamined,
 )
 from chatdev.tools.verilog.specification import port_differences
@@ -45,6 +46,7 @@ OWN_BENCH = "bench/tb.sv"
 """Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""
 
 _GIVEN = "your source"
+_DRAWS = re.compile(r"\$u?random\b|\$dist_|\brandomize\b")
 _CASE = re.compile(r"^\s*(?P<verdict>PASS|FAIL)\b[^\n]*", re.MULTILINE)
 _MOST_CASES = 8  # that are shown
 _AROUND, _MOST, _WIDEST = 2, 5, 200  # lines before and after the faulty one; messages; characters of a line
@@ -144,9 +146,30 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
     if found.outcome == "timed_out":
         return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
     expected = right.report.samples if right.report else None
-    if expected is None or found.report is None or expected == found.report.samples:
+    if expected is None or found.report is None:
         return found, {}
-    return replace(found, outcome="other_samples"), {"expected": expected}
+    if expected != found.report.samples:
+        return replace(found, outcome="other_samples"), {"expected": expected}
+    return _judge_other_draws(found, bench, sandbox, folder, limits), {}
+
+
+def _judge_other_draws(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path,
+                       limits: ProcessLimits) -> SimulationResult:
+    """An answer that matches has to match as well where the bench draws other random numbers, if it draws any."""
+    if not _DRAWS.search(bench.text):
+        return found
+
+    def simulated(text: str, name: str) -> BenchReport | None:
+        return simulate_examined(text, bench, sandbox, _new_folder(folder / name), limits=limits,
+                                 other_draws=True).report
+
+    right = simulated(reference_as_answer(bench.reference or ""), "right_with_other_draws")
+    if right is None or not right.passed:  # the bench's own seed is the only one that it can take
+        return found
+    other = simulated(found.compiled.text, "answer_with_other_draws")
+    if other is not None and other.passed and other.samples == right.samples:
+        return found
+    return replace(found, outcome="other_stimulus", report=other or BenchReport(mismatches=0, samples=0))
 
 
 def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdict:
@@ -241,7 +264,7 @@ def _try_bench(context: ToolContext, answer: Answer, folder: Path) -> _OwnBenchR
     if bench is None:
         return _OwnBenchRun("no_bench")
     files = {ANSWER: answer.text + "\n", BENCH: bench.decode("utf-8", "replace")}
-    compiled = compile_files(files, "tb", context.sandbox, folder / "with_bench")
+    compiled = compile_files(files, ["tb"], context.sandbox, folder / "with_bench")
     if not compiled.passed:
         return _OwnBenchRun("bench_broken", errors=compiled.errors)
     return _OwnBenchRun.of(run_program(folder / "with_bench", folder / "run", context.sandbox, dump=False))

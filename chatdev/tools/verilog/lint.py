@@ -1,6 +1,6 @@
 """What a second parser (`slang.py`) says of an answer that Icarus Verilog compiles alone: names from outside, and lint.
 
-A source that takes the parser down is refused: nobody knows what its names refer to.
+A source that takes the parser down, or that it does not understand, is refused: nobody knows what its names refer to.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from importlib.util import find_spec
 
 from chatdev.errors import MissingProgram
-from chatdev.tools.verilog.answer import TOP, rule_message
+from chatdev.tools.verilog.answer import rule_message
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.messages import Message, word_list
 from chatdev.tools.verilog.slang import find_names, find_warnings
@@ -19,18 +19,17 @@ _LATCH = frozenset({"InferredLatch"})
 
 
 def outside_names(text: str) -> list[Message]:
-    """The rules that an answer breaks by names that are not its own, or by modules that are not used. Raises
-    MissingProgram without pyslang."""
+    """The rules that an answer without macros breaks by names that are not its own, in every branch of it, and by
+    statements that wait. Raises MissingProgram without pyslang."""
     _require_pyslang()
     try:
         found = find_names(text)
     except DesignError as error:
         return [Message(str(error))]
-    outside = [rule_message("stranger", line, found=", ".join(names)) for code, line, names in found.errors
-               if code in word_list("strangers")]
-    unused = [rule_message("unused_module", line, found=name) for name, line in found.top_modules if name != TOP]
-    return [*outside, *unused, *(rule_message("hierarchical_name", line, found=name)
-                                 for name, line in found.hierarchical)]
+    strangers = {", ".join(names): line for code, line, names in found.errors if code in word_list("strangers")}
+    told = {"unreadable": found.unreadable, "stranger": (strangers | dict(found.unknown)).items(),
+            "hierarchical_name": found.hierarchical, "outside_of_modules": found.outside, "waiting": found.waiting}
+    return [rule_message(rule, line, found=name) for rule, places in told.items() for name, line in places]
 
 
 def lint(text: str) -> list[Message]:

@@ -10,6 +10,7 @@ from typing import Any
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
 from chatdev.tools.verilog.design.elaborate import DesignError, icarus_macros
+from chatdev.tools.verilog.reach import Reach, find_reach
 
 Place = tuple[str, int]
 """A name and its line."""
@@ -17,12 +18,16 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class NamesFound:
-    """Of the errors code, line and names; the modules at the top; the names that reach from one module into another
-    (those of blocks of the module itself are fine)."""
+    """Of the errors code, line and names; what the parser does not understand; names that reach from one module into
+    another (those of blocks of the module itself are fine), that are declared nowhere, or outside of the modules; and
+    what waits."""
 
     errors: tuple[tuple[str, int, tuple[str, ...]], ...]
-    top_modules: tuple[Place, ...]
+    unreadable: tuple[Place, ...]
     hierarchical: tuple[Place, ...]
+    unknown: tuple[Place, ...]
+    outside: tuple[Place, ...]
+    waiting: tuple[Place, ...]
 
 
 @isolate(DesignError, MissingProgram)
@@ -30,7 +35,10 @@ def find_names(text: str) -> NamesFound:
     """What the names of a source refer to. Raises DesignError for one that cannot be looked through, and
     MissingProgram."""
     source = _SlangSource(text)
-    return NamesFound(tuple(source.errors()), tuple(source.top_modules()), tuple(source.hierarchical_names().items()))
+    reach = source.reach()
+    return NamesFound(tuple(source.errors()), tuple(source.syntax_errors()),
+                      tuple((reach.far | source.hierarchical_names()).items()), tuple(reach.unknown.items()),
+                      tuple(reach.outside.items()), tuple(reach.waiting.items()))
 
 
 @isolate(DesignError, MissingProgram)
@@ -55,9 +63,10 @@ class _SlangSource:
         bag = self._slang.Bag([options, icarus_macros()])
         self._sources = self._slang.SourceManager()
         self._compilation = ast.Compilation(bag)
+        self._tree = None
         try:
-            self._compilation.addSyntaxTree(
-                self._slang.syntax.SyntaxTree.fromText(text, self._sources, "top.sv", "", bag))
+            self._tree = self._slang.syntax.SyntaxTree.fromText(text, self._sources, "top.sv", "", bag)
+            self._compilation.addSyntaxTree(self._tree)
         except RuntimeError:  # too deeply nested to be read: for Icarus Verilog to judge
             return
 
@@ -67,10 +76,16 @@ class _SlangSource:
             if found.isError():
                 yield _code(found), self._line(found.location), tuple(str(name) for name in found.args)
 
-    def top_modules(self) -> Iterator[Place]:
-        """The modules that no other uses."""
-        for instance in self._compilation.getRoot().topInstances:
-            yield instance.name, self._line(instance.location)
+    def syntax_errors(self) -> Iterator[Place]:
+        """What the parser does not understand, in its words."""
+        engine = self._slang.DiagnosticEngine(self._sources)
+        for found in self._tree.diagnostics if self._tree else ():
+            if found.isError():
+                yield engine.formatMessage(found), self._line(found.location)
+
+    def reach(self) -> Reach:
+        """What the syntax says of every branch."""
+        return find_reach(self._tree.root, lambda node: self._line(node.sourceRange.start)) if self._tree else Reach()
 
     def hierarchical_names(self) -> dict[str, int]:
         """Names that reach from one module into another, with the line of their last use."""

@@ -53,7 +53,7 @@ def source(text: str) -> None:
         answer = normalise(Answer("top.sv", text))
     except NoAnswer:
         return
-    for message in broken_rules(answer.text, "`define A 1\n"):
+    for message in broken_rules(answer.text, answer.text, {"a"}):
         assert 0 <= message.line <= text.count("\n") + text.count("\r") + 1
     module_names(answer.text)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pyslang
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.verilog.answer import (
     LONGEST,
     Answer,
@@ -18,12 +22,18 @@ from chatdev.tools.verilog.answer import (
 )
 from chatdev.tools.verilog.lint import lint, outside_names
 from chatdev.tools.verilog.messages import word_list
+from chatdev.tools.verilog.preprocess import expand_macros
 from tests.tools.verilog.small import HEADER, RIGHT
 
+pytestmark = pytest.mark.tool
 
-def said(text: str, hidden: str = "") -> str:
+
+def said(text: str, *taken: str, may_print: bool = False) -> str:
     """All rules that a text breaks, as agents read them."""
-    return "\n".join(message.text for message in broken_rules(text, hidden))
+    with TemporaryDirectory() as folder:
+        text = normalise(Answer("top.sv", text)).text
+        expanded = expand_macros(text, find_sandbox(), Path(folder) / "macros")
+    return "\n".join(message.text for message in broken_rules(text, expanded or text, taken, may_print))
 
 
 def body(text: str) -> str:
@@ -54,7 +64,7 @@ def test_line_ends_and_marks_of_other_systems_do_not_matter() -> None:
 
 
 def test_a_right_answer_keeps_all_rules() -> None:
-    assert said(RIGHT, "`SECRET") == ""
+    assert said(RIGHT) == ""
     assert outside_names(RIGHT) == []
 
 
@@ -72,8 +82,13 @@ def test_a_right_answer_keeps_all_rules() -> None:
     (body('integer f; initial f = $fopen("bench.sv");'), "`$fopen` is not allowed"),
     (body("assign q = $random;"), "`$random` is not allowed"),
     ("`define SAY(name) $name\n" + body('initial `SAY(display)("x");'), "`$name` is not allowed"),
-    ("`define PLAY play\n" + body('initial $dis`PLAY("x");'), "`$dis` is not allowed"),
-    ("`define SAY(a) $``a\n" + RIGHT, "Macros that paste"),
+    ("`define PLAY play\n" + body('initial $dis`PLAY("x");'), "`$display` is not allowed"),
+    ("`define SAY(a) $``a\n" + body("initial `SAY(finish);"), "`$finish` is not allowed"),
+    ("`define CE ce\n" + body("initial for`CE a = 0;"), "`force` is not allowed"),
+    (body("initial $display(`NOWHERE);"), "`$display` is not allowed"),
+    ("`begin_keywords \"1364-1995\"\n" + RIGHT, "neither a macro of the file nor"),
+    (body("wire \\a\u00a0; initial force a = 0;"), "not plain ASCII"),
+    (body("assign q = 8'h\u0661;"), "not plain ASCII"),
     (body("initial #1$finish;"), "`$finish` is not allowed"),
     (body("initial force a = 0;"), "`force` is not allowed"),
     (body("supply0 g; tran(a, g);"), "`tran` is not allowed"),
@@ -88,18 +103,33 @@ def test_each_rule_is_told_in_words(text: str, why: str) -> None:
     body("/* tb.q_ref */ wire enforced; assign enforced = a; // module x"),
     body("wire [$clog2(8)-1:0] n = $signed({a, b}); // $unsigned is fine, too"),
     "`define WIDTH 4\n" + RIGHT,
+    "`define SECRET 0\n`define NAME(x) sig_``x\n" + body("wire `NAME(1) = `SECRET;"),
+    body("`ifdef DEBUG\ninitial $display(\"here\");\n`endif"),
+    body("wire \\a\x1c/* ; initial force a = 0; // for the simulator a comment, too */;"),
+    body("// caf\u00e9 \u2192 \x0b"),
+    body("always @* assert (a | ~a);"),
+    RIGHT + "module spare(input i); endmodule",
     RIGHT + "/* endmodule */",
 ])
 def test_what_only_looks_like_a_broken_rule_is_none(text: str) -> None:
-    assert said(text, "`SECRET") == ""
+    assert said(text) == ""
 
 
-def test_macros_of_the_bench_are_not_defined_anew() -> None:
-    assert "`SECRET` is a macro of the test bench" in said("`define SECRET 0\n" + RIGHT, "if (x == `SECRET) y();")
+def test_a_print_is_let_be_where_it_cannot_be_taken_for_one_of_the_bench() -> None:
+    text = body('always @* assert (a) else $error("a is 0"); initial $display("built");')
+    assert said(text, may_print=True) == ""
+    assert "`$display` is not allowed" in said(text)
+    assert "`$fatal` is not allowed" in said(body("initial $fatal;"), may_print=True)
+
+
+def test_names_of_the_bench_are_not_declared_anew() -> None:
+    assert "`driver` is a name of the test bench" in said(RIGHT + "module driver; endmodule", "driver")
 
 
 def test_lines_are_named() -> None:
-    assert [message.line for message in broken_rules(body("\n\ninitial force a = 0;"))] == [4]
+    text = body("\n\ninitial force a = 0;")
+    assert [message.line for message in broken_rules(text, text)] == [4]
+    assert [message.line for message in broken_rules(text, "\n" + text)] == [0]
 
 
 def test_each_thing_is_told_once() -> None:
@@ -124,7 +154,20 @@ def test_what_hides_behind_an_escaped_name_or_a_string_is_code() -> None:
     (body("`ifdef __ICARUS__\nassign q = tb.q_ref;\n`endif"), "`tb` is not declared"),
     (body("part p(a);\nassign q = p.inner;") + "module part(input i); wire inner = i; endmodule", "`p.inner` reaches"),
     (body("part p(a);") + "module part(input i); wire x = TopModule.b; endmodule", "`TopModule.b` reaches"),
-    (RIGHT + "module other(input a); endmodule", "`TopModule` does not use the module other"),
+    (body("parameter N = 4; generate if (N == 8) assign q = tb.q_ref; endgenerate"), "`tb` is not declared"),
+    (body("parameter N = 4; if (N == 8) begin: g part p(a); assign q = p.inner; end")
+     + "module part(input i); wire inner = i; endmodule", "`p.inner` reaches"),
+    (body("parameter N = 4; if (N == 8) assign q = peek(1);"), "`peek` is not declared"),
+    (body("parameter N = 4; if (N == 8) initial disable stim;"), "`stim` is not declared"),
+    (body("assign #1 q = a;"), "`#1` waits"),
+    (body("initial begin q = 0; #5 q = 1; end"), "`#5` waits"),
+    (body("initial begin @(posedge clk); q = 1; end"), "`@(posedge clk)` waits"),
+    (body("reg r; always @(posedge clk) r <= #1 a;"), "`#1` waits"),
+    (body("initial wait (a) q = 1;"), "waits"),
+    (body("and #2 g(q, a, b);"), "`#2` waits"),
+    (body("specify (a => q) = 5; endspecify"), "waits"),
+    ("logic q_ref;\n" + RIGHT, "`q_ref` is declared outside of the modules"),
+    (body("assign q = a b;"), "does not understand line 2"),
 ])
 def test_names_from_outside_are_told(text: str, why: str) -> None:
     assert why in "\n".join(message.text for message in outside_names(text))
@@ -134,6 +177,10 @@ def test_names_from_outside_are_told(text: str, why: str) -> None:
     body("part p(a, q);") + "module part(input i, output o); assign o = i; endmodule",
     body("genvar i; generate for (i = 0; i < 2; i = i + 1) begin: bits wire x; end endgenerate assign bits[0].x = a;"),
     body("assign q = later; wire later = a;"),
+    body("typedef struct packed {logic x; logic y;} pair; pair p; assign p.x = a; assign q = p.y;"),
+    body("function automatic f(input i); f = ~i; endfunction assign q = f(a);"),
+    body("reg r; always begin @(posedge clk); r = a; end initial r = 0;"),
+    RIGHT + "module other(input a); endmodule",
     body("assign q = " + "(" * 3000 + "a" + ")" * 3000 + ";"),
 ])
 def test_an_answer_may_consist_of_parts(text: str) -> None:

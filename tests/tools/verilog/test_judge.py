@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from benchmarks.verilog_judge import cheats, mistakes, stub, study, told
 from benchmarks.verilog_judge import filled as cheat
 from chatdev.evaluation.verilogeval import VerilogProblem
 from chatdev.sandbox.kinds import find_sandbox
-from tests.tools.verilog.small import BENCH, REFERENCE, RIGHT, Desk, told_nothing_of
+from chatdev.tools.verilog.bench import HiddenBench
+from chatdev.tools.verilog.simulation import simulate_unexamined
+from tests.tools.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
 
 pytestmark = pytest.mark.tool
 
@@ -41,6 +49,78 @@ def test_as_many_samples_must_be_compared_as_with_the_reference(desk: Desk) -> N
     assert "19 samples were compared instead of 79" in verdict.report
 
 
+def recorded(bench: str) -> list[str]:
+    """What the reference gives after each edge of this bench's clock."""
+    recorder = REFERENCE.replace("endmodule", 'always @(clk) $strobe("seen %b%b", q, w);\nendmodule')
+    with TemporaryDirectory() as folder:
+        log = simulate_unexamined(RIGHT, HiddenBench(bench, recorder), find_sandbox(), Path(folder)).log
+    return re.findall(r"^seen (..)$", log, re.MULTILINE)
+
+
+def test_what_only_replays_the_samples_of_the_bench_does_not_pass(desk: Desk) -> None:
+    """A module that counts edges and looks up what the reference was seen to do; a bench that draws other inputs shows
+    it. A bench that always does the same cannot."""
+    values = recorded(BENCH)
+    assert len(set(values)) > 2
+    rows = "\n".join(f"{n}: {{q, w}} <= 2'b{value};" for n, value in enumerate(values))
+    replay = HEADER.replace("output q, output w", "output reg q, output reg w") + f"""
+      integer n = 0;
+      initial {{q, w}} = 2'bx0;
+      always @(posedge clk or negedge clk) begin
+        case (n) {rows} default: ; endcase
+        n = n + 1;
+      end
+    endmodule
+    """
+    assert desk.use("simulate", replay).evidence["outcome"] == "matches"
+    verdict = desk.use("judge", replay)
+    assert (verdict.passed, verdict.evidence["outcome"]) == (False, "other_stimulus")
+    assert "when it draws other random inputs" in verdict.report
+
+
+def test_helpers_may_have_the_names_of_the_reference_s(desk: Desk) -> None:
+    helper = "module part(input a, b, output w); assign w = a ^ b; endmodule\n"
+    reference = REFERENCE.replace("assign w = a ^ b;", "part part(.a(a), .b(b), .w(w));") + helper
+    answer = RIGHT.replace("assign w = a ^ b;", "part p(.a(a), .b(b), .w(w));") + helper
+    assert desk.use("judge", answer, reference=reference).passed
+    wrong = answer.replace("assign w = a ^ b;", "assign w = a & b;")
+    assert desk.use("judge", wrong, reference=reference).evidence["outcome"] == "mismatches"
+
+
+def test_what_stands_beside_the_module_may_clash_with_the_bench(desk: Desk) -> None:
+    bench = "function shared(input i); shared = i; endfunction\n" + BENCH
+    verdict = desk.use("judge", "function shared(input i); shared = ~i; endfunction\n" + RIGHT, bench)
+    assert (verdict.passed, verdict.evidence["outcome"]) == (False, "clash")
+
+
+def test_what_an_answer_prints_is_no_report(desk: Desk) -> None:
+    loud = RIGHT.replace("endmodule", 'final $display("\\nMismatches: 9 in 9 samples");\nendmodule')
+    assert desk.use("judge", loud).passed
+    assert desk.use("judge", loud.replace("a ^ b", "a").replace("9 in", "0 in")).evidence["outcome"] == "mismatches"
+    unmarked = BENCH.replace("always #5", "string s; initial if (errors) $display(s);\n  always #5")
+    assert desk.use("judge", loud, unmarked).evidence["outcome"] == "refused"
+    assert desk.use("judge", RIGHT, unmarked).passed
+
+
+_PAYLOADS = ("assign q = tb.q_ref;", "assign q = good1.q;", "initial force a = 0;", "initial $finish;",
+             "RefModule r(.clk(clk), .a(a), .b(b), .q(q), .w(w));", "initial tb.errors = 0;", "initial #1 q_now = 1;",
+             "integer r; initial r = $random;")
+_WRAPS = ("{}", "`ifdef __ICARUS__\n{}\n`endif", "if (DEPTH == 8) begin {} end", "`define X {}\n`X",
+          "`define L(t) t\n`L({})", "// \u2028\n{}", "wire \\a\u00a0;\n{}", "wire \\// ;\n{}", "/* // */ {}",
+          "generate {} endgenerate",
+          "case (DEPTH) 8: begin {} end endcase", "for (genvar i = 9; i < DEPTH; i = i + 1) begin {} end")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(_PAYLOADS), st.lists(st.sampled_from(_WRAPS), max_size=3))
+def test_no_disguise_helps_a_cheat(desk: Desk, payload: str, wraps: list[str]) -> None:
+    for wrap in wraps:
+        payload = wrap.format(payload)
+    header = HEADER.replace("TopModule(", "TopModule #(parameter DEPTH = 4)(")
+    verdict = desk.use("simulate", f"{header} reg q_now; {payload}\nassign w = 0;\nendmodule\n")
+    assert not verdict.passed
+
+
 def test_without_a_reference_the_simulation_has_the_last_word(desk: Desk) -> None:
     alone = BENCH + REFERENCE
     assert desk.use("judge", RIGHT, alone, reference=None).evidence["outcome"] == "matches"
@@ -57,7 +137,8 @@ def test_without_an_answer_it_does_not_pass(desk: Desk) -> None:
 
 
 def test_the_study_finds_no_mistake_in_a_sound_judge() -> None:
-    results = study([PROBLEM], {PROBLEM.name: PROBLEM}, find_sandbox())
+    kinds = dict(list(cheats().items())[:3])
+    results = study([PROBLEM], {PROBLEM.name: PROBLEM}, find_sandbox(), kinds)
     assert mistakes(results) == []
     assert results["references"]["solved"] == 1
     assert "| is the reference itself | 1 | 1 | 1 |" in told(results)

@@ -43,7 +43,7 @@ def test_output_without_an_end_is_stopped(tmp_path: Path) -> None:
 
 
 def test_waveforms_without_an_end_are_stopped(tmp_path: Path) -> None:
-    busy = f"`timescale 1ps/1ps\n{HEADER}  reg [99999:0] r = 0;\n  always #1 r = ~r;\nendmodule\n"
+    busy = f"{HEADER}  reg [99999:0] r = 0;\n  always @(posedge clk) r = ~r;\nendmodule\n"
     small = replace(SIMULATING, file_size=1 << 20)
     bench = HiddenBench(BENCH, REFERENCE)
     found = simulate_answer(busy, bench, find_sandbox(), tmp_path, dump=True, limits=small)
