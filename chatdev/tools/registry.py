@@ -35,6 +35,7 @@ _TOOLS = {
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.run:use",
     "value.check": "chatdev.tools.value.check:check",
+    "verilog.bench": "chatdev.tools.verilog.given_bench:check_bench",
     "verilog.check": "chatdev.tools.verilog.judge:check",
     "verilog.draw": "chatdev.tools.verilog.mismatch:draw",
     "verilog.identify": "chatdev.tools.verilog.identify:identify",

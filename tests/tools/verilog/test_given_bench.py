@@ -1,0 +1,42 @@
+"""A bench that does not accept its own reference is told before anything is paid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chatdev.errors import ToolError
+from chatdev.sandbox.kinds import find_sandbox
+from chatdev.tools.base import ToolContext
+from chatdev.tools.registry import registry
+from tests.tools.verilog.small import BENCH, REFERENCE, RIGHT
+
+pytestmark = pytest.mark.tool
+
+
+def checked(folder: Path, bench: str | None = BENCH, reference: str | None = REFERENCE) -> str:
+    """What `verilog.bench` says."""
+    context = ToolContext({}, {}, {"bench": bench, "reference": reference}, find_sandbox(), folder, folder)
+    said = registry()["verilog.bench"].call(context, {})
+    assert isinstance(said, str)
+    return said
+
+
+def test_a_bench_that_accepts_its_reference_is_fine(tmp_path: Path) -> None:
+    assert checked(tmp_path) == "matches"
+    assert checked(tmp_path, BENCH.replace("Mismatches:", "Differences:")) == "no_report"
+    assert checked(tmp_path, None) == checked(tmp_path, BENCH + RIGHT, None) == ""
+
+
+@pytest.mark.parametrize(("bench", "reference", "why"), [
+    (BENCH, REFERENCE.replace("q = kept", "q = $random"), "of 79 samples of the test bench do not match"),
+    (BENCH.replace("always #5 clk", "always #5 nothing"), REFERENCE, "they do not compile together; bench.sv:7: "),
+    (BENCH, REFERENCE.replace("RefModule", "Reference"), "Unknown module type: RefModule"),
+    (BENCH.replace("samples = samples + 1;", ""), REFERENCE, "ended without having compared a single sample"),
+])
+def test_one_that_does_not_is_told(tmp_path: Path, bench: str, reference: str, why: str) -> None:
+    with pytest.raises(ToolError, match="does not accept its own reference") as told:
+        checked(tmp_path, bench, reference)
+    assert why in str(told.value)
+    assert "mend `bench` or `reference`" in str(told.value)
