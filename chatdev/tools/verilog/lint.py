@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from chatdev.errors import MissingProgram
 from chatdev.tools.verilog.answer import rule_message
 from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.facts import list_mistakes
 from chatdev.tools.verilog.messages import Message, word_list
 from chatdev.tools.verilog.slang import find_names, find_warnings
 
@@ -33,11 +34,11 @@ def outside_names(text: str) -> list[Message]:
 
 
 def lint(text: str) -> list[Message]:
-    """Warnings that tell an engineer something, such as inferred latches, by line; each once. Raises MissingProgram
-    without pyslang."""
+    """Warnings that tell an engineer something, such as inferred latches and signals with two drivers, by line; each
+    once. Raises MissingProgram without pyslang."""
     _require_pyslang()
     try:
-        found = {*find_warnings(text, word_list("lint") - _LATCH),
+        found = {*find_warnings(text, word_list("lint") - _LATCH), *list_mistakes(text),
                  *find_warnings(_ALWAYS.sub("always_comb", text), _LATCH)}  # it looks for latches there alone
     except DesignError as error:
         return [Message(str(error), severity="warning")]

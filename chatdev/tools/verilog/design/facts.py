@@ -9,6 +9,7 @@ from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
 from chatdev.tools.verilog.design.design import Design, Port, whole_part
 from chatdev.tools.verilog.design.elaborate import DesignError, as_number, elaborate
+from chatdev.tools.verilog.design.mistakes import Mistake, find_mistakes
 from chatdev.tools.verilog.design.records import Part
 
 
@@ -29,6 +30,12 @@ def read_design(text: str) -> DesignFacts:
     """The facts of the design `TopModule`; raises DesignError, also for a source that takes too much to be read."""
     design = Design.of(text)
     return DesignFacts(design.ports, design.widths)
+
+
+@isolate(DesignError, MissingProgram)
+def list_mistakes(text: str) -> list[Mistake]:
+    """Line and text of what is wrong with the design `TopModule`. Raises as `read_design` does."""
+    return find_mistakes(Design.of(text))
 
 
 @isolate(DesignError, MissingProgram)
