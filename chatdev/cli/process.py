@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from chatdev.process.process_tree import ProcessTree
 
 
+_IMPORTED = "imported"  # before the names of runs that were elsewhere
+
+
 @click.group("process")
 def command() -> None:
     """Develop software by proposed processes, and learn from those that worked (Think-on-Process)."""
@@ -190,7 +193,7 @@ def import_pool(file: Path, company: str, pool_name: str, ledger_url: str) -> in
     """Add the outcomes of an exported pool (FILE, or - for standard input) to a pool."""
     text = sys.stdin.read() if str(file) == "-" else read_text_file(file, "the exported pool")
     with opened_pool(load_process_company(company), ledger_url, pool_name) as pool:
-        click.echo(f"pool {pool.name}: {pool.load(text, str(file))} new outcomes")
+        click.echo(f"pool {pool.name}: {pool.load(text, str(file), _IMPORTED)} new outcomes")
     return 0
 
 

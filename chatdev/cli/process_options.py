@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 STARTER_POOL = "starter"
 _TASKS = re.compile(r"(?P<data>.+?)(?::(?P<limit>[1-9][0-9]*))?")
+_POOL = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 _EASY = re.compile(r"easy:(?P<name>[a-z0-9-]+)")
+
+class ShareRange(click.FloatRange):
+    """A number of a range; NaN is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
+
 
 company_option = click.option("--company", default="top", show_default=True, metavar="NAME_OR_PATH",
                               help="The company, whose chain has a `process` step with `phases`.")
@@ -34,7 +45,7 @@ _pool_options = (
     click.option("--ledger", "ledger_url", metavar="PATH_OR_URL", default=str(STUDIES / "ledger.sqlite"),
                  show_default=True, help="A SQLite file, or the address of a database, e.g. postgresql://host/name."),
 )
-least_option = click.option("--least", type=click.FloatRange(0, 1), default=0.3, show_default=True, metavar="SHARE",
+least_option = click.option("--least", type=ShareRange(0, 1), default=0.3, show_default=True, metavar="SHARE",
                             help="Successes from which an instance is worth learning from.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -70,6 +81,8 @@ def opened_pool(company: ProcessCompany, ledger_url: str, name: str) -> Iterator
     """The pool of that name, for writing; it is made when there is none. Raises ConfigError, MissingProgram."""
     if name == STARTER_POOL:
         raise ConfigError(f"the pool {name!r} belongs to the company and is only read; name one of yours: --pool NAME")
+    if not _POOL.fullmatch(name):
+        raise ConfigError(f"--pool {name!r}: a pool has a name of at most 100 letters, digits and `-_.`")
     try:
         from chatdev.process.pool import InstancePool
     except ImportError as error:

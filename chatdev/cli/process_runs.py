@@ -88,6 +88,8 @@ def develop(development: Development, text: str, per_task: int, process: str | N
     """Develop software, each by a process of its own, and count in the pool what became of it."""
     from chatdev.evaluation.development.stage_plans import plan_given, read_proposals
 
+    if process is not None and not process.strip():
+        raise ConfigError("--process is empty; name phases, as in `Coding → Manual`, or leave it out")
     if process and proposals:
         raise ConfigError("--process names one process and --from a file of them; give one of the two")
 
@@ -135,6 +137,8 @@ def sweep(development: Development, temperatures: Sequence[str], develops: bool,
     from chatdev.evaluation.development.summary import group_rows
 
     values = [_read_temperature(one) for one in temperatures]
+    if not values:
+        raise ConfigError("--temperature is empty; give numbers from 0 to 2, e.g. 0,0.6,1.2")
     rows = development.run_next("sweep", _proposals(development, text == "on", 1, develops=develops), values)
     groups = group_rows([{**row, "at": read_temperature(row)} for row in rows], "at")
     click.echo(sanitize(summary_table(dict(sorted(groups.items(), key=lambda pair: float(pair[0]))),

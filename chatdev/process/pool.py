@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import sqlalchemy as sql
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from chatdev.batch.database import open_database, transaction
 from chatdev.errors import ConfigError
@@ -37,10 +38,15 @@ _OUTCOMES = sql.Table(
     sql.Column("temperature", sql.Float), sql.Column("time", sql.String(40), nullable=False))
 
 
+NOT_DEVELOPED = "not developed"
+"""The `failure` of a proposal that could be run and was not: it is kept, and counts neither for nor against it."""
+
+
 @dataclass(frozen=True, slots=True)
 class InstanceOutcome:
     """What became of an instance once. `success`: its software passes the cases from its request; `starts`: it starts
-    at all (None: never tried); `failure`: the kind of hallucination, or how the run ended, where it is no success."""
+    at all (None: never tried); `temperature`: that of its proposal, None where nothing was proposed; `failure`: the
+    kind of hallucination, or how the run ended, where it is no success."""
 
     instance: Instance
     success: bool
@@ -53,11 +59,21 @@ class InstanceOutcome:
     run: str = ""
     time: str = ""
 
+    @property
+    def was_run(self) -> bool:
+        """Whether software was developed by it."""
+        return self.success or self.starts is not None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts in the pool: it was run, or could not be."""
+        return self.failure != NOT_DEVELOPED
+
 
 def count_outcomes(outcomes: Iterable[InstanceOutcome]) -> list[PoolEntry]:
     """The entries that a pool of these outcomes has, the most frequent first."""
     counts: dict[Instance, list[int]] = {}
-    for outcome in outcomes:
+    for outcome in (outcome for outcome in outcomes if outcome.counts):
         count = counts.setdefault(outcome.instance, [0, 0])
         count[0] += 1
         count[1] += outcome.success
@@ -91,7 +107,8 @@ class InstancePool:
         with self._transaction() as connection:
             for outcome in outcomes:
                 key = _key_of(outcome.instance)
-                self._count(connection, key, 1, int(outcome.success))
+                if outcome.counts:
+                    self._count(connection, key, 1, int(outcome.success))
                 row = {**asdict(outcome), "time": outcome.time or datetime.now(UTC).isoformat(timespec="seconds")}
                 connection.execute(sql.insert(_OUTCOMES).values(pool=self.name, **_fit(row), instance=key))
 
@@ -111,10 +128,15 @@ class InstancePool:
         """Everything as JSON, which `load` reads."""
         return export_outcomes(self.outcomes(), self.phases)
 
-    def load(self, text: str, where: str) -> int:
-        """Add the outcomes of an export; how many there were. `where` names it in errors. Raises ConfigError for what
-        is no export, or one of other phases; nothing is added then."""
-        outcomes = read_export(text, self.phases, where)
+    def load(self, text: str, where: str, origin: str = "") -> int:
+        """Add the outcomes of an export that are not there; how many there were. Their runs are called `origin RUN`, so
+        that runs here that have the same name are others. `where` names the export in errors. Raises ConfigError for
+        what is no export, or one of other phases; nothing is added then."""
+        known = set(self.outcomes())
+        read = read_export(text, self.phases, where)
+        if origin:
+            read = [replace(one, run=f"{origin} {one.run.removeprefix(f'{origin} ')}") for one in read]
+        outcomes = [one for one in read if one not in known]
         self.add(outcomes)
         return len(outcomes)
 
@@ -138,8 +160,10 @@ class InstancePool:
 
 def _key_of(instance: Instance) -> str:
     key = format_instance(instance)
-    if len(key) > _LONGEST or len(instance) > MOST_PHASES:
+    if len(instance) > MOST_PHASES:
         raise ConfigError(f"an instance of {len(instance)} phases is too long for a pool; the most is {MOST_PHASES}")
+    if len(key) > _LONGEST:
+        raise ConfigError(f"an instance of {len(key)} characters is too long for a pool; the most is {_LONGEST}")
     return key
 
 
@@ -201,13 +225,49 @@ def export_outcomes(outcomes: Iterable[InstanceOutcome], phases: Iterable[str]) 
                       indent=1)
 
 
+def _without_arrow(name: str) -> str:
+    if ARROW in name:
+        raise ValueError(f"a phase has no {ARROW.strip()!r} in its name")
+    return name
+
+
+class _ExportedOutcome(BaseModel):
+    """An outcome as an export has it."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+    instance: list[Annotated[str, Field(min_length=1), AfterValidator(_without_arrow)]]
+    success: bool
+    starts: bool | None = None
+    task: str = ""
+    area: str = ""
+    model: str = ""
+    temperature: float | None = None
+    failure: str = ""
+    run: str = ""
+    time: str = ""
+
+
+_EXPORTED = TypeAdapter(list[_ExportedOutcome])
+
+
 def read_export(text: str, phases: Sequence[str], where: str) -> list[InstanceOutcome]:
     """The outcomes of an exported pool; `where` names it in errors. Raises ConfigError for what is none, or one of
     other phases."""
     try:
         data = json.loads(text)
         _check_phases(data["phases"], phases, where)
-        return [InstanceOutcome(**{**one, "instance": tuple(map(str, one["instance"]))}) for one in data["outcomes"]]
+        rows = [InstanceOutcome(**{**dict(row), "instance": tuple(row.instance)})
+                for row in _EXPORTED.validate_python(data["outcomes"])]
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{where}: outcome {place}: {first['msg']}; write a pool with `chatdev process export`"
+                          ) from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(f"{where} is no exported pool ({type(error).__name__}: {str(error)[:120]}); write one with "
                           "`chatdev process export`") from None
+    for number, one in enumerate(rows):
+        if one.success and (strange := sorted(set(one.instance) - set(phases))):
+            raise ConfigError(f"{where}: outcome {number}.instance: a success of {strange[0]!r}, which is no phase")
+    return rows

@@ -14,7 +14,7 @@ from chatdev.process.process_company import PROPOSED, ProcessCompany
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
 
-_LONGEST_SHOWN = 2000  # characters of a proposal that was refused
+_LONGEST_SHOWN = 2000  # characters of a proposal that was refused; a part of a longer one would be another proposal
 
 
 @tool(reads=())
@@ -48,7 +48,8 @@ def check(context: ToolContext) -> Verdict:
     before = (context.values.get("proposal") or {}).get("refused", [])
     report = "; ".join(fault.describe() for fault in faults)
     kinds = sorted({fault.kind for fault in faults})
-    refused = {"instance": format_instance(instance)[:_LONGEST_SHOWN], "kinds": kinds, "report": report}
+    text = format_instance(instance)
+    refused = {"instance": text if len(text) <= _LONGEST_SHOWN else "", "kinds": kinds, "report": report}
     return Verdict(not faults, report or format_instance(instance), float(not faults),
                    {"instance": list(instance), "refused": [*before, refused] if faults else before})
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.process.pool import NOT_DEVELOPED
 from tests.support.chat_server import ChatServer
 from tests.support.department import SHORT, TAUGHT, TESTED, WRONG, Department
 
@@ -45,7 +46,7 @@ def test_a_cycle_grows_the_pool_mines_it_and_teaches_it_back(department: Departm
     assert len(outcomes) == 3 * 5 + 2 * 2 + 1  # the proposal that could not be run is one, too
     assert [one.failure for one in outcomes if one.starts is None] == ["unknown phase"]
     assert {one.instance for one in outcomes if one.success} == {tuple(TESTED.split(" → "))}
-    assert all(one.temperature == 0.6 and one.area == "Words" for one in outcomes)
+    assert all(one.temperature == (None if "replay" in one.run else 0.6) and one.area == "Words" for one in outcomes)
     assert re.search(r"round 1 +6 +0.83 +2 .* 5  0.20", said)
     assert re.search(r"round 3 +5 +1.00 +1 .* 5  1.00", said)
 
@@ -103,10 +104,51 @@ def test_proposals_are_generated_first_and_developed_later(department: Departmen
     said = department.done("generate", "--output", str(file), "--at-once", "1")
     assert said.count(SHORT) == 4
     assert [line["process"] for line in json.loads(file.read_text())] == [SHORT] * 4
-    assert [one.failure for one in department.outcomes] == ["unknown phase"] * 3
+    failures = [one.failure for one in department.outcomes]
+    assert [one for one in failures if one != NOT_DEVELOPED] == ["unknown phase"] * 3
+    assert failures.count(NOT_DEVELOPED) == 4
+    assert "0 of 1 instances" in department.command("filter", "--all").output
     department.done("develop", "--from", str(file))
     assert sum(one.success for one in department.outcomes) == 4
     assert "holds no proposals" in department.run("develop", "--from", str(tmp_path / "data/greetings.yaml")).output
+
+
+def test_a_proposal_that_is_too_long_is_refused_and_never_replayed(department: Department) -> None:
+    """Its beginning could be run, and nobody proposed that."""
+    answers = iter(["DemandAnalysis → LanguageChoose → Coding" + " → Manual" * 60])
+    department.limit = ":1"
+    department.propose = lambda _: next(answers, TESTED)
+    department.done("cycle", "--rounds", "2", "--replays", "1", "--at-once", "1")
+    refused = [one for one in department.outcomes if not one.was_run]
+    assert [(one.instance, one.failure) for one in refused] == [((), "too long")]
+    assert {one.instance for one in department.outcomes if one.was_run} == {tuple(TESTED.split(" → "))}
+
+
+def test_outcomes_of_elsewhere_do_not_stand_for_those_of_here(department: Department) -> None:
+    department.limit = ":2"
+    department.done("develop", "--process", SHORT)
+    file = department.folder / "pool.json"
+    file.write_text(department.command("export").output)
+    for count in (2, 0):
+        assert f"pool more: {count} new outcomes" in department.command("import", str(file), "--pool", "more").output
+    department.done("develop", "--process", SHORT, "--pool", "more")
+    assert re.search(r"^4 +4 +1.00", department.command("filter", "--pool", "more").output, re.M)
+
+
+@pytest.mark.parametrize(("arguments", "why"), [
+    (("sweep", "--temperature", ""), "--temperature is empty"), (("develop", "--process", " "), "--process is empty")])
+def test_empty_options_are_refused(department: Department, arguments: tuple[str, ...], why: str) -> None:
+    refused = department.run(*arguments)
+    assert (refused.exit_code, why in refused.output) == (2, True)
+    assert department.server.requests == []
+
+
+@pytest.mark.parametrize("name", ["", "../evil", "a/b", "x" * 101])
+def test_a_pool_has_a_plain_name(department: Department, name: str) -> None:
+    file = department.folder / "pool.json"
+    file.write_text("{}")
+    refused = department.command("import", str(file), "--pool", name)
+    assert (refused.exit_code, "a pool has a name of at most 100" in refused.output) == (2, True)
 
 
 def test_a_given_process_is_developed_replayed_and_enhanced(department: Department) -> None:

@@ -48,7 +48,7 @@ def write_page(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], lea
     failures = _count_failures(outcomes)
     return environment.get_template("process_page.j2").render(
         company=company.config.company, outcomes=len(outcomes), least=least, most=MOST, good=good,
-        rate=fmean(one.success for one in outcomes) if outcomes else 0.0,
+        rate=_mean(one.success for one in outcomes if one.counts),
         entries=[_entry_row(entry, default, failures) for entry in entries],
         stages=[_stage_row(name, found, default) for name, found in _by_stage(outcomes).items()],
         temperatures=process_plots.draw_temperatures(outcomes, default),
@@ -57,6 +57,11 @@ def write_page(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], lea
         models=[*_model("All instances that could be run", legal, default, with_text=False),
                 *_model("Those to learn from", choose_best(entries, least), default, with_text=True)],
         groups=list(groups), areas=_area_rows(outcomes, groups), compared=len(groups) > 1)
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = list(values)
+    return fmean(known) if known else 0.0
 
 
 def _entry_row(entry: PoolEntry, default: Instance, failures: Mapping[Instance, Counter[str]]) -> dict[str, Any]:
@@ -84,8 +89,9 @@ def _by_stage(outcomes: Iterable[InstanceOutcome]) -> dict[str, list[InstanceOut
 
 
 def _stage_row(name: str, outcomes: Sequence[InstanceOutcome], default: Instance) -> dict[str, Any]:
-    run = [one for one in outcomes if one.starts is not None]
-    return {"name": name, "count": len(outcomes), "refused": len(outcomes) - len(run),
+    run = [one for one in outcomes if one.was_run]
+    return {"name": name, "count": len(outcomes),
+            "refused": sum(one.counts and not one.was_run for one in outcomes),
             "success": format_interval(estimate([float(one.success) for one in run]), 2),
             "starts": format_interval(estimate([float(bool(one.starts)) for one in run]), 2),
             "diversity": f"{fmean(measure_diversity(one.instance, default).mean for one in outcomes):.2f}"}
@@ -105,7 +111,7 @@ def _model(title: str, entries: Sequence[PoolEntry], default: Instance, *, with_
 
 def _group_by_text(outcomes: Iterable[InstanceOutcome]) -> dict[str, list[InstanceOutcome]]:
     """What was developed with the text of a model and without, where that was compared; else all together."""
-    run = [one for one in outcomes if one.starts is not None]
+    run = [one for one in outcomes if one.was_run]
     compared: dict[str, list[InstanceOutcome]] = {}
     for one in run:
         _, said, group = one.run.partition("/")[0].partition(": ")

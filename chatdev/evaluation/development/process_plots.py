@@ -40,9 +40,11 @@ def draw_temperatures(outcomes: Sequence[InstanceOutcome], default: Instance) ->
 
 def _at_temperature(outcomes: Sequence[InstanceOutcome], default: Instance) -> Iterator[tuple[str, float]]:
     """What is drawn of one temperature, by its line; there is no success where nothing could be run."""
-    run = [one for one in outcomes if one.starts is not None]
-    yield "can be run", len(run) / len(outcomes)
-    yield "diversity", fmean(measure_diversity(one.instance, default).mean for one in outcomes)
+    run = [one for one in outcomes if one.was_run]
+    legal = [one for one in outcomes if one.was_run or not one.counts]
+    yield "can be run", len(legal) / len(outcomes)
+    if legal:
+        yield "diversity", fmean(measure_diversity(one.instance, default).mean for one in legal)
     if run:
         yield "success", fmean(one.success for one in run)
 

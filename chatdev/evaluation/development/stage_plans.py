@@ -49,13 +49,14 @@ def plan_replay(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], ta
     """So many instances of the pool, each for the task that it was last run for (where that is not among `tasks`: for
     one drawn by `seed`). Those that could not be run are left out: to run them again would tell nothing. Raises
     ConfigError where none is left."""
-    entries = [entry for entry in count_outcomes(outcomes) if not company.check(entry.instance)]
+    last = latest_tasks(outcomes)
+    entries = [entry for entry in count_outcomes(outcomes)
+               if entry.instance in last and not company.check(entry.instance)]
     if not entries:
         raise ConfigError("the pool has no instance that can be run, so there is nothing to replay; begin with "
                           "`chatdev process develop`")
     chance, known = Random(seed), {task.id: task for task in tasks}
     chosen = plan_replays(strategy, entries, count, chance)
-    last = latest_tasks(outcomes)
     replayed = [known.get(last[instance]) or chance.choice(list(tasks)) for instance in chosen]
     return plan_tasks(replayed, [{"process": format_instance(instance)} for instance in chosen])
 

@@ -15,7 +15,7 @@ from chatdev.evaluation.study import DataSet
 from chatdev.evaluation.variants import MODEL_SIGN, Variant
 from chatdev.plain_values import load_json
 from chatdev.process.instances import MOST_PHASES
-from chatdev.process.pool import InstanceOutcome, InstancePool
+from chatdev.process.pool import NOT_DEVELOPED, InstanceOutcome, InstancePool
 from chatdev.workspace.file_tree import explain_os_errors, write_file
 
 _NAME = re.compile(r"[a-z]+(-[a-z0-9]+)*")
@@ -98,16 +98,19 @@ def count_rows(pool: InstancePool, stage: str, rows: Iterable[Mapping[str, Any]]
 
 
 def read_outcomes(stage: str, row: Mapping[str, Any], temperature: float | None) -> Iterator[InstanceOutcome]:
-    """What a row says: a failure for each proposal that could not be run, and how its development ended."""
+    """What a row says: a failure for each proposal that could not be run, and how its development ended, if it had any.
+    """
     group = f": {row['group']}" if row["group"] else ""
     run = f"{stage}{group}/{row['folder']}"
     given: dict[str, Any] = {"task": row["base_task"], "area": row["area"], "model": row["model"],
-                             "temperature": read_temperature(row, temperature)}
+                             "temperature": read_temperature(row, temperature) if row["proposed"] else None}
     for number, refused in enumerate(row["refused"], 1):
-        instance = tuple(refused["instance"].split(" → "))[:MOST_PHASES] if refused["instance"] else ()
-        yield InstanceOutcome(instance, False, None, failure=", ".join(refused["kinds"]),
-                              run=f"{run}{_REFUSED}{number}", **given)
-    if "executability" in row and row["instance"]:
+        instance = tuple(refused["instance"].split(" → ")) if refused["instance"] else ()
+        yield InstanceOutcome(instance if len(instance) <= MOST_PHASES else (), False, None,  # a part may be fine
+                              failure=", ".join(refused["kinds"]), run=f"{run}{_REFUSED}{number}", **given)
+    if "executability" not in row and row["fits"]:
+        yield InstanceOutcome(tuple(row["instance"]), False, None, failure=NOT_DEVELOPED, run=run, **given)
+    elif "executability" in row and row["instance"]:
         success = bool(row["succeeded"])
         yield InstanceOutcome(tuple(row["instance"]), success, bool(row["executability"]), run=run,
                               failure="" if success else row["status"], **given)
@@ -129,4 +132,4 @@ def name_temperature(variant: Variant, temperature: float | None) -> Variant:
 
 def latest_tasks(outcomes: Sequence[InstanceOutcome]) -> Mapping[tuple[str, ...], str]:
     """For each instance the task that it was last run for."""
-    return {outcome.instance: outcome.task for outcome in outcomes if _REFUSED not in outcome.run}
+    return {outcome.instance: outcome.task for outcome in outcomes if outcome.was_run}

@@ -37,7 +37,7 @@ class Summary:
 def summarise(rows: Rows, default: Instance) -> Summary:
     """The summary of these runs; `default` is the default instance."""
     refused, legal = _divide_proposals(rows)
-    developed = [row for row in rows if "executability" in row]
+    developed = [row for row in rows if "executability" in row and row["instance"]]
     success, starts, solved = (_estimate(developed, name) for name in ("succeeded", "executability", "solved"))
     return Summary(
         proposals=len(refused) + len(legal), legal=_mean([0] * len(refused) + [1] * len(legal)),
