@@ -105,7 +105,7 @@ def test_a_wrong_outcome_is_named_and_nothing_is_added(tmp_path: Path, outcome: 
     with pytest.raises(ConfigError) as told:
         pool.load(text, "pool.json")
     assert why in str(told.value)
-    assert pool.entries() == pool.outcomes() == []
+    assert (pool.entries(), pool.outcomes()) == ([], [])
 
 
 def test_a_pool_of_other_phases_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from chatdev.evaluation.variants import MODEL_SIGN, Variant
 from chatdev.plain_values import load_json
 from chatdev.process.instances import MOST_PHASES
 from chatdev.process.pool import NOT_DEVELOPED, InstanceOutcome, InstancePool
+from chatdev.process.process_tree import Instance
 from chatdev.workspace.file_tree import explain_os_errors, write_file
 
 _NAME = re.compile(r"[a-z]+(-[a-z0-9]+)*")
@@ -105,8 +106,7 @@ def read_outcomes(stage: str, row: Mapping[str, Any], temperature: float | None)
     given: dict[str, Any] = {"task": row["base_task"], "area": row["area"], "model": row["model"],
                              "temperature": read_temperature(row, temperature) if row["proposed"] else None}
     for number, refused in enumerate(row["refused"], 1):
-        instance = tuple(refused["instance"].split(" → ")) if refused["instance"] else ()
-        yield InstanceOutcome(instance if len(instance) <= MOST_PHASES else (), False, None,  # a part may be fine
+        yield InstanceOutcome(_refused_instance(refused["instance"]), False, None,
                               failure=", ".join(refused["kinds"]), run=f"{run}{_REFUSED}{number}", **given)
     if "executability" not in row and row["fits"]:
         yield InstanceOutcome(tuple(row["instance"]), False, None, failure=NOT_DEVELOPED, run=run, **given)
@@ -114,6 +114,12 @@ def read_outcomes(stage: str, row: Mapping[str, Any], temperature: float | None)
         success = bool(row["succeeded"])
         yield InstanceOutcome(tuple(row["instance"]), success, bool(row["executability"]), run=run,
                               failure="" if success else row["status"], **given)
+
+
+def _refused_instance(text: str) -> Instance:
+    """What was refused; nothing for what is too long, of which a part may be fine."""
+    instance = tuple(text.split(" → ")) if text else ()
+    return instance if len(instance) <= MOST_PHASES else ()
 
 
 def read_temperature(row: Mapping[str, Any], otherwise: float | None = None) -> float | None:
