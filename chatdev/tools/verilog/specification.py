@@ -6,7 +6,9 @@ Ports are looked for before anything is paid for, and those of a module are comp
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Literal
 
 from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext
@@ -16,15 +18,12 @@ from chatdev.tools.verilog.design.design import Port
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.messages import Message
+from chatdev.tools.verilog.port_list import UNKNOWN, ListedPort, read_ports
 
-_NAMED = (r"`?(?P<direction>input|output|inout)\b`?[ \t:|]*+(?:(?:wire|reg|logic|signed|var)[ \t]++)*"
-          r"(?P<range>\[[^\]\n]{0,200}+\])?[ \t]*+`?(?P<name>[A-Za-z_]\w*+)`?"
-          r"(?:[ \t]*+(?:\([ \t]*+(?P<bits>\d{1,9})[ \t]*+(?:-[ \t]*+)?bits?\)|(?P<after>\[[^\]\n]{0,200}+\])))?")
-_LISTED = re.compile(rf"^[ \t]*(?:[-*•|]|\d+[.)]|(?=`?(?:in|out|inout)put`?:))[ \t]*{_NAMED}",
-                     re.MULTILINE | re.IGNORECASE)
-"""A line such as ` - output word (6 bits)`; prose may begin with the same words, but not with a bullet before them."""
-_IN_HEAD = re.compile(rf"(?:^|[(,])[ \t]*{_NAMED}", re.MULTILINE)
-_HEAD = re.compile(r"\bmodule\s++\w++\s*+[#(][^;]*+;")
+_SPEAKS_OF_PORTS = re.compile(r"\b(?:in|out)puts?\b|\bports?\b|\bmodule\b", re.IGNORECASE)
+_NESTED = r"\((?:[^();]|\((?:[^();]|\([^();]*+\))*+\))*+\)"
+_INSTANCE = re.compile(rf"\b{TOP}\s*+(?:#\s*+{_NESTED}\s*+)?\w++\s*+\((?P<connections>[^;]*+);")
+_CONNECTED = re.compile(r"\.\s*([A-Za-z_]\w*)\s*\(")
 _WORDS = re.compile(r"""
     '[sS]?(?:[bB][01xXzZ?_]+|[oO][0-7xXzZ?_]+|[dD][\dxXzZ?_]+|[hH][\da-fA-FxXzZ?_]+)(?![\w'])  # a number: 4'b01xx
     | \\(?P<escaped>\S+)                                                 # \bus+index, up to the next blank
@@ -39,35 +38,32 @@ _DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
 
 
 @tool()
-def ports(context: ToolContext) -> list[dict[str, str]]:
-    """The ports of `TopModule` that the specification lists: direction, name and width as it is written there.
+def ports(context: ToolContext) -> list[dict[str, Any]]:
+    """The ports of `TopModule` that the specification lists: `direction`, `name`, `width` as it is written there, and
+    whether that is `certain`; where it lists none, the names that the test bench connects.
 
-    Raises ToolError when it lists none: nobody could write the module, and no bench could be connected to it.
+    Raises ToolError when there are none and the specification speaks of none: nobody could write the module, and no
+    bench could be connected to it.
     """
-    found = listed_ports(str(context.inputs.get("task") or ""))
-    if not found:
+    specification = str(context.inputs.get("task") or "")
+    found = listed_ports(specification) or [
+        {"direction": "", "name": name, "width": UNKNOWN, "certain": False}
+        for name in connected_ports(str(context.inputs.get("bench") or ""))]
+    if not found and not _SPEAKS_OF_PORTS.search(specification):
         raise ToolError(f"the specification lists no ports of {TOP}; give its ports one a line, such as "
                         "` - input clk` and ` - output q (8 bits)`, or the head of the module")
     return found
 
 
-def listed_ports(text: str) -> list[dict[str, str]]:
-    """Direction, name and width of each port in a specification: of its list, or else of the modules that it shows."""
-    heads = _HEAD.finditer(text, 0, text.rfind(";") + 1)  # no head goes on behind it
-    return itemised_ports(text) or [_port(port) for head in heads for port in _IN_HEAD.finditer(head[0])]
+def listed_ports(text: str) -> list[dict[str, Any]]:
+    """Direction, name, width and certainty of each port in a specification."""
+    return [asdict(port) for port in read_ports(text)]
 
 
-def itemised_ports(text: str) -> list[dict[str, str]]:
-    """The same, of its list alone."""
-    return [_port(port) for port in _LISTED.finditer(text)]
-
-
-def _port(found: re.Match[str]) -> dict[str, str]:
-    return {"direction": found["direction"].lower(), "name": found["name"], "width": _width(found)}
-
-
-def _width(port: re.Match[str]) -> str:
-    return port["range"] or port["after"] or (f"[{int(port['bits']) - 1}:0]" if port["bits"] else "")
+def connected_ports(bench: str) -> list[str]:
+    """The names of the ports that a bench connects to `TopModule`; none where it connects by position."""
+    instance = _INSTANCE.search(bench)
+    return list(dict.fromkeys(_CONNECTED.findall(instance["connections"]))) if instance else []
 
 
 def identifiers(text: str) -> set[str]:
@@ -100,33 +96,45 @@ def _first_name(text: str) -> str:
 
 
 def port_differences(text: str, specification: str) -> list[Message]:
-    """What differs between the ports of a module and those that its specification lists: missing and unknown ports and
-    other widths are errors. A direction is a warning, because specifications get these wrong, too. Nothing where the
-    specification has no list of ports (a module that it shows may be meant otherwise), or pyslang cannot read the
-    source."""
-    wanted = itemised_ports(specification)
+    """What differs between the ports of a module and those that its specification lists for certain: missing and
+    unknown ports and other widths are errors. A direction is a warning, because specifications get these wrong, too,
+    and so is all that is not certain. Nothing where the specification has no list of ports (a module that it shows may
+    be meant otherwise), or pyslang cannot read the source."""
+    wanted = read_ports(specification)
     try:
-        found = {port.name: port for port in read_design(text).ports} if wanted else {}
+        found = {port.name: port for port in read_design(text).ports}
     except DesignError:
         return []
-    if not found:
+    if not found or not any(port.certain for port in wanted):
         return []
-    names = {port["name"] for port in wanted}
-    return [message for port in wanted for message in _compare_port(port, found.get(port["name"]))] + [
-        Message(f"the specification lists no port `{name}`") for name in found if name not in names]
+    return [*(message for port in wanted for message in _compare_port(port, found.get(port.name))),
+            *_unlisted_ports(wanted, found)]
 
 
-def _compare_port(wanted: Mapping[str, str], port: Port | None) -> list[Message]:
-    direction, width, name = wanted["direction"], wanted["width"], wanted["name"]
-    declared = f"{direction} {width} {name}".replace("  ", " ")
+def _unlisted_ports(wanted: Sequence[ListedPort], found: Iterable[str]) -> Iterator[Message]:
+    names, severity = {port.name for port in wanted}, _severity(all(port.certain for port in wanted))
+    for name in found:
+        if name not in names:
+            yield Message(f"the specification lists no port `{name}`", severity=severity)
+
+
+def _compare_port(wanted: ListedPort, port: Port | None) -> list[Message]:
+    severity, bits, messages = _severity(wanted.certain), _bit_count(wanted.width), []
+    width = "" if wanted.width == UNKNOWN else wanted.width
+    declared = " ".join(filter(None, (wanted.direction, width, wanted.name)))
     if port is None:
-        return [Message(f"the port `{name}` is missing; the specification lists `{declared}`")]
-    bits, messages = _bit_count(width), []
+        return [Message(f"the port `{wanted.name}` is missing; the specification lists `{declared}`",
+                        severity=severity)]
     if bits is not None and bits != port.width:
-        messages.append(Message(f"the port `{name}` has {port.width} bit(s), and not {bits}; write `{declared}`"))
-    if _DIRECTIONS[port.direction] != direction:
-        messages.append(Message(f"the specification lists `{name}` as {direction}", severity="warning"))
+        messages.append(Message(f"the port `{wanted.name}` has {port.width} bit(s), and not {bits}; write `{declared}`",
+                                severity=severity))
+    if _DIRECTIONS[port.direction] != wanted.direction:
+        messages.append(Message(f"the specification lists `{wanted.name}` as {wanted.direction}", severity="warning"))
     return messages
+
+
+def _severity(is_certain: bool) -> Literal["error", "warning"]:
+    return "error" if is_certain else "warning"
 
 
 def _bit_count(width: str) -> int | None:

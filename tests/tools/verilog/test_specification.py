@@ -26,8 +26,8 @@ SPECIFICATION = " - input  clk\n - input  d   ( 8 bits)\n - output q   [7:0]\n -
 RIGHT = "module TopModule(input clk, input [7:0] d, output reg [7:0] q, output [3:0] w);\nendmodule"
 
 
-def ports_of(task: str | None) -> list[tuple[str, str, str]]:
-    context = ToolContext({}, {}, {"task": task}, Unconfined(), Path(), Path())
+def ports_of(task: str | None, bench: str = "") -> list[tuple[str, str, str]]:
+    context = ToolContext({}, {}, {"task": task, "bench": bench}, Unconfined(), Path(), Path())
     return [(port["direction"], port["name"], port["width"]) for port in ports.call(context, {})]
 
 
@@ -44,11 +44,16 @@ def test_ports_are_read_as_people_list_them(text: str, expected: list[tuple[str,
     assert ports_of(text) == expected
 
 
-@pytest.mark.parametrize("text", ["Write a counter.", "", None, "It has an input and an output.",
-                                  "the output of the counter"])
+@pytest.mark.parametrize("text", ["Write a counter.", "", None])
 def test_a_specification_without_ports_is_refused(text: str | None) -> None:
     with pytest.raises(ToolError, match="lists no ports of TopModule; give its ports one a line"):
         ports_of(text)
+
+
+def test_where_none_is_listed_the_bench_names_them() -> None:
+    bench = "module tb; TopModule #(.N(4), .M(f(2))) dut (.clk(clk), .d ({a, b}), .\\q (q)); endmodule"
+    assert ports_of("Write a counter.", bench) == [("", "clk", "?"), ("", "d", "?")]
+    assert ports_of("It has an input and an output.") == []
 
 
 def test_verilogeval_specifications_list_the_ports_of_their_references() -> None:

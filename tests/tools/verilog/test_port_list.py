@@ -1,0 +1,71 @@
+"""Ports are read from the layouts in which people list them, and prose is not taken for certain."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatdev.tools.verilog.port_list import UNKNOWN, ListedPort, read_ports
+
+LAYOUTS = {
+    "bullets": " - input  clk\n - input d (8 bits)\n - output q [7:0]\n\nThe module delays d.\n",
+    "numbers": "1. input clk\n2. input [7:0] d\n3. output [7:0] q\n",
+    "quotes": "* `input` `clk`\n* `input` `d` [7:0]\n* `output` `q` [7:0]\n",
+    "sections": "Module name:\n    delay\n\nInput ports:\n    clk: Clock.\n    d[7:0]: 8-bit data.\n"
+                "Output ports:\n    q[7:0]: The data, late.\n\nImplementation:\nProcessing: wait.\nGeneration: none.\n",
+    "sections with bullets": "Inputs:\n- clk: a\n- d (8 bits): b\n\nOutputs:\n- q (8-bit): c\n\n"
+                             "Notes:\n- x\n",
+    "sections in bold": "**Inputs:**\n- `clk` – the clock\n- `d[7:0]` – data\n\n**Outputs:**\n- `q[7:0]` – late\n",
+    "sections with bits in words": "Input ports:\n  clk: clock\n  d: an 8-bit value\n"
+                                   "Output ports:\n  q: late, 8 bits wide\n",
+    "lines": "Inputs: clk, d[7:0]\nOutputs: q[7:0]\n\nIt delays.\n",
+    "lines with and": "Input ports: `clk` and `d` (8 bits)\nOutput port: `q` (8 bits).\n",
+    "a table": "| Signal | Direction | Width | Description |\n|---|:-:|---|---|\n| `clk` | Input | 1 | clock |\n"
+               "| d | in | 8 | data |\n| q | Output | [7:0] | late |\n",
+    "a table without widths": "| Port | Dir | Notes |\n|--|--|--|\n| clk | input | – |\n| d[7:0] | input | – |\n"
+                              "| q[7:0] | output | – |\n",
+    "directions behind": "- clk (input, 1 bit): the clock\n- `d` (input, 8 bits): data\n- q (output, 8-bit): late\n",
+    "directions behind colons": "- **clk**: input, clock\n- **d**: input [7:0], data\n- **q**: output [7:0]\n",
+    "directions like VHDL": "clk : in\nd : in (8 bits)\nq : out (8 bits)\n",
+    "a head": "```verilog\nmodule TopModule (\n  input clk,\n  input wire [7:0] d,\n  output reg [7:0] q\n);\n```\n",
+    "declarations": "The ports are\n\n    input        clk;\n    input  [7:0] d,\n    output [7:0] q   // late\n",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("around", ["", "Design a module that delays its data.\n\n"])
+def test_every_layout_is_read(layout: str, around: str) -> None:
+    found = [(port.direction, port.name, port.width) for port in read_ports(around + LAYOUTS[layout] + around)]
+    assert found == [("input", "clk", ""), ("input", "d", "[7:0]"), ("output", "q", "[7:0]")]
+    assert all(port.certain for port in read_ports(LAYOUTS[layout])) is (layout != "a head")
+
+
+@pytest.mark.parametrize("text", [
+    "- Input interface: takes data from the bus.\n- Output stage: drives the pads.\n",
+    "- Processing: the data is shifted.\n- Generation: of parity.\nInput data is latched. Output: when it is stable.\n",
+    "It has an input and an output. The input is fast.\n",
+    "- input is latched at the edge\n- output follows a cycle later\n",
+    "Inputs: none of them is registered, as said above\nOutputs: the usual ones\n",
+    "| Step | What |\n|---|---|\n| 1 | input |\n",
+])
+def test_prose_lists_no_port_for_certain(text: str) -> None:
+    assert not any(port.certain for port in read_ports(text))
+
+
+def test_a_width_that_is_no_number_is_not_known() -> None:
+    assert read_ports("- input wdata (WIDTH bits)\n- output q [N-1:0]\n") == [
+        ListedPort("input", "wdata", UNKNOWN), ListedPort("output", "q", "[N-1:0]")]
+    assert read_ports("Input ports:\n  bus: the data bus\n") == [ListedPort("input", "bus", UNKNOWN)]
+
+
+@given(st.text(alphabet="-*|:([ \t\n`_,ab1inputo.", max_size=60))
+def test_anything_can_be_read(text: str) -> None:
+    assert all(port.name for port in read_ports(text))
+
+
+@pytest.mark.parametrize("text", [
+    " " * 50_000, "- input a" + " " * 50_000 + "!", "|" * 50_000, "Inputs: " + "a, " * 20_000,
+    "Input ports:\n" + " a: b\n" * 20_000, "module a(" * 5000])
+def test_long_text_is_read_in_time(text: str) -> None:
+    read_ports(text)
