@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Annotated, Any
 
@@ -28,13 +28,14 @@ from chatdev.tools.verilog.messages import render_report
 from chatdev.tools.verilog.simulation import SimulationResult, simulate_answer
 from chatdev.tools.verilog.tracing.findings import TraceFindings, find_causes
 from chatdev.tools.verilog.tracing.history import History
-from chatdev.tools.verilog.tracing.levels import Watch
+from chatdev.tools.verilog.tracing.levels import SignalReport, Watch
 from chatdev.tools.verilog.waveform.picture import draw_diagram
 from chatdev.tools.verilog.waveform.table import render_table
 from chatdev.tools.verilog.waveform.waves import Waves
 from chatdev.workspace.file_tree import write_file
 
 _DEEPEST = 12  # levels
+_LONGEST = 6000  # characters of a report, as far as its first level allows
 _COLUMNS, _ROWS = 14, 16  # of the table
 _BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
 _MOST_DRAWN = 12  # inputs, and outputs
@@ -134,14 +135,38 @@ def _trace_back(answer: Answer, waveform: _Waveform, levels: int, plain: Verdict
     except DesignError as error:
         problem = str(error)
     focus = _focus(trace, waveform)
-    text = render_report(
-        "trace", report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
-        source=answer.text.splitlines(), levels=trace.levels if trace else [],
-        deeper=bool(trace and trace.goes_on), deepest=_DEEPEST, asked=levels, misfits=trace.misfits if trace else [],
-        table=_table(trace, focus, waveform))
+    text = _fitting_report(
+        trace.levels if trace else (), report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path,
+        problem=problem, source=answer.text.split("\n"), deeper=bool(trace and trace.goes_on), deepest=_DEEPEST,
+        asked=levels, misfits=trace.misfits if trace else [], table=_table(trace, focus, waveform))
     evidence = {**plain.evidence, "lines": list(trace.lines) if trace else [], "output": focus.output,
                 "time": focus.time}
     return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)
+
+
+def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict[str, Any]]]:
+    """The levels as data of the report: of the lines of each cause those that are `fresh`, and those that were `shown`
+    before."""
+    known: set[int] = set()
+
+    def divide(lines: Sequence[int]) -> dict[str, list[int]]:
+        divided = {"fresh": [line for line in lines if line not in known],
+                   "shown": [line for line in lines if line in known]}
+        known.update(lines)
+        return divided
+
+    return [[{**asdict(signal), "causes": [{**asdict(cause), "lines": divide(cause.lines)} for cause in signal.causes],
+              "wait_lines": divide(signal.wait_lines)} for signal in level] for level in levels]
+
+
+def _fitting_report(levels: Sequence[Sequence[SignalReport]], **facts: Any) -> str:
+    """The report with as many levels as fit, the first one at least."""
+    told = _with_lines_once(levels)
+    for count in range(len(levels), 0, -1):
+        text = render_report("trace", levels=told[:count], left_out=len(levels) - count, **facts)
+        if len(text) <= _LONGEST or count == 1:
+            return text
+    return render_report("trace", levels=(), left_out=0, **facts)
 
 
 def _first_wrong_bits(waveform: _Waveform, design: DesignFacts) -> tuple[Watch, ...]:

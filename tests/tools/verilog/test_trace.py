@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tracemalloc
 
 import pytest
@@ -57,6 +58,22 @@ def test_no_more_levels_are_offered_than_may_be_asked_for(desk: Desk) -> None:
     deepest = desk.use("trace", deep, outputs=["w"], levels=12).report
     assert "levels=" not in deepest
     assert "Nothing lies further back" not in deepest
+
+
+def test_a_report_shows_each_line_once_and_has_an_end(desk: Desk) -> None:
+    counter = WRONG.replace("assign w = a | b;", """reg [1:0] n = 0;
+  always @(posedge clk) if (n != 3)
+    n <= n + 1;
+  assign w = n[1] | b;""")
+    report = desk.use("trace", counter, outputs=["w"], levels=12).report
+    numbers = re.findall(r"^ +(\d+) \| ", report, re.MULTILINE)
+    assert len(numbers) == len(set(numbers)) > 3
+    assert re.search(r"^  \(and lines? [\d, ]+, shown above\)$", report, re.MULTILINE)
+    wires = "".join(f"  logic w{n}; always_comb w{n} = w{n + 1}; // {'long ' * 150}\n" for n in reversed(range(20)))
+    deep = WRONG.replace("assign w = a | b;", f"wire w20;\n{wires}  assign w20 = a | b, w = w0;")
+    report = desk.use("trace", deep, outputs=["w"], levels=12).report
+    assert len(report) <= 6000
+    assert re.search(r"\d further levels are left out, as this report has an end", report)
 
 
 def test_an_input_that_changes_with_the_clock_is_told(desk: Desk) -> None:
