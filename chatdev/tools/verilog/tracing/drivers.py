@@ -180,7 +180,7 @@ class _Drivers:
     def _add_step(self, process: Process, executed: ExecutedAssignment, sample: SignalSample) -> None:
         assignment = executed.assignment
         self._level.steps.append(Step(self._watch, assignment, sample.until, executed.certain, sample.late))
-        edge, changed = _after_edge(process, sample), executed.earlier | sample.late
+        edge, changed = _after_edge(process, sample), executed.earlier | _seen_anew(process, sample)
         for part in executed.reads:
             self._lead(assignment, [part], edge if part.signal in changed else sample.until)
         self._lead(assignment, [one.part for one in process.triggers], edge)
@@ -191,8 +191,8 @@ class _Drivers:
         conditions = dict.fromkeys(condition for one in skipped for condition in one.conditions)
         if conditions:
             self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until, sample.late))
-            edge = _after_edge(process, sample)
-            self._after += [Watch(part, edge if part.signal in sample.late else sample.until)
+            edge, changed = _after_edge(process, sample), _seen_anew(process, sample)
+            self._after += [Watch(part, edge if part.signal in changed else sample.until)
                             for part in unique(part for one in skipped for part in one.reads)]
             self._watch_triggers(process, edge)
         for inner in itertools.chain.from_iterable(one.inner for one in skipped):
@@ -204,7 +204,12 @@ class _Drivers:
 
 def _after_edge(process: Process, sample: SignalSample) -> int:
     """When what a run wrote at once is seen."""
-    return sample.until + 1 if process.is_clocked else sample.until
+    return sample.until + 1 if process.triggers else sample.until
+
+
+def _seen_anew(process: Process, sample: SignalSample) -> frozenset[str]:
+    """The signals of which a run saw what they became at its very time: those for which it runs, and `late` ones."""
+    return sample.late | {trigger.part.signal for trigger in process.triggers if trigger.edge == "change"}
 
 
 def _builds_on_itself(executed: ExecutedAssignment, signal: str) -> bool:
