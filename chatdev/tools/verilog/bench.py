@@ -126,8 +126,9 @@ class BenchReport:
 
 @dataclass(frozen=True, slots=True)
 class WrongOutput:
-    """An output's first mismatch. `time` is in units of the bench, `sampled` the same in those of the waveform; `parts`
-    are the wrong bits there, of the outputs that are wrong first, as far as the waveform holds both sides."""
+    """An output's first mismatch. `time` is in units of the bench; the bench saw what held just before `sampled`, in
+    units of the waveform; `parts` are the wrong bits there, of the outputs that are wrong first, as far as the waveform
+    holds both sides."""
 
     output: str
     count: int
@@ -143,7 +144,7 @@ def wrong_outputs(report: BenchReport, waves: Waves, bench: str) -> tuple[WrongO
              for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
     found.sort(key=lambda wrong: wrong.time)
     first = [wrong for wrong in found if wrong.time == found[0].time]
-    return (*_add_wrong_bits(first, waves), *found[len(first):])
+    return (*_as_compared(first, waves), *found[len(first):])
 
 
 def answer_scope(bench: str) -> str:
@@ -155,6 +156,16 @@ def answer_scope(bench: str) -> str:
 def output_columns(output: str, waves: Waves) -> list[str]:
     """The two sides of an output, as far as the waveform has them."""
     return [name for name in (f"tb.{output}{REFERENCE}", f"tb.{output}{ANSWER}") if name in waves.signals]
+
+
+def _as_compared(some: Sequence[WrongOutput], waves: Waves) -> list[WrongOutput]:
+    """The outputs with their wrong bits. Where both sides agree before the time of the report and differ at it, the
+    bench compared after that change."""
+    before = list(_add_wrong_bits(some, waves))
+    if any(wrong.parts for wrong in before):
+        return before
+    after = list(_add_wrong_bits([replace(wrong, sampled=wrong.sampled + 1) for wrong in some], waves))
+    return after if any(wrong.parts for wrong in after) else before
 
 
 def _add_wrong_bits(some: Sequence[WrongOutput], waves: Waves) -> Iterator[WrongOutput]:

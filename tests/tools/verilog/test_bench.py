@@ -121,6 +121,12 @@ def test_the_wrong_bits_are_those_just_before_the_mismatch(waves: Waves) -> None
     assert (wrong.output, wrong.parts) == ("q", (Part("q", 3, 1), Part("q", 0, 1)))
 
 
+def test_a_bench_may_compare_after_the_change_at_the_time_of_its_report(waves: Waves) -> None:
+    """Before 5 both sides are 0, from 5 on they differ."""
+    [wrong] = wrong_outputs(report(q=5), waves, "")
+    assert (wrong.time, wrong.sampled, wrong.parts) == (5, 6, (Part("q", 3, 1), Part("q", 0, 1)))
+
+
 def test_the_output_that_is_wrong_first_comes_first(waves: Waves) -> None:
     assert [wrong.output for wrong in wrong_outputs(report(w=20, q=10, z=15), waves, "")] == ["q", "z", "w"]
 

@@ -20,7 +20,7 @@ def test_the_last_row_is_what_the_bench_saw_before_the_mismatch(drawn: Drawn) ->
         "0     0    0          0",
         "5     1    0          0",
         "10    0    1      !=  0",
-        "The bench compares at 15 before anything changes at that time: it sees the last row, valid since 10.",
+        "The bench sees the last row, valid since 10, as it compares at 15 before anything changes at that time.",
         "q must be 1, but is 0."]
 
 
