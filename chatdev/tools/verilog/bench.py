@@ -144,7 +144,7 @@ def wrong_outputs(report: BenchReport, waves: Waves, bench: str) -> tuple[WrongO
              for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
     found.sort(key=lambda wrong: wrong.time)
     first = [wrong for wrong in found if wrong.time == found[0].time]
-    return (*_as_compared(first, waves), *found[len(first):])
+    return (*_find_wrong_bits(first, waves), *found[len(first):])
 
 
 def answer_scope(bench: str) -> str:
@@ -158,7 +158,7 @@ def output_columns(output: str, waves: Waves) -> list[str]:
     return [name for name in (f"tb.{output}{REFERENCE}", f"tb.{output}{ANSWER}") if name in waves.signals]
 
 
-def _as_compared(some: Sequence[WrongOutput], waves: Waves) -> list[WrongOutput]:
+def _find_wrong_bits(some: Sequence[WrongOutput], waves: Waves) -> list[WrongOutput]:
     """The outputs with their wrong bits. Where both sides agree before the time of the report and differ at it, the
     bench compared after that change."""
     before = list(_add_wrong_bits(some, waves))

@@ -6,11 +6,16 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, unique
-from chatdev.tools.verilog.tracing.execution import ExecutedAssignment, SkippedAssignment, run_process, sample_as_seen
+from chatdev.tools.verilog.tracing.execution import (
+    ExecutedAssignment,
+    SkippedAssignment,
+    run_process,
+    samples_as_seen,
+)
 from chatdev.tools.verilog.tracing.history import History, SignalSample
 from chatdev.tools.verilog.tracing.levels import Level, Step, Trace, Wait, Watch
 
@@ -54,10 +59,21 @@ def narrowest_trace(design: Design, outputs: Sequence[Watch], levels: int, histo
 
 @dataclass(frozen=True, slots=True)
 class _PastRun:
-    """What became of assignments in one run of a process, in the order in which they took effect."""
+    """What became of assignments in one run of a process, in the order in which they took effect; `other` is the same
+    where what it saw is doubtful."""
 
     sample: SignalSample
     results: list[ExecutedAssignment | SkippedAssignment]
+    other: _PastRun | None = None
+
+    @property
+    def ways(self) -> list[tuple[int, bool]]:
+        """Which assignments were executed, and which were not."""
+        return [(id(one.assignment), isinstance(one, ExecutedAssignment)) for one in self.results]
+
+    def tell_doubt(self, one: ExecutedAssignment) -> ExecutedAssignment:
+        """The assignment, not certain where the run may have seen something else."""
+        return one if self.other is None else replace(one, certain=False)
 
     @property
     def executed_assignments(self) -> list[ExecutedAssignment]:
@@ -124,7 +140,7 @@ class _Drivers:
         left, number = _writable_bits(process, self._part), 0
         for number, run in enumerate(self._last_runs(process, history, time), start=1):
             if number == 1 or run.executed_assignments:
-                left = self._add_run(process, run, left)
+                left = self._add_readings(process, run, left)
             if not left or self._is_written(process, run.executed_assignments):
                 return 0, True
             if not all(one.certain for one in run.executed_assignments):
@@ -139,11 +155,21 @@ class _Drivers:
         samples = (history.samples_at_triggers(process.triggers, time) if process.triggers
                    else history.samples_before(time))
         for number, before in enumerate(itertools.islice(samples, _RUNS)):
-            sample = sample_as_seen(self._design, process, self._part, before) if process.is_clocked else before
-            results = run_process(self._design, process, self._part, sample, skipped=number == 0)
-            if results and number:  # what kept others back tells something only where anything was reached
-                results = run_process(self._design, process, self._part, sample, skipped=True)
-            yield _PastRun(sample, results)
+            seen = samples_as_seen(self._design, process, self._part, before) if process.is_clocked else [before]
+            run, *others = (self._run(process, sample, is_last=number == 0) for sample in seen)
+            yield replace(run, other=next((one for one in others if one.ways != run.ways), None))
+
+    def _run(self, process: Process, sample: SignalSample, *, is_last: bool) -> _PastRun:
+        results = run_process(self._design, process, self._part, sample, skipped=is_last)
+        if results and not is_last:  # what kept others back tells something only where anything was reached
+            results = run_process(self._design, process, self._part, sample, skipped=True)
+        return _PastRun(sample, results)
+
+    def _add_readings(self, process: Process, run: _PastRun, left: int) -> int:
+        """The same as `_add_run`, of both readings where what the run saw is doubtful."""
+        if run.other is None:
+            return self._add_run(process, run, left)
+        return self._add_run(process, run, left) | self._add_run(process, replace(run.other, other=run), left)
 
     def _add_run(self, process: Process, run: _PastRun, left: int) -> int:
         """Add the last assignments that write bits of `left`, and those that would have done so later but for their
@@ -156,7 +182,7 @@ class _Drivers:
             if isinstance(one, SkippedAssignment):
                 skipped.append(one)
                 continue
-            self._add_step(process, one, run.sample)
+            self._add_step(process, run.tell_doubt(one), run.sample)
             ways |= {id(condition.decision) for condition in one.assignment.conditions}
             if one.certain and one.exact and not _builds_on_itself(one, self._signal):
                 left &= ~bits

@@ -6,7 +6,7 @@ left out that might have been the one.
 
 A clocked block sees what held before its edge, except for what changed at that very edge and first: a bench that drives
 an input without `<=`, or a blocking assignment of another clocked block. The order is the simulator's; which it was can
-be told from what the block made of it (`sample_as_seen`).
+often be told from what the block made of it (`samples_as_seen`).
 """
 
 from __future__ import annotations
@@ -172,17 +172,20 @@ class _ProcessRun:
             self._now.forget(assignment.targets)
 
 
-def sample_as_seen(design: Design, process: Process, part: Part, sample: SignalSample) -> SignalSample:
-    """The sample with the values that a process saw when it made what became of `part`. Raises DesignError."""
+def samples_as_seen(design: Design, process: Process, part: Part, sample: SignalSample) -> list[SignalSample]:
+    """The sample with the values that a process saw when it made what became of `part`; two of them where it may have
+    seen what held before the edge or what changed at it, as both explain the same. Raises DesignError."""
     own = {target.signal for assignment in process.assignments for target in assignment.targets}
     changed = frozenset(signal for signal in process.signals if signal in design.racing_signals - own
                         and sample.after.get(signal) != sample.values.get(signal))
-    became = bits_in(sample.after, part)
-    if not changed or _result(design, process, part, sample) in (None, became):
-        return sample
+    result = _result(design, process, part, sample) if changed else None
+    if result is None:
+        return [sample]
     new = {signal: sample.after[signal] for signal in changed}
     late = replace(sample, values={**sample.values, **new}, late=changed)
-    return late if _result(design, process, part, late) == became else sample
+    results: dict[str | None, list[SignalSample]] = {result: [sample]}
+    results.setdefault(_result(design, process, part, late), []).append(late)
+    return results.get(bits_in(sample.after, part), [sample])
 
 
 def _result(design: Design, process: Process, part: Part, sample: SignalSample) -> str | None:

@@ -133,7 +133,8 @@ class Cause:
 class SignalReport:
     """A signal of a level, with its value just before `time`, the causes, and the conditions that kept it from getting
     another value, in a clocked block at the edge at `kept`; or the edges for which it waits, when none has come yet.
-    `late` are signals that changed at the very edge, and whose new values were seen."""
+    `late` are signals that changed at the very edge, and whose new values were seen; `either` says that the old ones
+    explain as much."""
 
     name: str
     value: str
@@ -144,6 +145,7 @@ class SignalReport:
     edges: tuple[str, ...]
     wait_lines: tuple[int, ...]
     late: tuple[str, ...]
+    either: bool
 
 
 def signal_reports(trace: Trace, history: History) -> list[list[SignalReport]]:
@@ -162,7 +164,7 @@ def _reports(trace: Trace, level: Level, watch: Watch, history: History) -> Iter
             name=_name(trace, watch.part), value=_value(watch, history), time=watch.time,
             causes=tuple(dict.fromkeys(_cause(trace, step) for step in steps)), waits=conditions,
             kept=_last_edge(waits), edges=() if conditions else _edges(waits), wait_lines=_wait_lines(waits),
-            late=_late_signals(steps, waits))
+            late=_late_signals(steps, waits), either=_is_doubtful(steps, waits))
 
 
 def _cause(trace: Trace, step: Step) -> Cause:
@@ -187,6 +189,11 @@ def _wait_lines(waits: Sequence[Wait]) -> tuple[int, ...]:
 
 def _late_signals(steps: Sequence[Step], waits: Sequence[Wait]) -> tuple[str, ...]:
     return tuple(sorted(frozenset[str]().union(*(step.late for step in steps), *(wait.late for wait in waits))))
+
+
+def _is_doubtful(steps: Sequence[Step], waits: Sequence[Wait]) -> bool:
+    """Whether old values are among what explains a signal."""
+    return frozenset() in {*(step.late for step in steps), *(wait.late for wait in waits)}
 
 
 def _edges(waits: Sequence[Wait]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.tracing.drivers import trace_outputs
 from chatdev.tools.verilog.tracing.history import History
-from chatdev.tools.verilog.tracing.levels import Trace, Watch
+from chatdev.tools.verilog.tracing.levels import Trace, Watch, signal_reports
 from tests.tools.verilog.tracing.histories import history_of
 
 REGISTER = """module TopModule(input clk, reset, d, output reg q);
@@ -43,6 +43,18 @@ def test_a_reset_that_ends_at_the_edge(became: str, line: int, late: set[str]) -
     found = followed(REGISTER, history_of("clk", "reset", "d", "q", t0="0 1 1 0", t5=f"1 0 1 {became}"))
     assert lines(found) == [line]
     assert found.levels[0].steps[0].late == late
+
+
+def test_a_reset_that_ends_at_the_edge_and_may_have_been_seen_or_not() -> None:
+    """Both the reset and the d of 0 explain what the register became."""
+    history = history_of("clk", "reset", "d", "q", t0="0 1 0 1", t5="1 0 0 0")
+    found = followed(REGISTER, history)
+    assert lines(found) == [3, 4]
+    assert [(step.certain, step.late) for step in found.levels[0].steps if step.of.part.signal != "q"
+            or step.assignment.kind == "clocked"] == [(False, frozenset()), (False, frozenset({"reset"}))]
+    [report] = [one for one in signal_reports(found, history)[0] if one.late]
+    assert report.either
+    assert report.late == ("reset",)
 
 
 def test_an_input_is_followed_into_an_instance() -> None:
