@@ -206,7 +206,7 @@ class _Drivers:
     def _add_step(self, process: Process, executed: ExecutedAssignment, sample: SignalSample) -> None:
         assignment = executed.assignment
         self._level.steps.append(Step(self._watch, assignment, sample.until, executed.certain, sample.late))
-        edge, changed = _after_edge(process, sample), executed.earlier | _seen_anew(process, sample)
+        edge, changed = _after_edge(process, sample), executed.earlier | _new_signals(process, sample)
         for part in executed.reads:
             self._lead(assignment, [part], edge if part.signal in changed else sample.until)
         self._lead(assignment, [one.part for one in process.triggers], edge)
@@ -217,7 +217,7 @@ class _Drivers:
         conditions = dict.fromkeys(condition for one in skipped for condition in one.conditions)
         if conditions:
             self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until, sample.late))
-            edge, changed = _after_edge(process, sample), _seen_anew(process, sample)
+            edge, changed = _after_edge(process, sample), _new_signals(process, sample)
             self._after += [Watch(part, edge if part.signal in changed else sample.until)
                             for part in unique(part for one in skipped for part in one.reads)]
             self._watch_triggers(process, edge)
@@ -233,7 +233,7 @@ def _after_edge(process: Process, sample: SignalSample) -> int:
     return sample.until + 1 if process.triggers else sample.until
 
 
-def _seen_anew(process: Process, sample: SignalSample) -> frozenset[str]:
+def _new_signals(process: Process, sample: SignalSample) -> frozenset[str]:
     """The signals of which a run saw what they became at its very time: those for which it runs, and `late` ones."""
     return sample.late | {trigger.part.signal for trigger in process.triggers if trigger.edge == "change"}
 
