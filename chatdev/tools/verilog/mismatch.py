@@ -138,7 +138,8 @@ def _trace_back(answer: Answer, waveform: _Waveform, levels: int, plain: Verdict
     text = _fitting_report(
         trace.levels if trace else (), report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path,
         problem=problem, source=answer.text.split("\n"), deeper=bool(trace and trace.goes_on), deepest=_DEEPEST,
-        asked=levels, misfits=trace.misfits if trace else [], table=_table(trace, focus, waveform))
+        asked=levels, misfits=trace.misfits if trace else [], beside=trace.beside if trace else [],
+        table=_table(trace, focus, waveform))
     evidence = {**plain.evidence, "lines": list(trace.lines) if trace else [], "output": focus.output,
                 "time": focus.time}
     return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chatdev.errors import MissingProgram, ToolError
@@ -18,7 +19,8 @@ from chatdev.tools.verilog.waveform.waves import Row
 @dataclass(frozen=True, slots=True)
 class TraceFindings:
     """`output` is the one that the trace is about; `signals` are those of the trace, inputs first, then what is nearest
-    to the output; `goes_on` says that further levels would show more."""
+    to the output; `goes_on` says that further levels would show more. Of signals of which only some bits were followed,
+    `beside` are the lines that write others."""
 
     output: str
     lines: tuple[int, ...]
@@ -26,6 +28,7 @@ class TraceFindings:
     misfits: tuple[Misfit, ...]
     signals: tuple[str, ...]
     goes_on: bool
+    beside: tuple[tuple[str, tuple[int, ...]], ...]
 
 
 @isolate(DesignError, MissingProgram, ToolError)
@@ -36,12 +39,22 @@ def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, rows: list[R
     trace = narrowest_trace(Design.of(text), outputs, levels, history)
     reports = tuple(map(tuple, signal_reports(trace, history)))
     return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports, _misfits(trace),
-                         _traced_signals(trace), bool(trace.next))
+                         _traced_signals(trace), bool(trace.next), tuple(_lines_beside(trace)))
 
 
 def _misfits(trace: Trace) -> tuple[Misfit, ...]:
     signals = trace.doubtful_signals()
     return tuple(misfit for misfit in trace.design.misfits if misfit.signal in signals)
+
+
+def _lines_beside(trace: Trace) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """A mistake may be that the wrong bits are written: other assignments of a signal that was followed in part."""
+    shown = set(trace.lines())
+    for signal in dict.fromkeys(watch.part.signal for level in trace.levels for watch in level.watched
+                                if watch.part != trace.design.part(watch.part.signal)):
+        lines = {line for one in trace.design.drivers(signal) for line in one.lines} - shown
+        if lines:
+            yield signal, tuple(sorted(lines))
 
 
 def _traced_signals(trace: Trace) -> tuple[str, ...]:

@@ -231,15 +231,6 @@ def test_a_sensitivity_list_that_lacks_a_signal_is_taken_as_it_is() -> None:
     assert steps(active(text, "y", 9, history)) == [("y", 6, True)]
 
 
-@pytest.mark.parametrize("listed", ["*", "s", "s or t"])
-def test_a_block_with_a_list_saw_what_its_signals_became(listed: str) -> None:
-    text = (f"module TopModule(input clk, d, t, output reg q);\nreg s;\nalways @(posedge clk) s <= d;\n"
-            f"always @({listed}) q = s;\nendmodule\n")
-    history = history_of("clk", "d", "t", "s", "q", t0="0 0 0 x x", t5="1 0 0 0 0", t10="0 1 0 0 0", t15="1 1 0 1 1")
-    found = active(text, "q", 20, history, levels=2)
-    assert [(step.of.part.signal, step.sampled) for step in found.levels[1].steps] == [("s", 15)]
-
-
 def test_instances_and_functions_cost_no_level() -> None:
     text = ("module Half(input p, output q);\nassign q = ~p;\nendmodule\nmodule TopModule(input a, b, output y);\n"
             "function f(input k);\nif (k) f = b;\nelse f = 0;\nendfunction\nwire w = f(a);\nHalf u(w, y);\nendmodule")

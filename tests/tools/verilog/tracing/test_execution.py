@@ -97,3 +97,12 @@ def test_what_neither_explains_stays_as_it_was_before_the_edge() -> None:
     text = REGISTER.replace("q <= 0", "q <= 1")
     found = followed(text, history_of("clk", "reset", "d", "q", t0="0 1 1 0", t5="1 0 1 0"))
     assert lines(found) == [3]
+
+
+@pytest.mark.parametrize("listed", ["*", "s", "s or t"])
+def test_a_block_with_a_list_saw_what_its_signals_became(listed: str) -> None:
+    text = (f"module TopModule(input clk, d, t, output reg q);\nreg s;\nalways @(posedge clk) s <= d;\n"
+            f"always @({listed}) q = s;\nendmodule\n")
+    history = history_of("clk", "d", "t", "s", "q", t0="0 0 0 x x", t1="1 0 0 0 0", t3="0 1 0 0 0", t5="1 1 0 1 1")
+    found = followed(text, history, levels=2)
+    assert [(step.of.part.signal, step.sampled) for step in found.levels[1].steps] == [("s", 5)]
