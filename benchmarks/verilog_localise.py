@@ -30,7 +30,8 @@ from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_pyverilog import Parser, sliced
 from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.verilog.bench import BenchReport, HiddenBench, answer_scope, wrong_outputs
+from chatdev.tools.verilog.bench import HiddenBench
+from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import SIMULATING
@@ -39,6 +40,7 @@ from chatdev.tools.verilog.tracing.drivers import narrowest_trace, trace_outputs
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Watch
 from chatdev.tools.verilog.waveform.waves import Waves
+from chatdev.tools.verilog.wrong_outputs import wrong_outputs
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 PAGE = ROOT / "docs" / "verilog.md"
@@ -85,7 +87,7 @@ def rows_of(problem: VerilogProblem, most: int) -> tuple[list[Row], int]:
             simulated = simulate_unexamined(mutant.text, bench, find_sandbox("none"), Path(folder), dump=True,
                                             limits=_LIMITS)
             if simulated.outcome == "mismatches" and simulated.report and simulated.waves:
-                found.append(_measured(problem, mutant, simulated.report, simulated.waves, parse))
+                found.append(_measured(problem, bench, mutant, simulated.report, simulated.waves, parse))
     return found, tried
 
 
@@ -108,14 +110,15 @@ def _in_turns(every: Iterable[Mutant], seed: str) -> Iterator[Mutant]:
         yield from (mutant for mutant in turn if mutant)
 
 
-def _measured(problem: VerilogProblem, mutant: Mutant, report: BenchReport, path: Path, parse: Parser | None) -> Row:
+def _measured(problem: VerilogProblem, bench: HiddenBench, mutant: Mutant, report: BenchReport, path: Path,
+              parse: Parser | None) -> Row:
     lines, reading, started = dict[str, list[set[int]]](), 0.0, time.process_time()
     try:
         design = Design.of(mutant.text)
         begun = time.process_time()
         waves = Waves.open(path)
-        wrong = wrong_outputs(report, waves, problem.bench)
-        history = History.of(waves, answer_scope(problem.bench), design.widths, wrong[0].sampled)
+        wrong = wrong_outputs(report, waves, bench)
+        history = History.of(waves, bench.layout.scope, design.widths, wrong[0].sampled)
         reading = time.process_time() - begun
         first = [Watch(part, one.sampled) for one in wrong if one.time == wrong[0].time
                  for part in one.parts or (design.part(one.output),)]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatdev.tools.verilog.design.elaborate import elaborate
+from chatdev.tools.verilog.target import USUAL, Target
 
 _SWAPS = {"&": "|", "|": "&", "^": "|", "&&": "||", "||": "&&", "+": "-", "-": "+", "==": "!=", "!=": "==", "<": "<=",
           "<=": "<", ">": ">=", ">=": ">", "<<": ">>", ">>": "<<", "~^": "^", "^~": "^"}
@@ -43,9 +44,9 @@ class _Edit:
     place: int
 
 
-def mutants(text: str, top: str = "TopModule") -> list[Mutant]:
+def mutants(text: str, target: Target = USUAL) -> list[Mutant]:
     """All mutants of a source, in the order of the operators and then of the places; raises DesignError."""
-    compilation, instance = elaborate(text, top)
+    compilation, instance, _source = elaborate(text, target)
     finder = _Finder(text.encode())
     instance.body.visit(finder.visit)
     finder.declarations()

@@ -20,8 +20,9 @@ from chatdev.engine.budget import money
 from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company
+from chatdev.runner.inputs import InputValue, gather_inputs
 from chatdev.runner.model_line import describe_models
-from chatdev.runner.options import RunOptions, gather_inputs
+from chatdev.runner.options import RunOptions
 from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.version import __version__
@@ -56,7 +57,7 @@ from chatdev.version import __version__
 def run(words: tuple[str, ...], **given: Any) -> int:
     """Let a company build TASK. The result is a folder of the warehouse."""
     task = _task(words, given.pop("task"))
-    inputs = dict(map(_input, given.pop("inputs")))
+    inputs = _inputs(given.pop("inputs"))
     software = given.pop("path")
     show_namesake(given["company"])
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
@@ -76,6 +77,14 @@ def _task(words: tuple[str, ...], option: str | None) -> str:
         raise ConfigError("the task is given twice: once as argument, once as --task; leave one out")
     text = option or " ".join(words)
     return read_text_argument(text, "the task")
+
+
+def _inputs(given: tuple[str, ...]) -> dict[str, InputValue]:
+    """The inputs by name; one that is given several times is a list."""
+    found: dict[str, list[str | Path]] = {}
+    for name, value in map(_input, given):
+        found.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 def _input(given: str) -> tuple[str, str | Path]:
@@ -129,7 +138,7 @@ def replay(path: Path, **given: Any) -> int:
     return show.follow(lambda **seen: api.replay(path, **seen, **given))
 
 
-def _show_dry_run(company: Company, task: str, inputs: Mapping[str, str | Path], *, model: str | None,
+def _show_dry_run(company: Company, task: str, inputs: Mapping[str, InputValue], *, model: str | None,
                   base_url: str | None) -> None:
     """Print every phase's prompts, as far as they are known now, and the estimate."""
     user = user_settings()

@@ -22,7 +22,8 @@ class Input(StrictModel):
     """Something the user hands in with `--input name=value` (`task` also as `--task`)."""
 
     about: str = ""
-    kind: Literal["text", "file", "image"] = "text"
+    kind: Literal["text", "file", "files", "image"] = "text"
+    """`files`: a folder, or a file each time that it is given; the value is text by path."""
     required: bool = False
     hidden: bool = False
     """True: tools only; no template may name it."""

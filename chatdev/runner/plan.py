@@ -22,7 +22,8 @@ from chatdev.engine.budget import Spending
 from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError
 from chatdev.runner.consent import CompanyWord
-from chatdev.runner.options import InputValues, ResumeChoices, RunOptions, gather_inputs, split_inputs
+from chatdev.runner.inputs import InputValues, gather_inputs, split_inputs
+from chatdev.runner.options import ResumeChoices, RunOptions
 from chatdev.runner.recorded import (
     JOURNAL,
     Order,

@@ -12,7 +12,7 @@ READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/replies/python/reader.py", "chatdev/workspace/python_facts.py",
     "chatdev/tools/software/python_reading.py", "chatdev/tools/software/python_writing.py",
     "chatdev/tools/software/unfinished.py",
-    "chatdev/tools/verilog/slang.py", "chatdev/tools/verilog/design/facts.py",
+    "chatdev/tools/verilog/design/source.py", "chatdev/tools/verilog/design/facts.py",
     "chatdev/tools/verilog/tracing/findings.py",
     "chatdev/tools/plc/source_check.py", "chatdev/tools/plc/source_run.py", "chatdev/tools/plc/proof/checks.py",
 }

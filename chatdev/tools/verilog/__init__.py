@@ -22,12 +22,13 @@ def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: st
     elaborated, WaveformError for a file that cannot be read, and ToolError for an output that is not there.
     """
     from chatdev.tools.verilog.design.design import Design
+    from chatdev.tools.verilog.target import Target
     from chatdev.tools.verilog.tracing.drivers import trace_outputs
     from chatdev.tools.verilog.tracing.history import History
     from chatdev.tools.verilog.tracing.levels import Watch
     from chatdev.tools.verilog.waveform.waves import Waves
 
-    design = Design.of(text, top)
+    design = Design.of(text, Target(top))
     if waves is None or time is None:
         return trace_outputs(design, outputs, levels)
     history = History.of(Waves.open(waves), scope, design.widths, time)

@@ -1,4 +1,4 @@
-"""The answer: one file of the software with the module `TopModule`, and the rules that it must keep (`rules.yaml`).
+"""The answer: one file of the software with the module that is wanted, and the rules that it keeps (`rules.yaml`).
 
 Each rule closes a way to make a test bench report success without a right module: to read the reference's signals, to
 instantiate it, to replay what it was seen to do, to drive the inputs of both. The rules here look at the text alone, as
@@ -16,19 +16,18 @@ from typing import Any, NamedTuple
 
 from chatdev.errors import ToolError
 from chatdev.tools.verilog.messages import Message, render_text, rules, word_list
+from chatdev.tools.verilog.source_text import UNIT, blank_comments, included_files, module_names
+from chatdev.tools.verilog.target import USUAL, Target
 
-TOP = "TopModule"
 LONGEST = 200_000  # characters
 SUFFIXES = (".sv", ".v")
 
-_TOKEN = re.compile(r"""(?P<comment>//[^\n]*)|(?P<opening>/\*)|"(?:\\.|[^"\\\n])*+"|\\\S+""", re.DOTALL)
-_MODULE = re.compile(r"\b(?:macromodule|module)\s+(?:(?:static|automatic)\s+)?(?P<name>\w+)")
-_UNIT = re.compile(r"\b(?:macromodule|module|program|interface|package|primitive|checker|class)\s+"
-                   r"(?:(?:static|automatic)\s+)?\\?(?P<name>\w+)")
 _ENDS = re.compile(r"\b(endmodule|macromodule|module)\b")
 _BLANKS = re.compile(r"[\x00-\x08\x0b-\x1f]")  # the simulator takes some for blanks, Python others: all are
 _NO_ASCII = re.compile(r"[^\x00-\x7f]")
 _PLACEHOLDER = "\x7f"
+_MEMORY = re.compile(r"\$readmem[bh]\b")
+_FILE_NAME = re.compile(r'\s*\(\s*"(?P<name>[^"\n]*)"')
 _NAMES_OF_BENCHES = frozenset({"tb", "RefModule", "stimulus_gen"})
 
 
@@ -76,29 +75,17 @@ def rule_message(rule: str, line: int = 0, **facts: Any) -> Message:
     return Message(render_text(rules()[rule]["says"], line=line, **{"found": "", **facts}), line=line)
 
 
-def broken_rules(text: str, expanded: str, taken: Container[str] = (), may_print: bool = True) -> tuple[Message, ...]:
+def broken_rules(text: str, expanded: str, taken: Container[str] = (), may_print: bool = True,
+                 target: Target = USUAL) -> tuple[Message, ...]:
     """The rules that an answer breaks, as far as its text alone shows. `expanded` is the text without macros, `taken`
     are names of the bench, and `may_print` says that no print of the answer can be taken for one of the bench."""
     source, code = blank_comments(text), blank_comments(expanded)
     allowed = word_list("functions") | (word_list("prints") if may_print else frozenset())
     has_same_lines = text.count("\n") == expanded.count("\n")
-    found = (*_pattern_messages(code, allowed), *_module_messages(code), *_name_messages(code, taken))
-    return (*_pattern_messages(source, allowed, "source"),
+    found = (*_pattern_messages(code, allowed), *_module_messages(code, target), *_name_messages(code, taken, target),
+             *_file_messages(expanded, code, target))
+    return (*_pattern_messages(source, allowed, "source"), *_include_messages(text, target),
             *(message if has_same_lines else replace(message, line=0) for message in found))
-
-
-def blank_comments(text: str) -> str:
-    """The text with comments and strings blanked out; lines and columns stay. What could be either counts as code."""
-    parts, place, last = list[str](), 0, text.rfind("*/")
-    while found := _TOKEN.search(text, place):
-        start, end = found.span()
-        is_code = found[0][0] == "\\"  # an escaped name
-        if found["opening"]:
-            is_code = end > last  # nothing closes it
-            end = end if is_code else text.index("*/", end) + 2
-        parts += [text[place:start], text[start:end] if is_code else re.sub(r"[^\n]", " ", text[start:end])]
-        place = end
-    return "".join((*parts, text[place:]))
 
 
 def _pattern_messages(code: str, allowed: Container[str], where: str = "") -> Iterator[Message]:
@@ -115,31 +102,41 @@ def _pattern_messages(code: str, allowed: Container[str], where: str = "") -> It
             yield rule_message(rule, lines.at(match.start()), found=what)
 
 
-def module_names(text: str) -> list[str]:
-    """The names of the modules that a text declares."""
-    return [found["name"] for found in _MODULE.finditer(blank_comments(text))]
+def _include_messages(text: str, target: Target) -> Iterator[Message]:
+    """The included files that were not given."""
+    lines = _LineNumbers(text)
+    for place, name in included_files(text):
+        if name not in target.headers:
+            yield rule_message("include", lines.at(place), found=name)
 
 
-def unit_names(text: str) -> set[str]:
-    """The names of the modules, packages, interfaces and the like that a text declares."""
-    return {found["name"] for found in _UNIT.finditer(blank_comments(text))}
+def _file_messages(expanded: str, code: str, target: Target) -> Iterator[Message]:
+    """The files that a memory is filled from, and that were not given."""
+    lines = _LineNumbers(code)
+    for found in _MEMORY.finditer(code):
+        name = _FILE_NAME.match(expanded, found.end())
+        if name is None or name["name"] not in target.data:
+            yield rule_message("memory_file", lines.at(found.start()), found=name["name"] if name else "")
 
 
-def _module_messages(code: str) -> Iterator[Message]:
+def _module_messages(code: str, target: Target) -> Iterator[Message]:
     names = module_names(code)
-    if TOP not in names:
-        yield rule_message("no_top_module", found=", ".join(names))
+    if target.top not in names:
+        yield rule_message("no_top_module", found=", ".join(names), top=target.top)
     count = Counter(found[1] for found in _ENDS.finditer(code))
     opened = count["module"] + count["macromodule"]
     if opened > count["endmodule"]:
         yield rule_message("unclosed_module", found=opened - count["endmodule"])
 
 
-def _name_messages(code: str, taken: Container[str]) -> Iterator[Message]:
+def _name_messages(code: str, taken: Container[str], target: Target) -> Iterator[Message]:
     lines = _LineNumbers(code)
-    for found in _UNIT.finditer(code):
-        if found["name"] in _NAMES_OF_BENCHES or found["name"] in taken:
-            yield rule_message("bench_name", lines.at(found.start()), found=found["name"])
+    for found in UNIT.finditer(code):
+        name = found["name"]
+        if name in target.units:
+            yield rule_message("given_name", lines.at(found.start()), found=name)
+        elif name != target.top and (name in _NAMES_OF_BENCHES or name in taken):
+            yield rule_message("bench_name", lines.at(found.start()), found=name)
 
 
 class _LineNumbers:

@@ -1,32 +1,87 @@
-"""The tool `verilog.bench`: a test bench that does not accept its own reference can judge nobody, which is said before
-anything is paid."""
+"""The tool `verilog.bench`: what is to be written, and whether the given bench can judge it.
+
+A bench that tests another module, that needs files which nobody gives, or that does not accept its own reference is
+told before anything is paid.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.function import tool
-from chatdev.tools.verilog.bench import BenchReport, HiddenBench
+from chatdev.tools.verilog.bench import REFERENCE_MODULE, HiddenBench, read_target
+from chatdev.tools.verilog.bench_report import BenchReport
+from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import COMPILING, SIMULATING, read_messages
 from chatdev.tools.verilog.messages import outcomes, render_text
 from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answer, simulate_unexamined
+from chatdev.tools.verilog.slang import find_names
+from chatdev.tools.verilog.source_text import module_names
+from chatdev.tools.verilog.target import Target
 
 _MOST = 3  # messages of the compiler that are shown
 _UNJUDGED = frozenset({"matches", "no_report"})  # a bench without a report judges nobody, and says so
 
 
 @tool(name="verilog.bench")
-def check_bench(context: ToolContext) -> str:
-    """Simulate the test bench with its own reference in the answer's place, where both are given: "matches", or
-    "no_report" for a bench that counts nothing; "" without them.
+def check_bench(context: ToolContext) -> dict[str, Any]:
+    """What is to be written: the module's name (`top`), the sources that come with it (`given`, by path), the names of
+    other files (`data`), and how the simulation of the reference in the answer's place went (`reference`): "matches",
+    "no_report" for a bench that says nothing of the kind, and "" where bench or reference is not given.
 
-    Raises ToolError when they do not compile together, differ, or come to no end.
+    Raises ToolError when the given files cannot be read, when the bench tests another module, or when it and its
+    reference do not compile together, differ, or come to no end.
     """
-    bench = HiddenBench.of(context.inputs)
-    if bench is None or not bench.reference:
-        return ""
+    target, bench = read_target(context.inputs), HiddenBench.of(context.inputs)
+    _refuse_broken_files(target)
+    if bench:
+        _refuse_other_bench(bench)
+    outcome = _simulate_reference(context, bench) if bench and bench.reference else ""
+    return {"top": target.top, "given": target.headers | target.sources, "data": [*target.data],
+            "reference": outcome}
+
+
+def _refuse_broken_files(target: Target) -> None:
+    """Raise ToolError where a given file cannot be read, or needs a module that is not there."""
+    for path, text in target.sources.items():
+        others = tuple((other, one) for other, one in target.given if other != path)
+        try:
+            faults = find_names(text, Target(target.top, others)).errors
+        except DesignError as error:
+            raise ToolError(f"the given file {path} cannot be read: {error}") from error
+        for code, line, names in faults:
+            if code != "UnknownModule" or target.top not in names:
+                said = f"no {', '.join(names)} is given" if names else f"a mistake ({code})"
+                raise ToolError(f"the given file {path}, line {line}: {said}; mend it, or give what it needs with "
+                                "--input given=@FILE")
+
+
+def _refuse_other_bench(bench: HiddenBench) -> None:
+    """Raise ToolError where the bench tests another module, or needs modules that are not there."""
+    top, missing = bench.target.top, [name for name in bench.layout.missing if name != REFERENCE_MODULE]
+    others = [name for name in missing if name != top]
+    if top not in missing:
+        tested = f"it tests {' or '.join(others)}" if others else "it has no instance of a module that is missing"
+        raise ToolError(f"the test bench does not test {top}: {tested}; name the module with --input top=NAME, or give "
+                        f"the bench of {top}")
+    if others:
+        raise ToolError(f"the test bench needs {', '.join(others)} beside {top}; give the files with --input "
+                        "given=@FILE")
+    if REFERENCE_MODULE in bench.layout.missing and not bench.reference:
+        raise ToolError(f"the test bench compares with {REFERENCE_MODULE}; give its file with --input reference=FILE")
+
+
+def _simulate_reference(context: ToolContext, bench: HiddenBench) -> str:
+    """How it went."""
+    names = set(module_names(bench.reference or ""))
+    if names.isdisjoint((REFERENCE_MODULE, bench.target.top)):
+        raise ToolError(f"the reference has no module {REFERENCE_MODULE} or {bench.target.top} "
+                        f"(it has {', '.join(sorted(names)) or 'none'})")
+    right = reference_as_answer(bench.reference or "", bench.target)
     with throwaway_copy(context.scratch, {}) as folder:
-        found = simulate_unexamined(reference_as_answer(bench.reference), bench, context.sandbox, folder)
+        found = simulate_unexamined(right, bench, context.sandbox, folder)
     if found.outcome not in _UNJUDGED:
         raise ToolError(f"the test bench does not accept its own reference, so it could judge no module: "
                         f"{_reason(found)}; mend `bench` or `reference`, or give neither")
@@ -39,4 +94,4 @@ def _reason(found: SimulationResult) -> str:
         return "; ".join(["they do not compile together", *said[:_MOST]])
     report = found.report or BenchReport()
     return render_text(outcomes()[found.outcome]["says"], limits=SIMULATING, compiling=COMPILING,
-                       samples=report.samples, mismatches=report.mismatches).rstrip(".")
+                       samples=report.samples, mismatches=report.mismatches, counted=report.is_counted).rstrip(".")

@@ -16,10 +16,11 @@ from pathlib import Path
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.verilog.messages import Message, outcomes
+from chatdev.tools.verilog.target import USUAL, Target
 from chatdev.workspace.file_tree import write_tree
 
-ANSWER, BENCH, REFERENCE = "top.sv", "bench.sv", "reference.sv"
-"""What the files are called while they are compiled; the compiler's messages name them."""
+BENCH, REFERENCE, GIVEN = "bench.sv", "reference.sv", "given/"
+"""What the files are called while they are compiled, beside the answer; the compiler's messages name them."""
 WAVES = "wave.vcd"
 COMPILING = ProcessLimits(cpu=20, seconds=300, memory=1 << 30, file_size=64 << 20, disk=128 << 20, written=4 << 20)
 SIMULATING = ProcessLimits(cpu=30, seconds=600, memory=1 << 30, file_size=256 << 20, disk=320 << 20, written=8 << 20)
@@ -30,9 +31,10 @@ GENERATION = "-g2012"
 """The version of the language: SystemVerilog (IEEE 1800-2012), as far as Icarus Verilog knows it."""
 
 _FLAGS = ("-Wall", "-Winfloop", "-Wno-timescale", GENERATION)
+INCLUDING = ("-I", GIVEN.rstrip("/"))
 _PROGRAM = "a.out"
-_LINE = re.compile(r"(?:(?P<file>[\w.-]+):(?P<line>\d{1,9}): )?(?P<text>\S.*)")
-_MORE = re.compile(r"(?:[\w.-]+:\d+:)? +: (?P<text>.*)")
+_LINE = re.compile(r"(?:(?P<file>[\w./-]+):(?P<line>\d{1,9}): )?(?P<text>\S.*)")
+_MORE = re.compile(r"(?:[\w./-]+:\d+:)? +: (?P<text>.*)")
 _SEVERITY = re.compile(r"(?:error|(?P<warning>warning)): ")
 _LONGEST = 2000  # characters of a message
 _NOISE = re.compile(r"\d+ error\(s\) during elaboration\.|I give up\.|\*\*\*.*|\s+\S+ referenced \d+ times\.")
@@ -81,29 +83,38 @@ def require_icarus() -> None:
                              "iverilog")
 
 
-def compile_files(files: Mapping[str, str], tops: Sequence[str], sandbox: Sandbox, folder: Path) -> CompileResult:
-    """Compile `files` (in that order) with these root modules; `folder` is empty and the call's own.
+def compile_files(files: Mapping[str, str], tops: Sequence[str], sandbox: Sandbox, folder: Path,
+                  target: Target = USUAL) -> CompileResult:
+    """Compile what is given with the target, then `files` (in that order), with these root modules; `folder` is empty
+    and the call's own.
 
     Raises MissingProgram without iverilog, SandboxError and WorkspaceError.
     """
     require_icarus()
     folder.mkdir()
-    write_tree(folder, {name: text.encode("utf-8", "replace") for name, text in files.items()})
+    given = {GIVEN + path: text for path, text in target.sources.items()}
+    write_tree(folder, as_bytes({**given, **files, **{GIVEN + path: text for path, text in target.headers.items()}}))
     roots = [part for top in tops for part in ("-s", top)]
-    argv = ["iverilog", *_FLAGS, *roots, "-o", _PROGRAM, *files]
+    argv = ["iverilog", *_FLAGS, *INCLUDING, *roots, "-o", _PROGRAM, *given, *files]
     return read_compilation(sandbox.run(SandboxJob(argv, folder, COMPILING)))
 
 
-def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool,
-                limits: ProcessLimits = SIMULATING) -> SimulatorRun:
-    """Simulate what was compiled in the folder `compiled`; in `folder`, which holds nothing else, so that there is no
-    source to read. Without `dump` the bench's waveforms are not written."""
+def run_program(compiled: Path, folder: Path, sandbox: Sandbox, *, dump: bool, limits: ProcessLimits = SIMULATING,
+                data: Mapping[str, str] | None = None) -> SimulatorRun:
+    """Simulate what was compiled in the folder `compiled`; in `folder`, which holds nothing else but `data`, so that
+    there is no source to read. Without `dump` the bench's waveforms are not written."""
     folder.mkdir()
+    write_tree(folder, as_bytes(data or {}))
     shutil.move(compiled / _PROGRAM, folder / _PROGRAM)
     execution = sandbox.run(SandboxJob(["vvp", "-n", _PROGRAM, *(() if dump else ("-none",))], folder, limits))
     waves = folder / WAVES
     return SimulatorRun(_ending(execution), execution.stdout, execution.seconds,
                         waves if dump and waves.is_file() and not waves.is_symlink() else None)
+
+
+def as_bytes(files: Mapping[str, str]) -> dict[str, bytes]:
+    """Texts as they are written."""
+    return {path: text.encode("utf-8", "replace") for path, text in files.items()}
 
 
 def read_compilation(execution: Execution) -> CompileResult:

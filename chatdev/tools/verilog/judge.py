@@ -19,9 +19,9 @@ from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.verilog.answer import Answer, NoAnswer, normalise, read_answer
-from chatdev.tools.verilog.bench import BenchReport, HiddenBench
+from chatdev.tools.verilog.bench import HiddenBench, read_target
+from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.icarus import (
-    ANSWER,
     BENCH,
     COMPILING,
     SIMULATING,
@@ -41,6 +41,7 @@ from chatdev.tools.verilog.simulation import (
     simulate_unexamined,
 )
 from chatdev.tools.verilog.specification import port_differences
+from chatdev.tools.verilog.target import ANSWER, Target
 
 OWN_BENCH = "bench/tb.sv"
 """Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""
@@ -57,7 +58,7 @@ _GivenSource = Annotated[str | None, Field(
 
 @tool(reads=("software",))
 def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
-    """Check the syntax of the Verilog module `TopModule`: compile it alone, compare its ports with those that the
+    """Check the syntax of the Verilog module: compile it alone, compare its ports with those that the
     specification lists, and look for mistakes such as inferred latches or signals that nothing drives.
 
     No test bench is needed. Errors are shown with the lines around them.
@@ -68,18 +69,19 @@ def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
         answer = read_answer(context.software) if source is None else normalise(Answer(_GIVEN, source))
     except NoAnswer as reason:
         return _refusal(reason, _GIVEN)
+    target = read_target(context.inputs)
     with throwaway_copy(context.scratch, {}) as folder:
-        compiled = examine(answer.text, context.sandbox, folder)
+        compiled = examine(answer.text, context.sandbox, folder, target)
     if compiled.passed:
         specification = str(context.inputs.get("task") or "")
-        compiled = _add_messages(compiled, "interface", port_differences(answer.text, specification))
-        compiled = _add_messages(compiled, "undriven", undriven_signals(answer.text))
+        compiled = _add_messages(compiled, "interface", port_differences(answer.text, specification, target))
+        compiled = _add_messages(compiled, "undriven", undriven_signals(answer.text, target))
     return verdict_of(SimulationResult.of_compiling(compiled), answer)
 
 
 @tool(reads=("software",))
 def simulate(context: ToolContext) -> Verdict:
-    """Simulate the Verilog module `TopModule` with the test bench, and report the mismatches of each output.
+    """Simulate the Verilog module with the test bench, and report the mismatches of each output.
 
     Its score is the share of samples that match. Without a bench the module is only compiled.
     """
@@ -91,14 +93,14 @@ def simulate(context: ToolContext) -> Verdict:
     with throwaway_copy(context.scratch, {}) as folder:
         if bench:
             return verdict_of(simulate_answer(answer.text, bench, context.sandbox, folder), answer)
-        compiled = examine(answer.text, context.sandbox, folder)
+        compiled = examine(answer.text, context.sandbox, folder, read_target(context.inputs))
     alone = replace(compiled, outcome="not_verified") if compiled.passed else compiled
     return verdict_of(SimulationResult.of_compiling(alone), answer)
 
 
 @tool(reads=("software",), name="verilog.try")
 def try_own_bench(context: ToolContext) -> Verdict:
-    """Simulate the Verilog module `TopModule` with the test bench in `bench/tb.sv`, and report the cases that fail.
+    """Simulate the Verilog module with the test bench in `bench/tb.sv`, and report the cases that fail.
 
     Its score is the share of cases that pass.
     """
@@ -108,15 +110,16 @@ def try_own_bench(context: ToolContext) -> Verdict:
     except NoAnswer as reason:
         return _refusal(reason)
     with throwaway_copy(context.scratch, {}) as folder:
-        compiled = examine(answer.text, context.sandbox, folder)
+        target = read_target(context.inputs)
+        compiled = examine(answer.text, context.sandbox, folder, target)
         if not compiled.passed:
             return verdict_of(SimulationResult.of_compiling(compiled), answer)
-        return _try_bench(context, answer, folder).verdict()
+        return _try_bench(context, answer, folder, target).verdict()
 
 
 @tool(reads=("software",))
 def judge(context: ToolContext) -> Verdict:
-    """Judge the Verilog module `TopModule` for the last time: the rules, the simulation, and a comparison with the
+    """Judge the Verilog module for the last time: the rules, the simulation, and a comparison with the
     reference's own run.
 
     Without a reference or a bench it says what `verilog.simulate` says.
@@ -141,8 +144,8 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
     found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits)
     if found.outcome not in ("matches", "timed_out") or not bench.reference:
         return found, {}
-    right = simulate_unexamined(reference_as_answer(bench.reference), bench, sandbox, _new_folder(folder / "right"),
-                                limits=limits)
+    right = simulate_unexamined(reference_as_answer(bench.reference, bench.target), bench, sandbox,
+                                _new_folder(folder / "right_alone"), limits=limits)
     if found.outcome == "timed_out":
         return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
     expected = right.report.samples if right.report else None
@@ -163,7 +166,7 @@ def _judge_other_draws(found: SimulationResult, bench: HiddenBench, sandbox: San
         return simulate_examined(text, bench, sandbox, _new_folder(folder / name), limits=limits,
                                  other_draws=True).report
 
-    right = simulated(reference_as_answer(bench.reference or ""), "right_with_other_draws")
+    right = simulated(reference_as_answer(bench.reference or "", bench.target), "right_with_other_draws")
     if right is None or not right.passed:  # the bench's own seed is the only one that it can take
         return found
     other = simulated(found.compiled.text, "answer_with_other_draws")
@@ -178,11 +181,12 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
     report = result.report or BenchReport()
     bench_broken = result.outcome == "bench_broken"
     says = render_text(row["says"], limits=SIMULATING, compiling=COMPILING, samples=report.samples,
-                       mismatches=report.mismatches, names=_names_in(row.get("pattern", ""), compiled.errors),
+                       mismatches=report.mismatches, counted=report.is_counted,
+                       names=_names_in(row.get("pattern", ""), compiled.errors),
                        lines=sorted({message.line for message in compiled.errors}) if bench_broken else [], **facts)
     text = render_report("verdict", says=says, path=answer.path, most=_MOST, outputs=report.outputs,
-                         errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer.text)),
-                         warnings=compiled.warnings)
+                         complaints=report.complaints, warnings=compiled.warnings,
+                         errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer.text)))
     evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
                 "outputs": {name: asdict(output) for name, output in report.outputs.items()},
                 "seconds": round(result.seconds, 2)}
@@ -258,13 +262,14 @@ class _OwnBenchRun:
                        {"outcome": self.outcome, "cases": len(self.cases), "failed": len(self.failed)})
 
 
-def _try_bench(context: ToolContext, answer: Answer, folder: Path) -> _OwnBenchRun:
+def _try_bench(context: ToolContext, answer: Answer, folder: Path, target: Target) -> _OwnBenchRun:
     """Simulate an answer that compiles alone."""
     bench = context.software.get(OWN_BENCH)
     if bench is None:
         return _OwnBenchRun("no_bench")
     files = {ANSWER: answer.text + "\n", BENCH: bench.decode("utf-8", "replace")}
-    compiled = compile_files(files, ["tb"], context.sandbox, folder / "with_bench")
+    compiled = compile_files(files, ["tb"], context.sandbox, folder / "with_bench", target)
     if not compiled.passed:
         return _OwnBenchRun("bench_broken", errors=compiled.errors)
-    return _OwnBenchRun.of(run_program(folder / "with_bench", folder / "run", context.sandbox, dump=False))
+    return _OwnBenchRun.of(run_program(folder / "with_bench", folder / "run", context.sandbox, dump=False,
+                                       data=target.data))

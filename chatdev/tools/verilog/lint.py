@@ -14,17 +14,18 @@ from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import list_mistakes
 from chatdev.tools.verilog.messages import Message, word_list
 from chatdev.tools.verilog.slang import find_names, find_warnings
+from chatdev.tools.verilog.target import USUAL, Target
 
 _ALWAYS = re.compile(r"\balways\s*@\s*(?:\*|\(\s*\*\s*\))")
 _LATCH = frozenset({"InferredLatch"})
 
 
-def outside_names(text: str) -> list[Message]:
+def outside_names(text: str, target: Target = USUAL) -> list[Message]:
     """The rules that an answer without macros breaks by names that are not its own, in every branch of it, and by
     statements that wait. Raises MissingProgram without pyslang."""
     _require_pyslang()
     try:
-        found = find_names(text)
+        found = find_names(text, target)
     except DesignError as error:
         return [Message(str(error))]
     strangers = {", ".join(names): line for code, line, names in found.errors if code in word_list("strangers")}
@@ -33,24 +34,24 @@ def outside_names(text: str) -> list[Message]:
     return [rule_message(rule, line, found=name) for rule, places in told.items() for name, line in places]
 
 
-def lint(text: str) -> list[Message]:
+def lint(text: str, target: Target = USUAL) -> list[Message]:
     """Warnings that tell an engineer something, such as inferred latches and signals with two drivers, by line; each
     once. Raises MissingProgram without pyslang."""
     _require_pyslang()
     try:
-        found = {*find_warnings(text, word_list("lint") - _LATCH), *list_mistakes(text),
-                 *find_warnings(_ALWAYS.sub("always_comb", text), _LATCH)}  # it looks for latches there alone
+        found = {*find_warnings(text, word_list("lint") - _LATCH, target), *list_mistakes(text, target),
+                 *find_warnings(_ALWAYS.sub("always_comb", text), _LATCH, target)}  # it looks for latches there alone
     except DesignError as error:
         return [Message(str(error), severity="warning")]
     return [Message(says, line=line, severity="warning") for line, says in sorted(found)]
 
 
-def undriven_signals(text: str) -> list[Message]:
+def undriven_signals(text: str, target: Target = USUAL) -> list[Message]:
     """The signals that are read and that nothing ever gives a value, by line; none of a source that cannot be looked
     through. Raises MissingProgram without pyslang."""
     _require_pyslang()
     try:
-        found = {*find_warnings(text, word_list("undriven"))}
+        found = {*find_warnings(text, word_list("undriven"), target)}
     except DesignError:
         return []
     return [Message(says, line=line) for line, says in sorted(found)]

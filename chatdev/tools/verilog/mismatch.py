@@ -13,25 +13,22 @@ from pydantic import Field
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import ToolArgumentsError, tool
 from chatdev.tools.verilog.answer import Answer, NoAnswer, read_answer
-from chatdev.tools.verilog.bench import (
-    BenchReport,
-    HiddenBench,
-    WrongOutput,
-    answer_scope,
-    output_columns,
-    wrong_outputs,
-)
+from chatdev.tools.verilog.bench import BenchLayout, HiddenBench
+from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import DesignFacts, read_design
 from chatdev.tools.verilog.judge import simulate, verdict_of
 from chatdev.tools.verilog.messages import render_report
 from chatdev.tools.verilog.simulation import SimulationResult, simulate_answer
+from chatdev.tools.verilog.specification import identifiers
+from chatdev.tools.verilog.target import Target
 from chatdev.tools.verilog.tracing.findings import TraceFindings, find_causes
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import SignalReport, Watch
 from chatdev.tools.verilog.waveform.picture import draw_diagram
 from chatdev.tools.verilog.waveform.table import render_table
 from chatdev.tools.verilog.waveform.waves import Waves
+from chatdev.tools.verilog.wrong_outputs import WrongOutput, output_columns, wrong_outputs
 from chatdev.workspace.file_tree import write_file
 
 _DEEPEST = 12  # levels
@@ -46,7 +43,7 @@ def trace(context: ToolContext, *,
           levels: Annotated[int, Field(ge=1, le=_DEEPEST, description="how far to go back: 2 is a good start")] = 2,
           outputs: Annotated[list[str] | None, Field(description="only these outputs; by default those that are wrong "
                                                                  "first")] = None) -> Verdict:
-    """Simulate the Verilog module `TopModule` with the test bench and trace a wrong output back: the lines that gave it
+    """Simulate the Verilog module with the test bench and trace a wrong output back: the lines that gave it
     its value, and a table of the signals before the first mismatch.
 
     What does not compile or has no mismatch is reported as `verilog.simulate` does.
@@ -62,13 +59,13 @@ def trace(context: ToolContext, *,
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
         plain = verdict_of(result, answer)
-        waveform = _Waveform.of(result, bench.text) if result.outcome == "mismatches" else None
-        return _trace_back(answer, waveform.restrict_to(outputs), levels, plain) if waveform else plain
+        waveform = _Waveform.of(result, bench) if result.outcome == "mismatches" else None
+        return _trace_back(answer, waveform, outputs, levels, plain) if waveform else plain
 
 
 @tool(reads=("software",))
 def draw(context: ToolContext) -> dict[str, Any]:
-    """Draw how the inputs and outputs of the Verilog module `TopModule` change in the test bench, with reference and
+    """Draw how the inputs and outputs of the Verilog module change in the test bench, with reference and
     answer of each output next to each other and mismatches marked.
 
     The picture is a file of the run folder, and stands in its report; there is none without a bench, and for a module
@@ -83,7 +80,7 @@ def draw(context: ToolContext) -> dict[str, Any]:
         return {"pictures": {}}
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
-        waveform = _Waveform.of(result, bench.text)
+        waveform = _Waveform.of(result, bench)
         if waveform is None:
             return {"pictures": {}}
         title, picture = _draw_waves(answer, waveform)
@@ -94,21 +91,35 @@ def draw(context: ToolContext) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Waveform:
-    """What was recorded of a simulation that came to its end. `scope` is where the answer's signals are; `wrong` are
-    the outputs with a mismatch, the first one first."""
+    """What was recorded of a simulation that came to its end. `layout` says where the answer's signals are; `wrong` are
+    the outputs with a mismatch, the first one first. Where nobody knows which these are, `is_guess` says that they are
+    those that the bench speaks of, or all."""
 
     report: BenchReport
     waves: Waves
-    scope: str
+    layout: BenchLayout
+    target: Target
     wrong: tuple[WrongOutput, ...]
+    is_guess: bool = False
 
     @classmethod
-    def of(cls, result: SimulationResult, bench: str) -> _Waveform | None:
+    def of(cls, result: SimulationResult, bench: HiddenBench) -> _Waveform | None:
         """None when there is no report or no waveform."""
         if result.report is None or result.waves is None:
             return None
         waves = Waves.open(result.waves)
-        return cls(result.report, waves, answer_scope(bench), wrong_outputs(result.report, waves, bench))
+        return cls(result.report, waves, bench.layout, bench.target, wrong_outputs(result.report, waves, bench))
+
+    def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
+        """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
+        known = tuple(one for one in self.wrong if one.output in outputs)
+        complaint = next((one for one in self.report.complaints if one.time is not None), None)
+        times = [one.sampled for one in self.wrong] or [one.time for one in (complaint,) if one and one.time]
+        if known or not times:
+            return replace(self, wrong=known)
+        spoken = identifiers(complaint.text) if complaint else set[str]()
+        named = [output for output in outputs if output in spoken] or outputs
+        return replace(self, wrong=tuple(WrongOutput(name, 0, times[0], times[0], ()) for name in named), is_guess=True)
 
     def restrict_to(self, outputs: Sequence[str] | None) -> _Waveform:
         """With these of the wrong outputs alone; raises ToolArgumentsError when none of them is wrong."""
@@ -120,28 +131,38 @@ class _Waveform:
 
     def known_names(self, signals: Iterable[str]) -> list[str]:
         """The full names of the answer's signals that were recorded, each once."""
-        names = dict.fromkeys(f"{self.scope}.{signal}" for signal in signals)
+        names = dict.fromkeys(f"{self.layout.scope}.{signal}" for signal in signals)
         return [name for name in names if name in self.waves.signals]
 
 
-def _trace_back(answer: Answer, waveform: _Waveform, levels: int, plain: Verdict) -> Verdict:
-    """The verdict `plain` with the report of the trace, and the lines as evidence."""
-    trace, problem = None, ""
+def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | None, levels: int,
+                plain: Verdict) -> Verdict:
+    """The verdict `plain` with the report of the trace, and the lines as evidence; itself where nobody knows when
+    something was wrong."""
+    trace, problem, target = None, "", waveform.target
     try:
-        design = read_design(answer.text)
-        history = History.of(waveform.waves, waveform.scope, design.widths, waveform.wrong[0].sampled)
+        design = read_design(answer.text, target)
+        waveform = waveform.with_suspects([port.name for port in design.ports if port.direction != "in"])
+        if not waveform.wrong:
+            return plain
+        waveform = waveform.restrict_to(outputs)
+        history = History.of(waveform.waves, waveform.layout.scope, design.widths, waveform.wrong[0].sampled)
         trace = find_causes(answer.text, _first_wrong_bits(waveform, design), levels, list(history.rows),
-                            history.complete)
+                            history.complete, target)
     except DesignError as error:
         problem = str(error)
+        if not waveform.wrong:
+            return plain
     focus = _focus(trace, waveform)
     text = _fitting_report(
         trace.levels if trace else (), report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path,
-        problem=problem, source=answer.text.split("\n"), deeper=bool(trace and trace.goes_on), deepest=_DEEPEST,
+        problem=problem, source=target.number_lines(answer.text), is_guess=waveform.is_guess,
+        deeper=bool(trace and trace.goes_on), deepest=_DEEPEST,
         asked=levels, misfits=trace.misfits if trace else [], beside=trace.beside if trace else [],
         table=_table(trace, focus, waveform))
-    evidence = {**plain.evidence, "lines": list(trace.lines) if trace else [], "output": focus.output,
-                "time": focus.time}
+    last = len(answer.text.splitlines())
+    lines = [line for line in trace.lines if line <= last] if trace else []
+    evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
     return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)
 
 
@@ -186,19 +207,27 @@ def _focus(trace: TraceFindings | None, waveform: _Waveform) -> WrongOutput:
 def _table(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform) -> str:
     """The rows before the mismatch: the signals of the trace, then both sides of the output."""
     names = waveform.known_names(trace.signals if trace else ())[:_COLUMNS]
-    return render_table(waveform.waves, [*names, *output_columns(focus.output, waveform.waves)], focus.sampled,
+    return render_table(waveform.waves, [*names, *_sides(focus.output, waveform)], focus.sampled,
                         count=_ROWS)
+
+
+def _sides(output: str, waveform: _Waveform) -> list[str]:
+    """The columns of an output: reference and answer, or the answer's alone."""
+    return (output_columns(output, waveform.waves, waveform.layout.root)
+            or waveform.known_names([output]))
 
 
 def _draw_waves(answer: Answer, waveform: _Waveform) -> tuple[str, str]:
     """The picture's title and SVG."""
-    waves, wrong, counts = waveform.waves, waveform.wrong, waveform.report.outputs
+    waves, wrong = waveform.waves, waveform.wrong
     try:
-        inputs = [port.name for port in read_design(answer.text).ports if port.direction == "in"]
+        ports = read_design(answer.text, waveform.target).ports
     except DesignError:
-        inputs = []
-    outputs = sorted(counts, key=lambda name: not counts[name].count)[:_MOST_DRAWN]  # the wrong ones first
-    sides = [side for name in outputs for side in output_columns(name, waves)]
+        ports = ()
+    inputs = [port.name for port in ports if port.direction == "in"]
+    outputs = dict.fromkeys((*(one.output for one in wrong), *waveform.report.outputs,
+                             *(port.name for port in ports if port.direction != "in")))
+    sides = [side for name in [*outputs][:_MOST_DRAWN] for side in _sides(name, waveform)]
     names = [*waveform.known_names(inputs)[:_MOST_DRAWN], *sides]
     start, end = _window(names, waves, wrong[0].sampled if wrong else None)
     title = f"Waveforms up to the first mismatch, at {wrong[0].time}" if wrong else "Waveforms"

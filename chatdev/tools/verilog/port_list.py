@@ -7,12 +7,13 @@ Verilog, and heads of modules. Prose may look like any of them: what is not cert
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from chatdev.tools.verilog.answer import TOP
+from chatdev.tools.verilog.target import TOP
 
 UNKNOWN = "?"
 """The width of a port of which the text says none that is a number."""
@@ -29,6 +30,7 @@ class ListedPort:
     certain: bool = True
 
 
+Layout = Callable[[str], Iterator[ListedPort]]
 _NAME = r"(?P<quote>[`*]{0,3})(?P<name>[A-Za-z_]\w*+)[`*]*+"
 _BITS = r"(?P<bits>\d{1,6})[ \t]*+-?[ \t]*+bits?\b"
 _RANGE = r"\[[^\]\n]{1,60}\]"
@@ -71,10 +73,11 @@ _SPEAKS_OF_BITS = re.compile(r"bits?\b|\bwide\b|\bwidth\b|\bbus\b|\bvector\b", r
 _MOST = 200_000  # characters that are looked at
 
 
-def read_ports(text: str) -> list[ListedPort]:
+def read_ports(text: str, top: str = TOP) -> list[ListedPort]:
     """The ports of the first layout that names one for certain, else of the first that names any; each once."""
     uncertain: list[ListedPort] = []
-    for read in _LAYOUTS:
+    heads: Layout = functools.partial(_read_heads, top=top)
+    for read in (*_LAYOUTS, heads, _read_declarations):
         found = list({port.name: port for port in reversed(list(read(text[:_MOST])))}.values())[::-1]
         if any(port.certain for port in found):
             return found
@@ -171,17 +174,17 @@ def _read_declarations(text: str) -> Iterator[ListedPort]:
             yield ListedPort(found["direction"], name, found["range"] or "", certain=not is_shown)
 
 
-def _read_heads(text: str) -> Iterator[ListedPort]:
+def _read_heads(text: str, top: str) -> Iterator[ListedPort]:
     """Of the head of the top module, else of all that the text shows; what it shows may be meant otherwise."""
     heads = list(_HEAD.finditer(text, 0, text.rfind(";") + 1))  # no head goes on behind it
-    chosen = [head for head in heads if head["name"] == TOP] or heads
+    chosen = [head for head in heads if head["name"] == top] or heads
     for head in chosen:
         for found in _IN_HEAD.finditer(head[0]):
             yield _port(found, found["range"], None, certain=False)
 
 
-_LAYOUTS: tuple[Callable[[str], Iterator[ListedPort]], ...] = (
-    _read_bullets, _read_typed, _read_sections, _read_tables, _read_heads, _read_declarations)
+_LAYOUTS: tuple[Layout, ...] = (
+    _read_bullets, _read_typed, _read_sections, _read_tables)
 
 
 def _port(found: re.Match[str], range_: str | None, about: str | None, *, direction: str = "",

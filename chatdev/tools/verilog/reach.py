@@ -7,7 +7,7 @@ parameters takes others. Nodes are those of pyslang.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,11 +37,32 @@ class Reach:
     waiting: dict[str, int] = field(default_factory=dict)
 
 
-def find_reach(root: Any, line_of: Callable[[Any], int]) -> Reach:
+@dataclass(frozen=True)
+class Known:
+    """Names that given files declare: interfaces, and all that can be named or called from elsewhere."""
+
+    interfaces: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
+
+
+_NOTHING = Known()
+
+
+def find_known(roots: Iterable[Any]) -> Known:
+    """What the given files below these roots of syntax trees declare."""
+    interfaces, shared = set[str](), set[str]()
+    for root in roots:
+        modules = _modules(root)
+        interfaces |= _interfaces(modules)
+        shared |= {_text(node.header.name) for node in modules} | set(_routines(root))
+    return Known(frozenset(interfaces), frozenset(shared))
+
+
+def find_reach(root: Any, line_of: Callable[[Any], int], known: Known = _NOTHING) -> Reach:
     """Look through all modules below the root of a syntax tree; `line_of` gives the line of a node."""
-    modules = [node for node in _nodes(root) if _kind(node) in _MODULES]
-    interfaces = {_text(node.header.name) for node in modules if _kind(node) == "InterfaceDeclaration"}
-    shared = {_text(node.header.name) for node in modules} | set(_routines(root))
+    modules = _modules(root)
+    interfaces = _interfaces(modules) | known.interfaces
+    shared = {_text(node.header.name) for node in modules} | set(_routines(root)) | known.shared
     reach = Reach(outside={name: line_of(node) for name, node in _loose_data(root)})
     for module in modules:
         scope = _Scope.of(module, interfaces, shared)
@@ -94,6 +115,14 @@ class _Scope:
         """Whether it is in an initial or final block."""
         place = node.sourceRange.start.offset
         return any(start <= place < end for start, end in self.once)
+
+
+def _modules(root: Any) -> list[Any]:
+    return [node for node in _nodes(root) if _kind(node) in _MODULES]
+
+
+def _interfaces(modules: Iterable[Any]) -> set[str]:
+    return {_text(node.header.name) for node in modules if _kind(node) == "InterfaceDeclaration"}
 
 
 def _loose_data(root: Any) -> Iterator[tuple[str, Any]]:

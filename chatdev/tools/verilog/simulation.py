@@ -15,18 +15,12 @@ from pathlib import Path
 from typing import Self
 
 from chatdev.sandbox.base import ProcessLimits, Sandbox
-from chatdev.tools.verilog.answer import TOP, broken_rules, module_names, rule_message, unit_names
-from chatdev.tools.verilog.bench import (
-    BenchReport,
-    HiddenBench,
-    can_be_marked,
-    dump_everything,
-    mark_prints,
-    marked_lines,
-)
+from chatdev.tools.verilog.answer import broken_rules, rule_message
+from chatdev.tools.verilog.bench import DUMP, REFERENCE_MODULE, HiddenBench, dump_everything
+from chatdev.tools.verilog.bench_report import BenchReport, severe_lines
 from chatdev.tools.verilog.icarus import (
-    ANSWER,
     BENCH,
+    GIVEN,
     REFERENCE,
     SIMULATING,
     CompileResult,
@@ -37,10 +31,11 @@ from chatdev.tools.verilog.icarus import (
 from chatdev.tools.verilog.lint import lint, outside_names
 from chatdev.tools.verilog.messages import Message, port_messages, render_text
 from chatdev.tools.verilog.preprocess import expand_macros
+from chatdev.tools.verilog.source_text import module_names, unit_names
+from chatdev.tools.verilog.target import ANSWER, USUAL, Target
+from chatdev.tools.verilog.waveform.merge import merge_reference
 
 _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
-_REFERENCE = "RefModule"
-_TB = "tb"
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
   integer drawn;
@@ -53,8 +48,8 @@ endmodule
 @dataclass(frozen=True, slots=True)
 class SimulationResult:
     """How it went. `outcome` is a name of `outcomes.yaml`; `report` is None when there was nothing to simulate or the
-    simulation did not come to its end; `waves` is the VCD file of all signals below `tb`, where it was asked for;
-    `log` is what compiler and simulator printed, which may tell of hidden files."""
+    simulation did not come to its end; `waves` is the VCD file of all signals of the bench, where it was asked for;
+    `log` is what compiler and simulator printed, which may tell of hidden files, and `printed` what the bench did."""
 
     outcome: str
     compiled: CompileResult
@@ -62,6 +57,7 @@ class SimulationResult:
     waves: Path | None = None
     seconds: float = 0.0
     log: str = ""
+    printed: str = ""
 
     @property
     def passed(self) -> bool:
@@ -74,21 +70,22 @@ class SimulationResult:
         return cls(compiled.outcome, compiled, log=compiled.log)
 
 
-def examine(answer: str, sandbox: Sandbox, folder: Path, *, taken: Container[str] = (),
+def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL, *, taken: Container[str] = (),
             may_print: bool = True) -> CompileResult:
     """Whether the answer keeps the rules and compiles alone, with warnings of compiler and lint. `folder` is empty and
     the call's own; `taken` are names of the bench. Raises MissingProgram, SandboxError."""
-    expanded = expand_macros(answer, sandbox, folder / "macros")
-    if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print):
+    expanded = expand_macros(answer, sandbox, folder / "macros", target)
+    if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
-    compiled = compile_files({ANSWER: answer}, [TOP], sandbox, folder / "alone")
+    compiled = compile_files({ANSWER: answer}, [target.top], sandbox, folder / "alone", target)
+    compiled = replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     if not compiled.passed:
         return compiled
     if expanded is None:
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
-    if outside := outside_names(expanded):
+    if outside := outside_names(expanded, target):
         return replace(compiled, outcome="refused", messages=tuple(outside))
-    return replace(compiled, messages=(*compiled.messages, *lint(answer)), text=expanded)
+    return replace(compiled, messages=(*compiled.messages, *lint(answer, target)), text=expanded)
 
 
 def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
@@ -97,66 +94,115 @@ def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: P
 
     Raises MissingProgram, SandboxError and WorkspaceError; all that the answer or the bench does wrong is an outcome.
     """
-    alone = examine(answer, sandbox, folder, taken=unit_names(bench.text), may_print=can_be_marked(bench.text))
+    alone = examine(answer, sandbox, folder, bench.target, taken=unit_names(bench.text),
+                    may_print=bench.can_be_marked)
     if not alone.passed:
         return SimulationResult.of_compiling(alone)
     together = simulate_examined(alone.text, bench, sandbox, folder, dump=dump, limits=limits)
     if not together.compiled.passed:
         return together
-    ports = _messages_on_ports(together.compiled.warnings)
+    ports = _messages_on_ports(together.compiled.warnings, bench.target.top)
     return replace(together, compiled=replace(alone, messages=(*alone.messages, *ports)))
 
 
 def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
                       limits: ProcessLimits = SIMULATING, other_draws: bool = False) -> SimulationResult:
     """The same of the text of an answer that was examined. With `other_draws` the bench draws other random numbers."""
-    mark = f"{secrets.token_hex(8)} " if can_be_marked(bench.text) else ""
-    reference = _without_clashes(bench.reference, unit_names(text)) if bench.reference else None
-    marked = HiddenBench(mark_prints(bench.text, mark), reference, mark, other_draws)
-    return simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits)
+    marked = replace(bench.marked(secrets.token_hex(8)), other_draws=other_draws)
+    if bench.compares:
+        marked = replace(marked, reference=_without_clashes(bench.reference or "", unit_names(text)))
+    found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits)
+    has_right = found.report is not None and bench.reference is not None and not bench.compares
+    if has_right and (dump or not (found.report and found.report.is_counted)):
+        return _compare_with_reference(found, marked, sandbox, folder, dump, limits)
+    return found
 
 
 def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
                         limits: ProcessLimits = SIMULATING) -> SimulationResult:
     """The same without examining the answer first: VerilogEval's own procedure."""
-    files = {ANSWER: answer + _RESET, BENCH: dump_everything(bench.text) if dump else bench.text}
-    if bench.reference:
-        files[REFERENCE] = bench.reference
-    tops = [_TB]
+    root = bench.layout.root
+    files, tops = {ANSWER: answer + _RESET, BENCH: bench.text}, [root]
+    if dump:
+        files[BENCH], files[f"{DUMP}.sv"] = dump_everything(bench.text, root)
+        tops = [DUMP, *tops]
+    if bench.compares:
+        files[REFERENCE] = bench.reference or ""
     if bench.other_draws:
-        files, tops = files | {f"{_OTHER_DRAWS}.sv": _DRAWS}, [_OTHER_DRAWS, _TB]
-    compiled = compile_files(files, tops, sandbox, folder / "with_bench")
+        files, tops = files | {f"{_OTHER_DRAWS}.sv": _DRAWS}, [_OTHER_DRAWS, *tops]
+    compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target)
     if not compiled.passed:
-        return _explain_misfit(compiled, files, sandbox, folder)
-    ran = run_program(folder / "with_bench", folder / "run", sandbox, dump=dump, limits=limits)
-    report = BenchReport.read(marked_lines(ran.stdout, bench.mark)) if ran.ended == "finished" else None
-    printed = ran.stdout.replace(bench.mark, "") if bench.mark else ran.stdout
-    return SimulationResult(_outcome(ran, report), compiled, report, ran.waves, ran.seconds,
-                            log=f"{compiled.log}\n{printed}")
+        return _explain_misfit(compiled, files, bench, sandbox, folder)
+    ran = run_program(folder / "with_bench", folder / "run", sandbox, dump=dump, limits=limits, data=bench.target.data)
+    ended, report = _read_run(ran, bench)
+    return SimulationResult(_outcome(ended, report), compiled, report, ran.waves, ran.seconds,
+                            log=f"{compiled.log}\n{bench.without_marks(ran.stdout)}", printed=ran.stdout)
+
+
+def _read_run(ran: SimulatorRun, bench: HiddenBench) -> tuple[str, BenchReport | None]:
+    """How it ended, and what the bench reports: its counts, or else what its lines say. A bench that ends by `$fatal`
+    has come to its end."""
+    is_fatal = ran.ended == "crashed" and any(True for _ in severe_lines(ran.stdout))
+    if ran.ended != "finished" and not is_fatal:
+        return ran.ended, None
+    lines = bench.lines_of(ran.stdout)
+    counted = BenchReport.read("\n".join(line.text for line in lines))
+    if counted.mismatches is not None:
+        return "finished", counted
+    return "finished", BenchReport.read_lines(lines, ran.stdout, complains=bench.complains)
+
+
+def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path, dump: bool,
+                            limits: ProcessLimits) -> SimulationResult:
+    """The result, its report read in the light of what the bench prints of the reference, and its waveform with the
+    outputs of the reference beside those of the answer."""
+    (folder / "right").mkdir()
+    right = simulate_unexamined(reference_as_answer(bench.reference or "", bench.target), bench, sandbox,
+                                folder / "right", dump=dump, limits=limits)
+    if right.report is None or found.report is None:
+        return found
+    report = found.report
+    if not report.is_counted:
+        report = BenchReport.read_lines(bench.lines_of(found.printed), found.printed, complains=bench.complains,
+                                        right=right.report)
+    if found.waves and right.waves:
+        waves = merge_reference(found.waves, right.waves, bench.layout.scope, bench.layout.root, folder / "merged.vcd")
+        found = replace(found, waves=waves)
+    return replace(found, report=report, outcome=_outcome("finished", report))
 
 
 def _without_clashes(reference: str, taken: Container[str]) -> str:
     """The reference, its helpers under other names where the answer has helpers of theirs."""
-    for helper in unit_names(reference) - {_REFERENCE}:
+    for helper in unit_names(reference) - {REFERENCE_MODULE}:
         if helper in taken:
             reference = re.sub(rf"(?<!\.)\b{helper}\b", f"{helper}_of_reference", reference)
     return reference
 
 
-def reference_as_answer(reference: str) -> str:
+def reference_as_answer(reference: str, target: Target = USUAL) -> str:
     """The reference module under the name of the answer's, and its helpers under other names, so that both can be
     compiled together."""
-    for helper in set(module_names(reference)) - {_REFERENCE}:
+    names = set(module_names(reference))
+    module = REFERENCE_MODULE if REFERENCE_MODULE in names else target.top
+    for helper in names - {module}:
         reference = re.sub(rf"\b{helper}\b", f"{helper}_of_answer", reference)
-    return re.sub(rf"\b{_REFERENCE}\b", TOP, reference)
+    return re.sub(rf"\b{module}\b", target.top, reference)
 
 
-def _explain_misfit(compiled: CompileResult, files: Mapping[str, str], sandbox: Sandbox,
+def _name_file(message: Message) -> Message:
+    """A message on a given file says so: its line is none of the answer's."""
+    if not message.file.startswith(GIVEN):
+        return message
+    place = f"{message.file.removeprefix(GIVEN)}:{message.line}"
+    return replace(message, text=f"{place}: {message.text}", line=0)
+
+
+def _explain_misfit(compiled: CompileResult, files: Mapping[str, str], bench: HiddenBench, sandbox: Sandbox,
                     folder: Path) -> SimulationResult:
     """Whose fault it is that answer and bench do not compile together."""
-    ports = _messages_on_ports(compiled.errors)
+    ports = _messages_on_ports(compiled.errors, bench.target.top)
     own = tuple(message for message in compiled.errors if message.file == ANSWER)
-    broken = not _fits(files, sandbox, folder) if REFERENCE in files else not (own or ports)
+    broken = not _fits(files, bench, sandbox, folder) if bench.reference else not (own or ports)
     if broken:
         lines = tuple(Message("", line=message.line) for message in compiled.errors if message.file == BENCH)
         found = CompileResult("bench_broken", lines, compiled.log)
@@ -167,25 +213,26 @@ def _explain_misfit(compiled: CompileResult, files: Mapping[str, str], sandbox: 
     return SimulationResult(found.outcome, found, log=compiled.log)
 
 
-def _messages_on_ports(messages: Sequence[Message]) -> tuple[Message, ...]:
+def _messages_on_ports(messages: Sequence[Message], top: str) -> tuple[Message, ...]:
     """What the compiler said of the answer's ports, in words that tell nothing else of the bench."""
     said = []
     for message in messages:
         for row in port_messages():
-            if found := re.search(row["pattern"], message.text):
+            if found := re.search(row["pattern"].replace("TOP", re.escape(top)), message.text):
                 said.append(Message(render_text(row["says"], **found.groupdict()), severity=message.severity))
     return tuple(said)
 
 
-def _fits(files: Mapping[str, str], sandbox: Sandbox, folder: Path) -> bool:
+def _fits(files: Mapping[str, str], bench: HiddenBench, sandbox: Sandbox, folder: Path) -> bool:
     """Whether the bench compiles with the reference in the answer's place."""
-    right = {**files, ANSWER: reference_as_answer(files[REFERENCE])}
-    return compile_files(right, [_TB], sandbox, folder / "reference").passed
+    right = {**files, ANSWER: reference_as_answer(bench.reference or "", bench.target)}
+    root = bench.layout.root
+    return compile_files(right, [root], sandbox, folder / "reference", bench.target).passed
 
 
-def _outcome(ran: SimulatorRun, report: BenchReport | None) -> str:
+def _outcome(ended: str, report: BenchReport | None) -> str:
     if report is None:
-        return ran.ended
+        return ended
     if report.mismatches is None:
         return "no_report"
     if not report.samples:

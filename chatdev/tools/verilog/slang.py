@@ -9,8 +9,10 @@ from typing import Any
 
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
-from chatdev.tools.verilog.design.elaborate import DesignError, icarus_macros
-from chatdev.tools.verilog.reach import Reach, find_reach
+from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.source import Source, import_pyslang
+from chatdev.tools.verilog.reach import Reach, find_known, find_reach
+from chatdev.tools.verilog.target import USUAL, Target
 
 Place = tuple[str, int]
 """A name and its line."""
@@ -31,10 +33,10 @@ class NamesFound:
 
 
 @isolate(DesignError, MissingProgram)
-def find_names(text: str) -> NamesFound:
-    """What the names of a source refer to. Raises DesignError for one that cannot be looked through, and
+def find_names(text: str, target: Target = USUAL) -> NamesFound:
+    """What the names of an answer refer to. Raises DesignError for one that cannot be looked through, and
     MissingProgram."""
-    source = _SlangSource(text)
+    source = _SlangSource(text, target)
     reach = source.reach()
     return NamesFound(tuple(source.errors()), tuple(source.syntax_errors()),
                       tuple((reach.far | source.hierarchical_names()).items()), tuple(reach.unknown.items()),
@@ -42,50 +44,66 @@ def find_names(text: str) -> NamesFound:
 
 
 @isolate(DesignError, MissingProgram)
-def find_warnings(text: str, codes: frozenset[str]) -> list[tuple[int, str]]:
-    """Line and text of the warnings with one of these codes. Raises as `find_names` does."""
-    return list(_SlangSource(text).warnings(codes))
+def find_warnings(text: str, codes: frozenset[str], target: Target = USUAL) -> list[tuple[int, str]]:
+    """Line and text of the warnings about an answer with one of these codes. Raises as `find_names` does."""
+    return list(_SlangSource(text, target).warnings(codes))
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """An instance of a `module` that is declared nowhere: its hierarchical name, and the ports that are connected by
+    name."""
+
+    module: str
+    path: str
+    ports: tuple[str, ...]
+
+
+@isolate(DesignError, MissingProgram)
+def find_missing(bench: str, target: Target) -> tuple[tuple[str, ...], tuple[Missing, ...]]:
+    """The top modules of a test bench, and the instances of modules that neither it nor the given files declare. Raises
+    as `find_names` does."""
+    source = _SlangSource(bench, target)
+    return source.tops(), tuple(source.missing())
 
 
 class _SlangSource:
     """An elaborated source text."""
 
-    def __init__(self, text: str) -> None:
-        try:
-            import pyslang
-        except ImportError as error:
-            raise MissingProgram("pyslang cannot be imported, which reads Verilog: pip install 'chatdev-chain[verilog]'"
-                                 ) from error
-        self._slang: Any = pyslang
+    def __init__(self, text: str, target: Target) -> None:
+        self._slang: Any = import_pyslang()
         ast = self._slang.ast
         options = ast.CompilationOptions()
         options.flags = ast.CompilationFlags.AllowUseBeforeDeclare
-        bag = self._slang.Bag([options, icarus_macros()])
-        self._sources = self._slang.SourceManager()
-        self._compilation = ast.Compilation(bag)
+        self._source = Source(text, target, options)
+        self._compilation = ast.Compilation(self._source.bag)
         self._tree = None
+        self._given = []
         try:
-            self._tree = self._slang.syntax.SyntaxTree.fromText(text, self._sources, "top.sv", "", bag)
-            self._compilation.addSyntaxTree(self._tree)
+            *self._given, self._tree = self._source.trees()
         except RuntimeError:  # too deeply nested to be read: for Icarus Verilog to judge
             return
+        for tree in (*self._given, self._tree):
+            self._compilation.addSyntaxTree(tree)
 
     def errors(self) -> Iterator[tuple[str, int, tuple[str, ...]]]:
         """Code, line and names of each error."""
         for found in self._compilation.getAllDiagnostics():
-            if found.isError():
+            if found.isError() and not self._source.is_given(found.location):
                 yield _code(found), self._line(found.location), tuple(str(name) for name in found.args)
 
     def syntax_errors(self) -> Iterator[Place]:
         """What the parser does not understand, in its words."""
-        engine = self._slang.DiagnosticEngine(self._sources)
+        engine = self._slang.DiagnosticEngine(self._source.manager)
         for found in self._tree.diagnostics if self._tree else ():
             if found.isError():
                 yield engine.formatMessage(found), self._line(found.location)
 
     def reach(self) -> Reach:
         """What the syntax says of every branch."""
-        return find_reach(self._tree.root, lambda node: self._line(node.sourceRange.start)) if self._tree else Reach()
+        if self._tree is None:
+            return Reach()
+        return find_reach(self._tree.root, self._line_of, find_known(tree.root for tree in self._given))
 
     def hierarchical_names(self) -> dict[str, int]:
         """Names that reach from one module into another, with the line of their last use."""
@@ -112,19 +130,36 @@ class _SlangSource:
             manager = analysis.AnalysisManager(options)
             manager.analyze(self._compilation)
             diagnostics += manager.getDiagnostics()
-        engine = self._slang.DiagnosticEngine(self._sources)
+        engine = self._slang.DiagnosticEngine(self._source.manager)
         for found in diagnostics:
-            if _code(found) in codes:
+            if _code(found) in codes and not self._source.is_given(found.location):
                 yield self._line(found.location), engine.formatMessage(found)
 
+    def tops(self) -> tuple[str, ...]:
+        """The modules that no other instantiates."""
+        return tuple(one.name for one in self._compilation.getRoot().topInstances
+                     if not self._source.is_given(one.body.definition.location))
+
+    def missing(self) -> Iterator[Missing]:
+        """The instances of modules that are not there."""
+        found = list[Any]()
+        self._compilation.getRoot().visit(lambda node: found.append(node)
+                                          if node.kind == self._slang.ast.SymbolKind.UninstantiatedDef else None)
+        for one in found:
+            yield Missing(one.definitionName, one.hierarchicalPath, tuple(filter(None, one.portNames)))
+
     def _line(self, location: Any) -> int:
-        return int(self._sources.getLineNumber(self._sources.getFullyExpandedLoc(location)))
+        return self._source.line_at(location)
+
+    def _line_of(self, node: Any) -> int:
+        return self._line(node.sourceRange.start)
 
     def _module_at(self, location: Any) -> str:
         """The name of the module in whose text this place is."""
-        offset = self._sources.getFullyExpandedLoc(location).offset
+        place = self._source.manager.getFullyExpandedLoc(location)
         ranges = [(definition.name, definition.syntax.sourceRange) for definition in self._compilation.getDefinitions()]
-        return next((name for name, place in ranges if place.start.offset <= offset <= place.end.offset), "")
+        return next((name for name, span in ranges if span.start.buffer == place.buffer
+                     and span.start.offset <= place.offset <= span.end.offset), "")
 
 
 def _code(diagnostic: Any) -> str:

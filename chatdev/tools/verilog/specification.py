@@ -13,17 +13,15 @@ from typing import Any, Literal
 from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
-from chatdev.tools.verilog.answer import TOP
+from chatdev.tools.verilog.bench import HiddenBench, read_target
 from chatdev.tools.verilog.design.design import Port
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.messages import Message
 from chatdev.tools.verilog.port_list import UNKNOWN, ListedPort, read_ports
+from chatdev.tools.verilog.target import TOP, USUAL, Target
 
 _SPEAKS_OF_PORTS = re.compile(r"\b(?:in|out)puts?\b|\bports?\b|\bmodule\b", re.IGNORECASE)
-_NESTED = r"\((?:[^();]|\((?:[^();]|\([^();]*+\))*+\))*+\)"
-_INSTANCE = re.compile(rf"\b{TOP}\s*+(?:#\s*+{_NESTED}\s*+)?\w++\s*+\((?P<connections>[^;]*+);")
-_CONNECTED = re.compile(r"\.\s*([A-Za-z_]\w*)\s*\(")
 _WORDS = re.compile(r"""
     '[sS]?(?:[bB][01xXzZ?_]+|[oO][0-7xXzZ?_]+|[dD][\dxXzZ?_]+|[hH][\da-fA-FxXzZ?_]+)(?![\w'])  # a number: 4'b01xx
     | \\(?P<escaped>\S+)                                                 # \bus+index, up to the next blank
@@ -39,31 +37,26 @@ _DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
 
 @tool()
 def ports(context: ToolContext) -> list[dict[str, Any]]:
-    """The ports of `TopModule` that the specification lists: `direction`, `name`, `width` as it is written there, and
+    """The ports of the module that the specification lists: `direction`, `name`, `width` as it is written there, and
     whether that is `certain`; where it lists none, the names that the test bench connects.
 
     Raises ToolError when there are none and the specification speaks of none: nobody could write the module, and no
     bench could be connected to it.
     """
-    specification = str(context.inputs.get("task") or "")
-    found = listed_ports(specification) or [
+    specification, bench = str(context.inputs.get("task") or ""), HiddenBench.of(context.inputs)
+    top = read_target(context.inputs).top
+    found = listed_ports(specification, top) or [
         {"direction": "", "name": name, "width": UNKNOWN, "certain": False}
-        for name in connected_ports(str(context.inputs.get("bench") or ""))]
+        for name in (bench.layout.ports if bench else ())]
     if not found and not _SPEAKS_OF_PORTS.search(specification):
-        raise ToolError(f"the specification lists no ports of {TOP}; give its ports one a line, such as "
+        raise ToolError(f"the specification lists no ports of {top}; give its ports one a line, such as "
                         "` - input clk` and ` - output q (8 bits)`, or the head of the module")
     return found
 
 
-def listed_ports(text: str) -> list[dict[str, Any]]:
+def listed_ports(text: str, top: str = TOP) -> list[dict[str, Any]]:
     """Direction, name, width and certainty of each port in a specification."""
-    return [asdict(port) for port in read_ports(text)]
-
-
-def connected_ports(bench: str) -> list[str]:
-    """The names of the ports that a bench connects to `TopModule`; none where it connects by position."""
-    instance = _INSTANCE.search(bench)
-    return list(dict.fromkeys(_CONNECTED.findall(instance["connections"]))) if instance else []
+    return [asdict(port) for port in read_ports(text, top)]
 
 
 def identifiers(text: str) -> set[str]:
@@ -95,14 +88,14 @@ def _first_name(text: str) -> str:
     return text.strip(" `'\"")
 
 
-def port_differences(text: str, specification: str) -> list[Message]:
+def port_differences(text: str, specification: str, target: Target = USUAL) -> list[Message]:
     """What differs between the ports of a module and those that its specification lists for certain: missing and
     unknown ports and other widths are errors. A direction is a warning, because specifications get these wrong, too,
     and so is all that is not certain. Nothing where the specification has no list of ports (a module that it shows may
     be meant otherwise), or pyslang cannot read the source."""
-    wanted = read_ports(specification)
+    wanted = read_ports(specification, target.top)
     try:
-        found = {port.name: port for port in read_design(text).ports}
+        found = {port.name: port for port in read_design(text, target).ports}
     except DesignError:
         return []
     if not found or not any(port.certain for port in wanted):

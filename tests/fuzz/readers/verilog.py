@@ -6,12 +6,14 @@ from contextlib import suppress
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Execution
-from chatdev.tools.verilog.answer import Answer, NoAnswer, broken_rules, module_names, normalise
-from chatdev.tools.verilog.bench import BenchReport, answer_scope, dump_everything
+from chatdev.tools.verilog.answer import Answer, NoAnswer, broken_rules, normalise
+from chatdev.tools.verilog.bench import HiddenBench, dump_everything
+from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
 from chatdev.tools.verilog.icarus import read_compilation
 from chatdev.tools.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
 from chatdev.tools.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan
+from chatdev.tools.verilog.source_text import module_names
 from chatdev.tools.verilog.specification import declared_names, identifiers, listed_ports
 from chatdev.tools.verilog.waveform.picture import draw_diagram
 from chatdev.tools.verilog.waveform.table import render_table
@@ -77,8 +79,10 @@ def bench_report(text: str) -> None:
     """What a bench printed, and a bench itself."""
     report = BenchReport.read(text)
     assert report.share <= 1 or report.samples == 0
-    assert dump_everything(text).count("\n") == text.count("\n")
-    assert answer_scope(text).startswith("tb.")
+    assert dump_everything(text, "tb")[0].count("\n") == text.count("\n")
+    bench = HiddenBench(text).marked("mark")
+    said = BenchReport.read_lines(bench.lines_of(text), text, complains=bench.complains, right=report)
+    assert 0 <= said.share <= 1
 
 
 def waveform(text: str) -> None:

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.tools.verilog.bench import BenchReport, Mismatch, answer_scope, dump_everything, wrong_outputs
+from chatdev.tools.verilog.bench import DUMP as DUMPING
+from chatdev.tools.verilog.bench import HiddenBench, dump_everything
+from chatdev.tools.verilog.bench_report import BenchReport, Mismatch
 from chatdev.tools.verilog.design.records import Part
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.waveform.waves import Waves
+from chatdev.tools.verilog.wrong_outputs import wrong_outputs
 from tests.tools.verilog.small import BENCH
 
 REPORT = """TIMEOUT
@@ -78,31 +81,13 @@ def test_a_total_within_a_line_is_none() -> None:
     assert BenchReport.read("so: Mismatches: 0 in 9 samples\n").mismatches is None
 
 
-def test_what_a_bench_dumps_becomes_everything_and_lines_stay() -> None:
-    bench = BENCH.replace("$dumpvars(1, clk, q_ref, q_dut)", "$dumpvars(1,\n stim1.clk,\n q_ref )")
-    changed = dump_everything(bench)
-    assert re.findall(r"\$dumpvars\b[^;]*;", changed) == ["$dumpvars(0, tb);"]
+@pytest.mark.parametrize("dumps", ["$dumpvars(1,\n stim1.clk,\n q_ref );", "$dumpvars;", "", "if (q) $dumpvars(0);"])
+def test_a_bench_dumps_nothing_itself_and_keeps_its_lines(dumps: str) -> None:
+    bench = re.sub(r"\$dumpvars[^;]*;", lambda _: dumps, BENCH)
+    changed, dumping = dump_everything(bench, "tb")
+    assert "$dump" not in changed
     assert changed.count("\n") == bench.count("\n")
-
-
-def test_another_file_for_waveforms_is_renamed() -> None:
-    assert '$dumpfile("wave.vcd");' in dump_everything(BENCH.replace("wave.vcd", "elsewhere.vcd"))
-
-
-def test_a_bench_that_dumps_nothing_is_made_to() -> None:
-    bare = re.sub(r"initial begin \$dump.*", "", BENCH)
-    changed = dump_everything(bare)
-    assert '$dumpfile("wave.vcd"); $dumpvars(0, tb);' in changed
-    assert changed.count("\n") == bare.count("\n")
-
-
-def test_a_text_without_a_bench_stays() -> None:
-    assert dump_everything("module other; endmodule") == "module other; endmodule"
-
-
-def test_a_bench_that_names_no_file_is_given_one() -> None:
-    changed = dump_everything(BENCH.replace('$dumpfile("wave.vcd");', ""))
-    assert '$dumpfile("wave.vcd"); $dumpvars(0, tb);' in changed
+    assert dumping == f'module {DUMPING}; initial begin $dumpfile("wave.vcd"); $dumpvars(0, tb); end endmodule\n'
 
 
 @pytest.fixture
@@ -117,31 +102,37 @@ def report(**times: int | None) -> BenchReport:
 
 
 def test_the_wrong_bits_are_those_just_before_the_mismatch(waves: Waves) -> None:
-    [wrong] = wrong_outputs(report(q=10, w=None), waves, "")
+    [wrong] = wrong_outputs(report(q=10, w=None), waves, HiddenBench(""))
     assert (wrong.output, wrong.parts) == ("q", (Part("q", 3, 1), Part("q", 0, 1)))
 
 
 def test_a_bench_may_compare_after_the_change_at_the_time_of_its_report(waves: Waves) -> None:
     """Before 5 both sides are 0, from 5 on they differ."""
-    [wrong] = wrong_outputs(report(q=5), waves, "")
+    [wrong] = wrong_outputs(report(q=5), waves, HiddenBench(""))
     assert (wrong.time, wrong.sampled, wrong.parts) == (5, 6, (Part("q", 3, 1), Part("q", 0, 1)))
 
 
 def test_the_output_that_is_wrong_first_comes_first(waves: Waves) -> None:
-    assert [wrong.output for wrong in wrong_outputs(report(w=20, q=10, z=15), waves, "")] == ["q", "z", "w"]
+    found = wrong_outputs(report(w=20, q=10, z=15), waves, HiddenBench(""))
+    assert [wrong.output for wrong in found] == ["q", "z", "w"]
 
 
 @pytest.mark.parametrize(("directive", "sampled"), [
     ("`timescale 1ps/1ps", 3), ("`timescale 1 ns / 1 ps", 3000), ("`timescale 10ns/1ps", 30000), ("", 3)])
 def test_the_units_of_the_bench_are_turned_into_those_of_the_waveform(waves: Waves, directive: str,
                                                                       sampled: int) -> None:
-    assert wrong_outputs(report(q=3), waves, directive)[0].sampled == sampled
+    assert wrong_outputs(report(q=3), waves, HiddenBench(directive))[0].sampled == sampled
 
 
-@pytest.mark.parametrize(("bench", "scope"), [
-    ("TopModule dut(.a(a));", "tb.dut"), ("TopModule #(.N(3)) u1 (a);", "tb.u1"), ("nothing", "tb.top_module1")])
-def test_the_scope_is_that_of_the_instance(bench: str, scope: str) -> None:
-    assert answer_scope(bench) == scope
+@pytest.mark.parametrize(("bench", "root", "scope"), [
+    ("module tb; TopModule dut(.a(a)); endmodule", "tb", "tb.dut"),
+    ("module tb; TopModule #(.N(3)) u1 (a); endmodule", "tb", "tb.u1"),
+    ("module helper; endmodule module test; helper h(); inner i(); endmodule\n"
+     "module inner; generate if (1) begin : on TopModule it(); end endgenerate endmodule", "test", "test.i.on.it"),
+    ("module tb; endmodule", "tb", ""), ("nothing", "tb", "")])
+def test_the_scope_is_that_of_the_instance(bench: str, root: str, scope: str) -> None:
+    layout = HiddenBench(bench).layout
+    assert (layout.root, layout.scope) == (root, scope)
 
 
 def test_a_history_has_the_signals_that_the_waveform_has(waves: Waves) -> None:

@@ -52,7 +52,7 @@ def test_a_specification_without_ports_is_refused(text: str | None) -> None:
 
 def test_where_none_is_listed_the_bench_names_them() -> None:
     bench = "module tb; TopModule #(.N(4), .M(f(2))) dut (.clk(clk), .d ({a, b}), .\\q (q)); endmodule"
-    assert ports_of("Write a counter.", bench) == [("", "clk", "?"), ("", "d", "?")]
+    assert ports_of("Write a counter.", bench) == [("", "clk", "?"), ("", "d", "?"), ("", "q", "?")]
     assert ports_of("It has an input and an output.") == []
 
 

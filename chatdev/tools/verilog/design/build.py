@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from chatdev.tools.verilog.design.elaborate import Source, constants
+from chatdev.tools.verilog.design.elaborate import constants
 from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, Trigger, signals_of
 from chatdev.tools.verilog.design.selections import Names
+from chatdev.tools.verilog.design.source import Source
 from chatdev.tools.verilog.design.statements import DesignContext, Statements, Target
 
 

@@ -10,10 +10,11 @@ from typing import Any, Self
 
 from chatdev.errors import ToolError
 from chatdev.tools.verilog.design.build import Builder
-from chatdev.tools.verilog.design.elaborate import Evaluation, Source, constants, elaborate, nesting_error
+from chatdev.tools.verilog.design.elaborate import Evaluation, constants, elaborate, nesting_error
 from chatdev.tools.verilog.design.records import Assignment, Part, Process
 from chatdev.tools.verilog.design.selections import Names
 from chatdev.tools.verilog.design.widths import Misfit, find_misfits
+from chatdev.tools.verilog.target import USUAL, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,10 @@ class Design:
     compilation: Any = field(repr=False, compare=False)
 
     @classmethod
-    def of(cls, text: str, top: str = "TopModule") -> Self:
+    def of(cls, text: str, target: Target = USUAL) -> Self:
         """Elaborate the source; names that are used before they are declared do no harm, any other error raises
         DesignError."""
-        compilation, instance = elaborate(text, top)
-        source = Source(text, compilation.sourceManager)
+        compilation, instance, source = elaborate(text, target)
         builder = Builder(instance, source)
         try:
             builder.build()
@@ -59,7 +59,7 @@ class Design:
         members: Iterable[Any] = instance.body
         ports = tuple(Port(member.name, member.direction.name.lower(), member.type.bitstreamWidth)
                       for member in members if member.kind.name == "Port")
-        return cls(top, text, ports, tuple(builder.processes), builder.functions,
+        return cls(target.top, text, ports, tuple(builder.processes), builder.functions,
                    {name: symbol.type.bitstreamWidth for name, symbol in symbols.items()},
                    {name: source.line_of(symbol) for name, symbol in symbols.items()},
                    builder.names, instance.body, compilation)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from chatdev.errors import MissingProgram, ToolError
+from chatdev.errors import ToolError
 from chatdev.tools.verilog.design.records import Assignment, Part, Value
 from chatdev.tools.verilog.design.selections import Names
+from chatdev.tools.verilog.design.source import Source, import_pyslang
+from chatdev.tools.verilog.target import ANSWER, Target
 
 if TYPE_CHECKING:
-    from pyslang import SourceManager, SVInt
+    from pyslang import SVInt
     from pyslang.ast import Compilation, InstanceSymbol
-    from pyslang.parsing import PreprocessorOptions
 
-FILE = "top.sv"
-"""The name under which the source appears in messages."""
-_OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__", *(f"SV_COV_{name}" for name in (
-    "START", "STOP", "RESET", "CHECK", "MODULE", "HIER", "ASSERTION", "FSM_STATE", "STATEMENT", "TOGGLE", "OVERFLOW",
-    "ERROR", "NOCOV", "OK", "PARTIAL")))
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class DesignError(ToolError):
@@ -29,40 +23,29 @@ class DesignError(ToolError):
 
 def nesting_error() -> DesignError:
     """What is said of expressions and statements within hundreds of others."""
-    return DesignError(f"{FILE} is too deeply nested to be traced; split its longest expressions and else-if chains")
+    return DesignError(f"{ANSWER} is too deeply nested to be traced; split its longest expressions and else-if chains")
 
 
-def elaborate(text: str, top: str) -> tuple[Compilation, InstanceSymbol]:
-    """The compilation (keep it as long as anything of it) and the instance of the module `top`; raises DesignError."""
-    try:
-        import pyslang
-        from pyslang.ast import Compilation, CompilationFlags, CompilationOptions
-        from pyslang.syntax import SyntaxTree
-    except ImportError as error:
-        raise MissingProgram("tracing needs pyslang: pip install 'chatdev-chain[verilog]'") from error
+def elaborate(text: str, target: Target) -> tuple[Compilation, InstanceSymbol, Source]:
+    """The compilation (keep it as long as anything of it), the instance of the module that was to be written, and the
+    source; raises DesignError."""
+    pyslang = import_pyslang()
+    from pyslang.ast import Compilation, CompilationFlags, CompilationOptions
+
     options = CompilationOptions()
     options.flags = CompilationFlags.AllowUseBeforeDeclare | CompilationFlags.RelaxEnumConversions
-    options.topModules = {top}
-    bag = pyslang.Bag([options, icarus_macros()])
-    compilation = Compilation(bag)
+    options.topModules = {target.top}
+    source = Source(text, target, options)
+    compilation = Compilation(source.bag)
     try:
-        compilation.addSyntaxTree(SyntaxTree.fromText(text, pyslang.SourceManager(), FILE, "", bag))
+        for tree in source.trees():
+            compilation.addSyntaxTree(tree)
     except RuntimeError:
         raise nesting_error() from None
     errors = [found for found in compilation.getAllDiagnostics() if found.isError()]
     if errors:
         raise DesignError(pyslang.DiagnosticEngine.reportAll(compilation.sourceManager, errors).strip())
-    return compilation, compilation.getRoot().topInstances[0]
-
-
-def icarus_macros() -> PreprocessorOptions:
-    """The macros that there are for Icarus Verilog and no others: a source can hide nothing from one of the two."""
-    from pyslang.parsing import PreprocessorOptions
-
-    macros = PreprocessorOptions()
-    macros.predefines, macros.undefines = ["__ICARUS__=1"], list(_OWN_MACROS)
-    macros.maxIncludeDepth = 0  # a source reads no file of this machine
-    return macros
+    return compilation, compilation.getRoot().topInstances[0], source
 
 
 def constants(scope: Any) -> Value:
@@ -79,35 +62,6 @@ def as_number(value: Any) -> SVInt | None:
 
     found = getattr(value, "value", None)
     return found if isinstance(found, SVInt) else None
-
-
-class Source:
-    """The lines of a text, and where the nodes of its compilation stand."""
-
-    def __init__(self, text: str, manager: SourceManager) -> None:
-        self.lines = text.splitlines()
-        self._bytes, self._manager = text.encode(), manager
-
-    def lines_of(self, node: Any) -> tuple[int, int]:
-        """First and last line of a node with a `sourceRange`; of a macro: where it is used."""
-        span = node.sourceRange
-        first, last = (self._manager.getLineNumber(self._manager.getFullyExpandedLoc(place))
-                       for place in (span.start, span.end))
-        return first, max(first, last)
-
-    def line_of(self, symbol: Any) -> int:
-        """The line in which a symbol is declared."""
-        return self._manager.getLineNumber(self._manager.getFullyExpandedLoc(symbol.location))
-
-    def text(self, first: int, last: int) -> str:
-        """The lines from `first` to `last`."""
-        return "\n".join(self.lines[first - 1:last])
-
-    def words(self, node: Any) -> str:
-        """The text of a node in one line, without comments."""
-        span = node.sourceRange
-        first, last = (self._manager.getFullyExpandedLoc(place).offset for place in (span.start, span.end))
-        return " ".join(_COMMENT.sub(" ", self._bytes[first:last].decode("utf-8", "replace")).split())
 
 
 class Evaluation:

@@ -11,6 +11,7 @@ from chatdev.tools.verilog.design.design import Design, Port, whole_part
 from chatdev.tools.verilog.design.elaborate import DesignError, as_number, elaborate
 from chatdev.tools.verilog.design.mistakes import Mistake, find_mistakes
 from chatdev.tools.verilog.design.records import Part
+from chatdev.tools.verilog.target import USUAL, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +27,23 @@ class DesignFacts:
 
 
 @isolate(DesignError, MissingProgram)
-def read_design(text: str) -> DesignFacts:
-    """The facts of the design `TopModule`; raises DesignError, also for a source that takes too much to be read."""
-    design = Design.of(text)
+def read_design(text: str, target: Target = USUAL) -> DesignFacts:
+    """The facts of a design; raises DesignError, also for a source that takes too much to be read."""
+    design = Design.of(text, target)
     return DesignFacts(design.ports, design.widths)
 
 
 @isolate(DesignError, MissingProgram)
-def list_mistakes(text: str) -> list[Mistake]:
-    """Line and text of what is wrong with the design `TopModule`. Raises as `read_design` does."""
-    return find_mistakes(Design.of(text))
+def list_mistakes(text: str, target: Target = USUAL) -> list[Mistake]:
+    """Line and text of what is wrong with a design. Raises as `read_design` does."""
+    design = Design.of(text, target)
+    return [(line, says) for line, says in find_mistakes(design) if line <= len(text.splitlines())]
 
 
 @isolate(DesignError, MissingProgram)
 def constant_bits(text: str, module: str, parameter: str, count: int) -> list[str] | None:
     """The last `count` bits of a module's parameter, the last one first; None when it is no constant. Raises
     DesignError."""
-    _compilation, instance = elaborate(text, module)
+    _compilation, instance, _source = elaborate(text, Target(module))
     number = as_number(instance.body.find(parameter).value)  # type: ignore[attr-defined]
     return None if number is None else [str(number[place]) for place in range(count)]

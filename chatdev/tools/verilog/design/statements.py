@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chatdev.tools.verilog.design.elaborate import Source
 from chatdev.tools.verilog.design.reads import Reader, Reads
 from chatdev.tools.verilog.design.records import (
     Assignment,
@@ -26,6 +25,7 @@ from chatdev.tools.verilog.design.records import (
     unique,
 )
 from chatdev.tools.verilog.design.selections import Names, selection_of, strip_conversions
+from chatdev.tools.verilog.design.source import Source
 
 Way = tuple[Condition, ...]
 WrittenSignals = frozenset[str]

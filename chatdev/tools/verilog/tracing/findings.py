@@ -10,6 +10,7 @@ from chatdev.isolation.isolate import isolate
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.widths import Misfit
+from chatdev.tools.verilog.target import USUAL, Target
 from chatdev.tools.verilog.tracing.drivers import narrowest_trace
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import SignalReport, Trace, Watch, signal_reports
@@ -32,11 +33,12 @@ class TraceFindings:
 
 
 @isolate(DesignError, MissingProgram, ToolError)
-def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, rows: list[Row], complete: bool) -> TraceFindings:
+def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, rows: list[Row], complete: bool,
+                target: Target = USUAL) -> TraceFindings:
     """The trace of the wrong output that leads to the fewest lines; `rows` and `complete` are those of a History.
     Raises DesignError, also for a source that takes too much to be read."""
     history = History(rows, complete)
-    trace = narrowest_trace(Design.of(text), outputs, levels, history)
+    trace = narrowest_trace(Design.of(text, target), outputs, levels, history)
     reports = tuple(map(tuple, signal_reports(trace, history)))
     return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports, _misfits(trace),
                          _traced_signals(trace), bool(trace.next), tuple(_lines_beside(trace)))

@@ -1,0 +1,125 @@
+"""What a test bench reports at its end: counts as VerilogEval's benches print them, or what its lines say."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from chatdev.tools.verilog.bench_words import checks_of
+from chatdev.tools.verilog.icarus import BENCH
+
+_OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
+                     r"|(?P<count>\d{1,20}) mismatches\. First mismatch occurred at time (?P<time>\d{1,20}))\.",
+                     re.MULTILINE)
+_TOTAL = re.compile(r"^Mismatches: (\d{1,20}) in (\d{1,20}) samples\s*$", re.MULTILINE)
+_FINISHED = re.compile(r"^Simulation finished at (\d{1,20})\b", re.MULTILINE)
+_SEVERE = re.compile(rf"^(?P<kind>ERROR|FATAL): (?:\./)?{re.escape(BENCH)}:\d{{1,9}}: ?(?P<text>[^\n]*)\n"
+                     r" *Time: (?P<time>\d{1,20})\b", re.MULTILINE)
+_DIGITS = re.compile(r"\d+")
+_MOST = 1000  # complaints that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """How often an output differs, and the time of the first difference, in the bench's units; None when it never
+    does."""
+
+    count: int
+    first_time: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A line that says that a check failed, and its time in units of the waveform; None where that is not known."""
+
+    text: str
+    time: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """What a bench printed: mismatches per output, and in all (None: it printed nothing of the kind).
+
+    Of a bench without such counts, `mismatches` and `samples` are checks that failed and checks in all, `complaints`
+    the lines that say what failed, the first one at the front, and `lines` all that it printed.
+    """
+
+    outputs: Mapping[str, Mismatch] = field(default_factory=dict)
+    mismatches: int | None = None
+    samples: int | None = None
+    finished_at: int | None = None
+    complaints: tuple[Complaint, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, stdout: str) -> Self:
+        """The counts in what a simulation printed. The last line of a kind counts: what a module prints itself comes
+        before the bench's own."""
+        outputs = {found["name"]: Mismatch(int(found["count"] or 0), int(found["time"]) if found["time"] else None)
+                   for found in _OUTPUT.finditer(stdout)}
+        totals, ends = _TOTAL.findall(stdout), _FINISHED.findall(stdout)
+        mismatches, samples = map(int, totals[-1]) if totals else (None, None)
+        return cls(outputs, mismatches, samples, int(ends[-1]) if ends else None)
+
+    @classmethod
+    def read_lines(cls, lines: Sequence[Complaint], printed: str, *, complains: bool,
+                   right: BenchReport | None = None) -> Self:
+        """What the lines that a bench printed say, and the errors among all that was `printed`.
+
+        `complains` says that the bench ends with an error where something is wrong, so that silence is a verdict, too.
+        `right` is its report on the reference: what it printed there is no complaint, and where it gives no verdict,
+        all that it prints has to be the same.
+        """
+        texts, usual = tuple(line.text for line in lines), set(map(_mask, right.lines)) if right else set()
+        verdicts = [(line, checks_of(line.text)) for line in lines if _mask(line.text) not in usual or not right]
+        complaints = [*severe_lines(printed), *(line for line, checks in verdicts if checks.failed)]
+        passed = sum(checks_of(text).passed for text in texts)
+        failed = max([len(complaints), *(checks.failed for _, checks in verdicts)])
+        if not (failed or passed or complains) and right is not None:
+            complaints = list(_strangers(lines, right.lines))
+            failed, passed = len(complaints), len(texts) - len(complaints)
+        if failed or passed or complains:
+            return cls(mismatches=failed, samples=failed + max(passed, not failed), lines=texts,
+                       complaints=tuple(sorted(complaints[:_MOST], key=_time_of)))
+        return cls(lines=texts)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the bench counts mismatches as VerilogEval's do."""
+        return not self.lines and not self.complaints
+
+    @property
+    def passed(self) -> bool:
+        """Whether samples were compared and all of them match."""
+        return self.mismatches == 0 and bool(self.samples)
+
+    @property
+    def share(self) -> float:
+        """The share of matching samples; 0 when none was compared."""
+        return 1 - (self.mismatches or 0) / self.samples if self.samples else 0.0
+
+
+def _strangers(lines: Sequence[Complaint], expected: Sequence[str]) -> Iterator[Complaint]:
+    """The lines that are not those that a right module leads to."""
+    for number, line in enumerate(lines):
+        if number >= len(expected) or line.text != expected[number]:
+            yield Complaint(f"it prints: {line.text}", line.time)
+    if len(lines) < len(expected):
+        yield Complaint(f"it prints {len(lines)} lines instead of {len(expected)}")
+
+
+def _mask(text: str) -> str:
+    return _DIGITS.sub("#", text)
+
+
+def _time_of(complaint: Complaint) -> float:
+    return math.inf if complaint.time is None else complaint.time
+
+
+def severe_lines(printed: str) -> Iterator[Complaint]:
+    """What a bench said by `$error`, `$fatal` and failed assertions."""
+    for found in _SEVERE.finditer(printed):
+        yield Complaint(found["text"].strip() or f"{found['kind'].lower()} in the bench", int(found["time"]))

@@ -1,0 +1,68 @@
+"""What the lines that a test bench prints say of the checks it made, where it ends with no count as VerilogEval's do.
+
+Benches say it in many ways: a line for each check (`PASS: reset`), totals (`12 of 20 tests passed`, `errors = 0`), or a
+sentence (`All tests passed`). A line without a verdict is one that only tells what goes on.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Checks(NamedTuple):
+    """Checks that a line speaks of, by how they ended."""
+
+    passed: int = 0
+    failed: int = 0
+
+
+_LONGEST = 400  # characters of a line that are looked at
+_FAIL = r"fail(?:s|ed|ures?|ing)?|errors?|errs?|mismatch(?:es|ed)?"
+_PASS = r"pass(?:es|ed|ing)?|success(?:es|ful(?:ly)?)?|ok(?:ay)?|succeeded"
+_LEADING = re.compile(rf"^\W*(?:tests?\W{{0,3}})?(?:(?P<failed>{_FAIL}|not ok)|(?P<passed>{_PASS}))\b", re.IGNORECASE)
+_SHARE = re.compile(r"(?P<part>\d{1,9})\s*(?:/|\bof\b|\bout of\b)\s*(?P<whole>\d{1,9})", re.IGNORECASE)
+_TOTAL_FIRST = re.compile(r"(?<!test )(?<!case )(?<!check )\b(?P<count>\d{1,9}|no|zero)\s+(?:[a-z]+\s+){0,2}?"
+                          rf"(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))\b", re.IGNORECASE)
+_TOTAL_LAST = re.compile(rf"\b(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))(?:\s+(?:count|found|total|tests?|checks?))?"
+                         r"\s*(?:[:=]|\bis\b)\s*(?P<count>\d{1,9})\b(?!\s*(?:/|\bof\b|'))", re.IGNORECASE)
+_DENIED = re.compile(r"\b(?:not|without|never|no)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_LOUD = re.compile(r"\b(?:FAIL(?:ED|URE)?|ERROR|MISMATCH(?:ES)?|WRONG|INCORRECT)\b"
+                   r"|(?i:\b(?:failed|mismatch(?:es|ed)?|incorrect|wrong)\b)")
+_WANTED = re.compile(r"\bexp(?:ect(?:ed|ing)?)?\b.*\b(?:got|was|saw|is|actual|found|received)\b"
+                     r"|\b(?:got|actual|saw|found|received)\b.*\bexp(?:ect(?:ed|ing)?)?\b", re.IGNORECASE)
+_QUIET = re.compile(rf"\b(?:{_PASS})\b", re.IGNORECASE)
+
+
+def checks_of(line: str) -> Checks:
+    """What a line says; nothing for one without a verdict."""
+    line = line[:_LONGEST]
+    if totals := _totals(line):
+        return totals
+    leading = _LEADING.match(line)
+    if leading:
+        return Checks(failed=1) if leading["failed"] else Checks(passed=1)
+    if (loud := _LOUD.search(line)) and not _DENIED.search(line[:loud.start()]):
+        return Checks(failed=1)
+    if quiet := _QUIET.search(line):
+        return Checks(failed=1) if _DENIED.search(line[:quiet.start()]) else Checks(passed=1)
+    return Checks(failed=1) if _WANTED.search(line) else Checks()
+
+
+def _totals(line: str) -> Checks | None:
+    """The counts that a line names."""
+    share = _SHARE.search(line)
+    if share and int(share["part"]) <= int(share["whole"]):
+        part, others = int(share["part"]), int(share["whole"]) - int(share["part"])
+        words = line[:share.start()] + line[share.end():]
+        if re.search(rf"\b(?:{_FAIL})\b", words, re.IGNORECASE) and not _QUIET.search(words):
+            return Checks(others, part)
+        if _QUIET.search(words):
+            return Checks(part, others)
+    passed = failed = 0
+    found = [*_TOTAL_LAST.finditer(line)] or [*_TOTAL_FIRST.finditer(line)]
+    for one in found:
+        count = int(one["count"]) if one["count"].isdecimal() else 0
+        failed += count if one["failed"] else 0
+        passed += count if one["passed"] else 0
+    return Checks(passed if passed or failed else 1, failed) if found else None

@@ -1,0 +1,75 @@
+"""What is to be written: the name of the module, and the files that come with it: packages, submodules, headers, and
+data such as the content of a memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+
+from chatdev.tools.verilog.source_text import blank_comments, included_files, unit_names
+
+TOP = "TopModule"
+"""What the module is called where nobody says otherwise."""
+
+ANSWER = "top.sv"
+"""What the file with the module is called."""
+
+SOURCES, HEADERS = (".sv", ".v"), (".svh", ".vh")
+_PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)")
+
+
+@dataclass(frozen=True)
+class Target:
+    """The module `top`, and the text of each given file by its path."""
+
+    top: str = TOP
+    given: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def named(cls, top: str | None, given: Mapping[str, str] | None) -> Target:
+        """From the inputs of a run."""
+        return cls(top or TOP, tuple(sorted((given or {}).items())))
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The given files that are compiled, packages before those that use them."""
+        found = {path: text for path, text in self.given if path.endswith(SOURCES)}
+        packages = {name: path for path, text in found.items() for name in _PACKAGE.findall(blank_comments(text))}
+        needs = {path: [packages[name] for name in packages if packages[name] != path
+                        and re.search(rf"\b{name}\s*::", text)] for path, text in found.items()}
+        try:
+            return {path: found[path] for path in TopologicalSorter(needs).static_order()}
+        except CycleError:
+            return found
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """Those that others include."""
+        return {path: text for path, text in self.given if path.endswith(HEADERS)}
+
+    @cached_property
+    def data(self) -> dict[str, str]:
+        """Those that a simulation reads."""
+        return {path: text for path, text in self.given if not path.endswith((*SOURCES, *HEADERS))}
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """The modules, packages and the like that are given."""
+        return frozenset(name for text in self.sources.values() for name in unit_names(text))
+
+    def number_lines(self, text: str) -> list[tuple[str, str]]:
+        """The lines of an answer, then those of the given files, each with where it stands: `12`, `fifo.sv:3`."""
+        return [*((str(number), line) for number, line in enumerate(text.splitlines(), start=1)),
+                *((f"{path}:{number}", line) for path, one in (self.headers | self.sources).items()
+                  for number, line in enumerate(one.splitlines(), start=1))]
+
+    def includes_only_given(self, text: str) -> bool:
+        """Whether a text includes no other file than those that are given."""
+        return all(file in self.headers for _, file in included_files(text))
+
+
+USUAL = Target()
+"""VerilogEval's: a module of this name, and nothing given."""
