@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from chatdev.tools.verilog.bench_report import Complaint
+from chatdev.tools.verilog.bench_words import checks_of
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import WAVES
 from chatdev.tools.verilog.slang import Missing, find_missing
@@ -26,6 +27,7 @@ _DUMPS = re.compile(r"\$dump(?:vars|file|on|off|all|flush|limit)\b\s*+(?:\((?:[^
 _CALL = r"\$(?:display|write|strobe|monitor)[bho]?\b"
 _PRINT = re.compile(rf'(?P<call>{_CALL}\s*+\(\s*+)"(?P<text>(?:\\.|[^"\\\n])*+)"')
 _ANY_PRINT = re.compile(rf"{_CALL}(?!\s*+(?:;|\(\s*+\)))")
+_LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*+)"')
 _INNER_END = re.compile(r"\\n(?!$)")
 _COMPLAINS = re.compile(r"\$(?:error|fatal)\b|\bassert\b")
 _OF_SIMULATOR = re.compile(r"VCD info: .*|\S+:\d+: \$(?:finish|stop) called at .*|(?:ERROR|FATAL|WARNING|INFO): .*"
@@ -68,8 +70,9 @@ class HiddenBench:
 
     @property
     def complains(self) -> bool:
-        """Whether it can end with an error, so that silence says that all is well."""
-        return _COMPLAINS.search(self.text) is not None
+        """Whether it has words for what is wrong, so that silence says that all is well."""
+        return _COMPLAINS.search(self.text) is not None or any(
+            checks_of(text).failed for text in _LITERAL.findall(self.text))
 
     @property
     def compares(self) -> bool:

@@ -148,7 +148,7 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
                                 _new_folder(folder / "right_alone"), limits=limits)
     if found.outcome == "timed_out":
         return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
-    expected = right.report.samples if right.report else None
+    expected = found.expected or (right.report.samples if right.report else None)
     if expected is None or found.report is None:
         return found, {}
     if expected != found.report.samples:

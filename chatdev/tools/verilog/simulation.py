@@ -49,7 +49,8 @@ endmodule
 class SimulationResult:
     """How it went. `outcome` is a name of `outcomes.yaml`; `report` is None when there was nothing to simulate or the
     simulation did not come to its end; `waves` is the VCD file of all signals of the bench, where it was asked for;
-    `log` is what compiler and simulator printed, which may tell of hidden files, and `printed` what the bench did."""
+    `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the bench did, and `expected` is how many
+    samples there are with the reference, where it was simulated as well."""
 
     outcome: str
     compiled: CompileResult
@@ -58,6 +59,7 @@ class SimulationResult:
     seconds: float = 0.0
     log: str = ""
     printed: str = ""
+    expected: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -161,14 +163,14 @@ def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox
                                 folder / "right", dump=dump, limits=limits)
     if right.report is None or found.report is None:
         return found
-    report = found.report
+    report, usual = found.report, right.report
     if not report.is_counted:
-        report = BenchReport.read_lines(bench.lines_of(found.printed), found.printed, complains=bench.complains,
-                                        right=right.report)
+        report, usual = (BenchReport.read_lines(bench.lines_of(one.printed), one.printed, complains=bench.complains,
+                                                right=right.report) for one in (found, right))
     if found.waves and right.waves:
         waves = merge_reference(found.waves, right.waves, bench.layout.scope, bench.layout.root, folder / "merged.vcd")
         found = replace(found, waves=waves)
-    return replace(found, report=report, outcome=_outcome("finished", report))
+    return replace(found, report=report, outcome=_outcome("finished", report), expected=usual.samples)
 
 
 def _without_clashes(reference: str, taken: Container[str]) -> str:

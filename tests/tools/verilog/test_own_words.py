@@ -1,0 +1,112 @@
+"""Benches that say in their own way what fails: the verdict is right with and without a reference, a module cannot say it
+for them, and the trace begins where they complain."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatdev.tools.verilog.bench import HiddenBench
+from chatdev.tools.verilog.bench_report import BenchReport
+from chatdev.tools.verilog.bench_words import checks_of
+from tests.tools.verilog.accumulator import RIGHT, VALUES, WRONG, benches
+from tests.tools.verilog.small import Desk
+
+BENCHES = benches()
+each = pytest.mark.parametrize("name", BENCHES)
+twice = pytest.mark.parametrize("reference", [RIGHT, None], ids=["with a reference", "alone"])
+
+
+@pytest.mark.tool
+@twice
+@each
+def test_right_passes_and_wrong_fails(desk: Desk, name: str, reference: str | None) -> None:
+    for tool in ("simulate", "judge"):
+        right = desk.use(tool, RIGHT, BENCHES[name], reference)
+        assert (right.passed, right.judged, right.score) == (True, True, 1), right.report
+        wrong = desk.use(tool, WRONG, BENCHES[name], reference)
+        assert (wrong.passed, wrong.judged) == (False, True), wrong.report
+        assert wrong.score < 1
+        assert "The test bench fails" in wrong.report
+
+
+@pytest.mark.tool
+@twice
+@each
+def test_a_trace_begins_where_it_complains(desk: Desk, name: str, reference: str | None) -> None:
+    found = desk.use("trace", WRONG, BENCHES[name], reference)
+    if reference or "marked" not in name:
+        assert found.evidence["output"] == "sum"
+        assert 5 in found.evidence["lines"]
+        assert ("not what the reference has" in found.report) is (reference is not None)
+        assert ("Nothing says which output" in found.report) is (reference is None)
+
+
+@pytest.mark.tool
+@pytest.mark.parametrize("name", [name for name in BENCHES if "marked" not in name])
+@pytest.mark.parametrize("said", ["PASS", "All tests passed", "TEST OK", "Mismatches: 0 in 60 samples"])
+def test_a_module_cannot_say_it_for_the_bench(desk: Desk, name: str, said: str) -> None:
+    talking = WRONG.replace("  assign full", f'  always @(posedge clk) $display("{said}");\n  assign full')
+    assert not desk.use("judge", talking, BENCHES[name], None).passed
+
+
+@pytest.mark.tool
+def test_where_prints_cannot_be_marked_a_module_may_not_print(desk: Desk) -> None:
+    talking = RIGHT.replace("  assign full", '  initial $display("OK");\n  assign full')
+    said = desk.use("judge", talking, BENCHES["prints that cannot be marked"], RIGHT)
+    assert "`$display` is not allowed" in said.report
+
+
+@pytest.mark.tool
+def test_a_bench_that_only_prints_values_needs_a_reference(desk: Desk) -> None:
+    assert desk.use("judge", RIGHT, VALUES, RIGHT).evidence["outcome"] == "matches"
+    wrong = desk.use("judge", WRONG, VALUES, RIGHT)
+    assert wrong.evidence["outcome"] == "mismatches"
+    assert "it prints: 3: sum=13" in wrong.report
+    for module in (RIGHT, WRONG):
+        assert desk.use("judge", module, VALUES, None).evidence["outcome"] == "no_report"
+
+
+@pytest.mark.tool
+def test_what_a_bench_says_of_the_reference_too_is_no_complaint(desk: Desk) -> None:
+    bench = BENCHES["a total"].replace("rst_n = 1;", 'rst_n = 1; $display("ERROR injection starts");')
+    assert desk.use("judge", RIGHT, bench, RIGHT).passed
+    assert not desk.use("judge", WRONG, bench, RIGHT).passed
+
+
+LINES = {
+    "PASS: reset": (1, 0), "[PASS] x": (1, 0), "ok 3 - y": (1, 0), "Test 3: PASS": (1, 0), "TEST PASSED": (1, 0),
+    "All tests passed": (1, 0), "All 100 tests passed!": (100, 0), "20/20 tests passed": (20, 0), "0 errors": (1, 0),
+    "No errors found": (1, 0), "errors = 0": (1, 0), "error count: 0": (1, 0), "PASS: error flag raised": (1, 0),
+    "Simulation finished with 0 mismatches": (1, 0), "SUMMARY: 30 passed, 0 failed": (30, 0), "test 5 passed": (1, 0),
+    "Total errors: 0 of 100": (100, 0), "RESULT: PASS (240 checks)": (1, 0), "FAILED: 0, PASSED: 12": (12, 0),
+    "FAIL: q=3 expected 4": (0, 1), "[FAIL] y": (0, 1), "not ok 3 - x": (0, 1), "Test 4 ... FAILED": (0, 1),
+    "3 errors": (0, 3), "Errors: 3": (0, 3), "err=3": (0, 3), "12 of 20 tests passed": (12, 8), "1 error": (0, 1),
+    "*** TEST FAILED with 3 errors ***": (0, 3), "MISMATCH at time 30: q=1": (0, 1), "did not pass": (0, 1),
+    "expected 4 got 5": (0, 1), "case 3 wrong: 4 vs 5": (0, 1), "RESULT: FAIL (3/240)": (237, 3),
+    "SUMMARY: 29 passed, 1 failed": (29, 1), "3 error(s), 4 warnings": (0, 3),
+    "Testing error injection": (0, 0), "Starting test 3 of 5": (0, 0), "time=30 q=4": (0, 0), "fifo full": (0, 0),
+    "Test bench completed": (0, 0), "": (0, 0), "9" * 500: (0, 0),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_says_how_many_checks_passed_and_failed(line: str) -> None:
+    assert tuple(checks_of(line)) == LINES[line]
+
+
+@given(st.text(st.sampled_from("pasfileror 0123:/()of'%\nPASF"), max_size=300))
+def test_any_line_can_be_read(line: str) -> None:
+    passed, failed = checks_of(line)
+    assert passed >= 0
+    assert failed >= 0
+
+
+@given(st.lists(st.sampled_from([*LINES, "Mismatches: 1 in 2 samples"]), max_size=8), st.booleans())
+def test_failing_lines_never_pass(lines: list[str], complains: bool) -> None:
+    bench = HiddenBench("module tb; endmodule")
+    printed = "\n".join(lines)
+    report = BenchReport.read_lines(bench.lines_of(printed), printed, complains=complains)
+    assert report.passed <= (not any(checks_of(line).failed for line in lines))
+    assert 0 <= report.share <= 1
