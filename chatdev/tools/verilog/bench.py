@@ -17,7 +17,7 @@ from chatdev.tools.verilog.bench_report import Complaint
 from chatdev.tools.verilog.bench_words import checks_of
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import WAVES
-from chatdev.tools.verilog.slang import Missing, find_missing
+from chatdev.tools.verilog.slang import Missing, find_missing, find_parameters
 from chatdev.tools.verilog.target import TOP, USUAL, Target
 
 REFERENCE_MODULE = "RefModule"
@@ -110,6 +110,15 @@ class HiddenBench:
     @property
     def _marks(self) -> re.Pattern[str]:
         return re.compile(rf"{self.mark} (?:(?P<time>\d+)|~) ")
+
+
+def add_parameters(bench: HiddenBench, answer: str) -> Target:
+    """The bench's target with the parameters that it gives the answer."""
+    try:
+        found = find_parameters(answer, bench.text, bench.layout.scope, bench.target)
+    except DesignError:
+        return bench.target
+    return replace(bench.target, parameters=found)
 
 
 def read_target(inputs: Mapping[str, Any]) -> Target:

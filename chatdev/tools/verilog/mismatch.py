@@ -13,7 +13,7 @@ from pydantic import Field
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import ToolArgumentsError, tool
 from chatdev.tools.verilog.answer import Answer, NoAnswer, read_answer
-from chatdev.tools.verilog.bench import BenchLayout, HiddenBench
+from chatdev.tools.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import DesignFacts, read_design
@@ -59,7 +59,7 @@ def trace(context: ToolContext, *,
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
         plain = verdict_of(result, answer)
-        waveform = _Waveform.of(result, bench) if result.outcome == "mismatches" else None
+        waveform = _Waveform.of(result, bench, answer) if result.outcome == "mismatches" else None
         return _trace_back(answer, waveform, outputs, levels, plain) if waveform else plain
 
 
@@ -80,7 +80,7 @@ def draw(context: ToolContext) -> dict[str, Any]:
         return {"pictures": {}}
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
-        waveform = _Waveform.of(result, bench)
+        waveform = _Waveform.of(result, bench, answer)
         if waveform is None:
             return {"pictures": {}}
         title, picture = _draw_waves(answer, waveform)
@@ -103,12 +103,13 @@ class _Waveform:
     is_guess: bool = False
 
     @classmethod
-    def of(cls, result: SimulationResult, bench: HiddenBench) -> _Waveform | None:
+    def of(cls, result: SimulationResult, bench: HiddenBench, answer: Answer) -> _Waveform | None:
         """None when there is no report or no waveform."""
         if result.report is None or result.waves is None:
             return None
         waves = Waves.open(result.waves)
-        return cls(result.report, waves, bench.layout, bench.target, wrong_outputs(result.report, waves, bench))
+        target = add_parameters(bench, answer.text)
+        return cls(result.report, waves, bench.layout, target, wrong_outputs(result.report, waves, bench))
 
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
@@ -158,7 +159,7 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
         trace.levels if trace else (), report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path,
         problem=problem, source=target.number_lines(answer.text), is_guess=waveform.is_guess,
         deeper=bool(trace and trace.goes_on), deepest=_DEEPEST,
-        asked=levels, misfits=trace.misfits if trace else [], beside=trace.beside if trace else [],
+        asked=levels, misfits=trace.misfits if trace else [], beside=trace.beside if trace else [], leaps=trace.leaps if trace else (),
         table=_table(trace, focus, waveform))
     last = len(answer.text.splitlines())
     lines = [line for line in trace.lines if line <= last] if trace else []

@@ -67,6 +67,14 @@ def find_missing(bench: str, target: Target) -> tuple[tuple[str, ...], tuple[Mis
     return source.tops(), tuple(source.missing())
 
 
+@isolate(DesignError, MissingProgram)
+def find_parameters(answer: str, bench: str, scope: str, target: Target) -> tuple[tuple[str, str], ...]:
+    """The parameters of the answer with the values that its instance `scope` in a bench gives them; those that are no
+    whole numbers are left out. Raises as `find_names` does."""
+    source = _SlangSource(answer, Target(target.top, (*target.given, ("bench.sv", bench))))
+    return tuple(source.parameters(scope))
+
+
 class _SlangSource:
     """An elaborated source text."""
 
@@ -147,6 +155,16 @@ class _SlangSource:
                                           if node.kind == self._slang.ast.SymbolKind.UninstantiatedDef else None)
         for one in found:
             yield Missing(one.definitionName, one.hierarchicalPath, tuple(filter(None, one.portNames)))
+
+    def parameters(self, scope: str) -> Iterator[tuple[str, str]]:
+        """The values of an instance's parameters."""
+        ast, found = self._slang.ast, list[Any]()
+        self._compilation.getRoot().visit(lambda node: found.append(node) if node.kind == ast.SymbolKind.Instance
+                                          and node.hierarchicalPath == scope else None)
+        for parameter in found[0].body.parameters if found else ():
+            value = getattr(parameter, "value", None)
+            if isinstance(getattr(value, "value", None), self._slang.SVInt) and not parameter.isLocalParam:
+                yield parameter.name, str(value)
 
     def _line(self, location: Any) -> int:
         return self._source.line_at(location)

@@ -23,10 +23,12 @@ _PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)")
 
 @dataclass(frozen=True)
 class Target:
-    """The module `top`, and the text of each given file by its path."""
+    """The module `top`, the text of each given file by its path, and the values that its parameters have other than
+    their defaults, as Verilog writes them."""
 
     top: str = TOP
     given: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def named(cls, top: str | None, given: Mapping[str, str] | None) -> Target:

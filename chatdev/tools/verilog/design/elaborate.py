@@ -35,6 +35,7 @@ def elaborate(text: str, target: Target) -> tuple[Compilation, InstanceSymbol, S
     options = CompilationOptions()
     options.flags = CompilationFlags.AllowUseBeforeDeclare | CompilationFlags.RelaxEnumConversions
     options.topModules = {target.top}
+    options.paramOverrides = [f"{name}={value}" for name, value in target.parameters]
     source = Source(text, target, options)
     compilation = Compilation(source.bag)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -217,7 +218,7 @@ class Assignment:
         return any(target.overlaps(part) for target in self.targets)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Process:
     """What runs as one: an `always` block, a function, or a single assignment outside of both.
 
@@ -237,6 +238,11 @@ class Process:
     @property
     def is_clocked(self) -> bool:
         return any(trigger.edge != "change" for trigger in self.triggers)
+
+    @functools.cached_property
+    def is_nonblocking(self) -> bool:
+        """Whether nothing that it writes is seen in the same run."""
+        return not any(one.blocking for one in self.assignments)
 
 
 def signals_of(assignments: Iterable[Assignment]) -> tuple[str, ...]:

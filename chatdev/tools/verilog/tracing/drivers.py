@@ -21,32 +21,41 @@ from chatdev.tools.verilog.tracing.levels import Level, Step, Trace, Wait, Watch
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
 _OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
+_LEAPING = 60  # runs of processes for what was set by lines that were shown, in all levels
 _RUNS = 64  # of one process that are looked at for an assignment that is older than the last of them
 
 
 def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 2,
                   history: History | None = None) -> Trace:
     """Follow the outputs back, `levels` deep. Wires of instances, calls of functions and an `assign` that only makes an
-    output of other signals count for no level.
+    output of other signals count for no level. Nor does what a history shows to have been set by the same lines as
+    something nearer to the output, such as a counter at each edge: a level leads back to the last other cause.
 
     Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
     of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
     reader took it. Raises ToolError for an output that the design does not have.
     """
     wrong = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
-    watched, seen, found = wrong, set[Watch](), []
+    trace, watched, seen, runs = Trace(design, (), ()), wrong, set[Watch](), _LEAPING if history else 0
     for _ in range(levels):
         level, queue, following = Level(), list(watched), dict[Watch, None]()
-        for watch in queue:  # grows while wires lead on
+        shown = set(trace.lines())
+        for watch in queue:  # grows while wires lead on, and lines that were shown
             if watch not in seen:
                 seen.add(watch)
-                level.watched.append(watch)
-                here, after = _Drivers(design, watch, level, _WIRES if watch in wrong else _WIRES[:1]).find(history)
+                one = Level([watch])
+                drivers = _Drivers(design, watch, one, _WIRES if watch in wrong else _WIRES[:1])
+                here, after = drivers.find(history)
                 queue += here
-                following.update(dict.fromkeys(after))
-        found.append(level)
+                if runs > 0 and one.lines(design) and one.lines(design) <= shown:
+                    runs, level.leaps = runs - drivers.runs, level.leaps + 1
+                    queue += after
+                else:
+                    level.add(one)
+                    following.update(dict.fromkeys(after))
         watched = [watch for watch in following if watch not in seen]
-    return Trace(design, tuple(found), tuple(watched))
+        trace = Trace(design, (*trace.levels, level), tuple(watched))
+    return trace
 
 
 def narrowest_trace(design: Design, outputs: Sequence[Watch], levels: int, history: History) -> Trace:
@@ -87,6 +96,7 @@ class _Drivers:
     def __init__(self, design: Design, watch: Watch, level: Level, wires: tuple[Kind, ...]) -> None:
         self._design, self._watch, self._level, self._wires = design, watch, level, wires
         self._part, self._signal = watch.part, watch.part.signal
+        self.runs = 0
         self._here: list[Watch] = []
         self._after: list[Watch] = []
 
@@ -160,6 +170,7 @@ class _Drivers:
             yield replace(run, other=next((one for one in others if one.ways != run.ways), None))
 
     def _run(self, process: Process, sample: SignalSample, *, is_last: bool) -> _PastRun:
+        self.runs += 1
         results = run_process(self._design, process, self._part, sample, skipped=is_last)
         if results and not is_last:  # what kept others back tells something only where anything was reached
             results = run_process(self._design, process, self._part, sample, skipped=True)

@@ -11,7 +11,8 @@ often be told from what the block made of it (`samples_as_seen`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,31 +56,39 @@ def run_process(design: Design, process: Process, part: Part, sample: SignalSamp
     the order in which they take effect (nonblocking ones after all others); those that were not executed only if
     `skipped`. Raises DesignError when it is nested too deeply."""
     try:
-        return _ProcessRun(design, process, part, design.evaluation(sample.values, process.signals), skipped).run()
+        return _ProcessRun(design, process, part, lambda: design.evaluation(sample.values, process.signals), skipped,
+                           sample.decided).run()
     except RecursionError:  # reading by values goes a little deeper than reading without
         raise nesting_error() from None
 
 
 class _ProcessRun:
-    """One run. `callers` are the processes that it is called from when it is that of a function; then `part` is None,
-    and every assignment is noted."""
+    """One run, with what `begin` knows, as soon as that is asked for; `branches` are those that are known. `callers` are
+    the processes that it is called from when it is that of a function; then `part` is None, and every assignment is
+    noted."""
 
-    def __init__(self, design: Design, process: Process, part: Part | None, now: Evaluation, skipped: bool,
-                 callers: tuple[Process, ...] = ()) -> None:
-        self._design, self._process, self._part, self._now = design, process, part, now
-        self._skipped, self._callers = skipped, callers
-        self._branches: dict[int, int | None] = {}
+    def __init__(self, design: Design, process: Process, part: Part | None, begin: Callable[[], Evaluation],
+                 skipped: bool, branches: dict[int, int | None], callers: tuple[Process, ...] = ()) -> None:
+        self._design, self._process, self._part, self._begin = design, process, part, begin
+        self._skipped, self._branches, self._callers = skipped, branches, callers
         self._loops: set[Loop] = set()
         self._earlier: set[str] = set()
         self._found: list[ExecutedAssignment | SkippedAssignment] = []
+
+    @functools.cached_property
+    def _now(self) -> Evaluation:
+        return self._begin()
 
     def run(self) -> list[ExecutedAssignment | SkippedAssignment]:
         if not self._process.in_order:  # nobody knows when: what they write is unknown all the time
             self._forget(self._process.assignments)
         for assignment in self._process.assignments:
+            is_noted = self._part is None or assignment.writes(self._part)
+            if not is_noted and self._process.is_nonblocking:
+                continue  # it changes nothing that this run sees
             self._enter_loop(assignment)
             reached, way = self._find_way(assignment)
-            if (self._skipped or reached is not False) and (self._part is None or assignment.writes(self._part)):
+            if is_noted and (self._skipped or reached is not False):
                 self._note(assignment, reached, way)
             if assignment.blocking and reached is not False:
                 self._execute(assignment, reached)
@@ -161,7 +170,7 @@ class _ProcessRun:
         now = self._now.copy_for(process.signals)
         for argument, given in zip(process.arguments, call.arguments, strict=True):
             now.give(argument, self._now.constant(given))
-        ran = _ProcessRun(self._design, process, None, now, False, (*self._callers, process)).run()
+        ran = _ProcessRun(self._design, process, None, lambda: now, False, {}, (*self._callers, process)).run()
         return [one for one in ran if isinstance(one, ExecutedAssignment)]
 
     def _execute(self, assignment: Assignment, reached: bool | None) -> None:
@@ -181,8 +190,7 @@ def samples_as_seen(design: Design, process: Process, part: Part, sample: Signal
     result = _result(design, process, part, sample) if changed else None
     if result is None:
         return [sample]
-    new = {signal: sample.after[signal] for signal in changed}
-    late = replace(sample, values={**sample.values, **new}, late=changed)
+    late = sample.seen_late(changed)
     results: dict[str | None, list[SignalSample]] = {result: [sample]}
     results.setdefault(_result(design, process, part, late), []).append(late)
     return results.get(bits_in(sample.after, part), [sample])

@@ -20,12 +20,14 @@ from chatdev.tools.verilog.waveform.waves import Row
 @dataclass(frozen=True, slots=True)
 class TraceFindings:
     """`output` is the one that the trace is about; `signals` are those of the trace, inputs first, then what is nearest
-    to the output; `goes_on` says that further levels would show more. Of signals of which only some bits were followed,
+    to the output; `leaps` says for each level what was left out before it, as lines that were shown had set it;
+    `goes_on` says that further levels would show more. Of signals of which only some bits were followed,
     `beside` are the lines that write others."""
 
     output: str
     lines: tuple[int, ...]
     levels: tuple[tuple[SignalReport, ...], ...]
+    leaps: tuple[int, ...]
     misfits: tuple[Misfit, ...]
     signals: tuple[str, ...]
     goes_on: bool
@@ -40,7 +42,8 @@ def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, rows: list[R
     history = History(rows, complete)
     trace = narrowest_trace(Design.of(text, target), outputs, levels, history)
     reports = tuple(map(tuple, signal_reports(trace, history)))
-    return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports, _misfits(trace),
+    return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports,
+                         tuple(level.leaps for level in trace.levels), _misfits(trace),
                          _traced_signals(trace), bool(trace.next), tuple(_lines_beside(trace)))
 
 

@@ -18,12 +18,19 @@ _OPPOSITE = {"posedge": "negedge", "negedge": "posedge"}
 @dataclass(frozen=True, slots=True)
 class SignalSample:
     """Values that held just before `until`. For a run of a process, `after` are the values once everything at that time
-    has happened, and `late` are the signals for which `values` has those already."""
+    has happened, and `late` are the signals for which `values` has those already. `decided` are the branches that were
+    taken with these values, as far as that was asked: the same for whatever the run is looked at."""
 
     values: Mapping[str, str]
     until: int
     after: Mapping[str, str] = field(default_factory=dict)
     late: frozenset[str] = frozenset()
+    decided: dict[int, int | None] = field(default_factory=dict, compare=False)
+
+    def seen_late(self, signals: frozenset[str]) -> SignalSample:
+        """The same where these signals had already changed."""
+        new = {signal: self.after[signal] for signal in signals}
+        return SignalSample({**self.values, **new}, self.until, self.after, signals)
 
 
 class History:
@@ -34,6 +41,7 @@ class History:
         self._times = [row.time for row in rows]
         self._values = [row.values for row in rows]
         self.complete = complete
+        self._samples: dict[tuple[frozenset[str], int], SignalSample] = {}
 
     @classmethod
     def of(cls, waves: Waves, scope: str, signals: Iterable[str], time: int) -> Self:
@@ -59,7 +67,15 @@ class History:
             old = self._values[place - 1] if place else {signal: "x" * len(bits) for signal, bits in new.items()}
             fired = {trigger.part.signal for trigger in triggers if _has_fired(trigger, old, new)}
             if fired:
-                yield SignalSample({**old, **{signal: new[signal] for signal in fired}}, self._times[place], new)
+                yield self._sample_at(place, frozenset(fired), old, new)
+
+    def _sample_at(self, place: int, fired: frozenset[str], old: Mapping[str, str],
+                   new: Mapping[str, str]) -> SignalSample:
+        """One for all that ask, so that what was decided with it is known to all."""
+        if (fired, place) not in self._samples:
+            self._samples[fired, place] = SignalSample({**old, **{signal: new[signal] for signal in fired}},
+                                                       self._times[place], new)
+        return self._samples[fired, place]
 
 
 def _has_fired(trigger: Trigger, old: Mapping[str, str], new: Mapping[str, str]) -> bool:

@@ -58,13 +58,38 @@ class Wait:
         return bool(self.conditions) and any(trigger.edge != "change" for trigger in self.triggers)
 
 
+def lines_of(assignment: Assignment, design: Design) -> set[int]:
+    """The source lines of one assignment, of the constants in it, of the conditions and the loop around it, and of the
+    edges that it waits for."""
+    found = {*assignment.lines, *assignment.declared}
+    found.update(trigger.line for trigger in design.process_of(assignment).triggers)
+    if assignment.loop:
+        found.add(assignment.loop.line)
+    for condition in assignment.conditions:
+        found.update(condition.lines, condition.declared, condition.repeats)
+    return found
+
+
 @dataclass(slots=True)
 class Level:
-    """What drives the signals that the level before reads; the first is that of the outputs."""
+    """What drives the signals that the level before reads; the first is that of the outputs. `leaps` counts what was
+    left out between the two, as the lines of levels before had set it."""
 
     watched: list[Watch] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
+    leaps: int = 0
+
+    def add(self, other: Level) -> None:
+        """Take in what another one has."""
+        self.watched += other.watched
+        self.steps += other.steps
+        self.waits += other.waits
+
+    def lines(self, design: Design) -> set[int]:
+        """The source lines of its assignments and of the conditions that were looked at."""
+        return set[int]().union(*(lines_of(step.assignment, design) for step in self.steps),
+                                *(wait.lines for wait in self.waits))
 
     @property
     def signals(self) -> list[str]:
@@ -84,23 +109,7 @@ class Trace:
         """The source lines of the first levels: assignments, conditions, the edges of clocked blocks, and declarations
         where a width may be wrong."""
         found = {self.design.declared[signal] for signal in self.doubtful_signals(levels)}
-        for level in self.levels[:levels]:
-            for step in level.steps:
-                found.update(self.lines_of(step.assignment))
-            for wait in level.waits:
-                found.update(wait.lines)
-        return tuple(sorted(found))
-
-    def lines_of(self, assignment: Assignment) -> set[int]:
-        """The source lines of one assignment, of the constants in it, of the conditions and the loop around it, and of
-        the edges that it waits for."""
-        found = {*assignment.lines, *assignment.declared}
-        found.update(trigger.line for trigger in self.design.process_of(assignment).triggers)
-        if assignment.loop:
-            found.add(assignment.loop.line)
-        for condition in assignment.conditions:
-            found.update(condition.lines, condition.declared, condition.repeats)
-        return found
+        return tuple(sorted(found.union(*(level.lines(self.design) for level in self.levels[:levels]))))
 
     def doubtful_signals(self, levels: int | None = None) -> tuple[str, ...]:
         """The signals whose width may be wrong: outputs of several bits, and what does not fit where it is used."""
@@ -171,7 +180,7 @@ def _cause(trace: Trace, step: Step) -> Cause:
     clocked = trace.design.process_of(step.assignment).is_clocked
     because = tuple(condition.text if condition.holds else f"not ({condition.text})"
                     for condition in step.assignment.conditions)
-    return Cause(tuple(sorted(trace.lines_of(step.assignment))), because, step.sampled if clocked else None,
+    return Cause(tuple(sorted(lines_of(step.assignment, trace.design))), because, step.sampled if clocked else None,
                  step.certain)
 
 
