@@ -17,7 +17,7 @@ from chatdev.tools.verilog.bench_report import Complaint
 from chatdev.tools.verilog.bench_words import checks_of
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import WAVES
-from chatdev.tools.verilog.slang import Missing, find_missing, find_parameters
+from chatdev.tools.verilog.slang import find_missing, find_parameters
 from chatdev.tools.verilog.target import TOP, USUAL, Target
 
 REFERENCE_MODULE = "RefModule"
@@ -149,10 +149,11 @@ def _find_layout(bench: str, target: Target) -> BenchLayout:
         tops, missing = find_missing(bench, target)
     except DesignError:
         return BenchLayout(_ROOT, _SCOPE)
-    tested: Missing | None = next((one for one in missing if one.module == target.top), None)
-    roots = [tested.path.partition(".")[0]] if tested else [name for name in (_ROOT, *reversed(tops)) if name in tops]
-    return BenchLayout(roots[0] if roots else _ROOT, tested.path if tested else "", tested.ports if tested else (),
-                       tuple(dict.fromkeys(one.module for one in missing)))
+    modules = tuple(dict.fromkeys(one.module for one in missing))
+    for one in missing:
+        if one.module == target.top:
+            return BenchLayout(one.path.partition(".")[0], one.path, one.ports, modules)
+    return BenchLayout(_ROOT if _ROOT in tops or not tops else tops[-1], "", (), modules)
 
 
 def _mark_prints(text: str, mark: str) -> str:

@@ -73,18 +73,25 @@ class BenchReport:
         `right` is its report on the reference: what it printed there is no complaint, and where it gives no verdict,
         all that it prints has to be the same.
         """
-        texts, usual = tuple(line.text for line in lines), set(map(_mask, right.lines)) if right else set()
-        verdicts = [(line, checks_of(line.text)) for line in lines if _mask(line.text) not in usual or not right]
-        complaints = [*severe_lines(printed), *(line for line, checks in verdicts if checks.failed)]
-        passed = sum(checks_of(text).passed for text in texts)
-        failed = max([len(complaints), *(checks.failed for _, checks in verdicts)])
-        if not (failed or passed or complains) and right is not None:
-            complaints = list(_strangers(lines, right.lines))
-            failed, passed = len(complaints), len(texts) - len(complaints)
-        if failed or passed or complains:
-            return cls(mismatches=failed, samples=failed + max(passed, not failed), lines=texts,
-                       complaints=tuple(sorted(complaints[:_MOST], key=_time_of)))
-        return cls(lines=texts)
+        failures = {line: checks_of(line.text).failed for line in _unusual(lines, right.lines if right else ())}
+        complaints = [*severe_lines(printed), *filter(failures.get, failures)]
+        passed = sum(checks_of(line.text).passed for line in lines)
+        if complaints or passed or complains:
+            return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
+        if right is None:
+            return cls(lines=tuple(line.text for line in lines))
+        complaints = list(_strangers(lines, right.lines))
+        return cls._of_checks(len(lines) - len(complaints), len(complaints), complaints, lines)
+
+    @classmethod
+    def _of_checks(cls, passed: int, failed: int, complaints: Sequence[Complaint], lines: Sequence[Complaint]) -> Self:
+        return cls(mismatches=failed, samples=failed + max(passed, not failed),
+                   complaints=tuple(sorted(complaints[:_MOST], key=_time_of)), lines=tuple(line.text for line in lines))
+
+    @property
+    def first_complaint(self) -> Complaint | None:
+        """The first one whose time is known."""
+        return next((one for one in self.complaints if one.time is not None), None)
 
     @property
     def is_counted(self) -> bool:
@@ -100,6 +107,12 @@ class BenchReport:
     def share(self) -> float:
         """The share of matching samples; 0 when none was compared."""
         return 1 - (self.mismatches or 0) / self.samples if self.samples else 0.0
+
+
+def _unusual(lines: Sequence[Complaint], expected: Sequence[str]) -> list[Complaint]:
+    """The lines that a right module does not lead to, whatever the numbers in them."""
+    usual = set(map(_mask, expected))
+    return [line for line in lines if _mask(line.text) not in usual]
 
 
 def _strangers(lines: Sequence[Complaint], expected: Sequence[str]) -> Iterator[Complaint]:

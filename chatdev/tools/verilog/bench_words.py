@@ -31,6 +31,7 @@ _LOUD = re.compile(r"\b(?:FAIL(?:ED|URE)?|ERROR|MISMATCH(?:ES)?|WRONG|INCORRECT)
                    r"|(?i:\b(?:failed|mismatch(?:es|ed)?|incorrect|wrong)\b)")
 _WANTED = re.compile(r"\bexp(?:ect(?:ed|ing)?)?\b.*\b(?:got|was|saw|is|actual|found|received)\b"
                      r"|\b(?:got|actual|saw|found|received)\b.*\bexp(?:ect(?:ed|ing)?)?\b", re.IGNORECASE)
+_FAILING = re.compile(rf"\b(?:{_FAIL})\b", re.IGNORECASE)
 _QUIET = re.compile(rf"\b(?:{_PASS})\b", re.IGNORECASE)
 
 
@@ -51,18 +52,25 @@ def checks_of(line: str) -> Checks:
 
 def _totals(line: str) -> Checks | None:
     """The counts that a line names."""
-    share = _SHARE.search(line)
-    if share and int(share["part"]) <= int(share["whole"]):
-        part, others = int(share["part"]), int(share["whole"]) - int(share["part"])
-        words = line[:share.start()] + line[share.end():]
-        if re.search(rf"\b(?:{_FAIL})\b", words, re.IGNORECASE) and not _QUIET.search(words):
-            return Checks(others, part)
-        if _QUIET.search(words):
-            return Checks(part, others)
-    passed = failed = 0
+    if shared := _share(line):
+        return shared
     found = [*_TOTAL_LAST.finditer(line)] or [*_TOTAL_FIRST.finditer(line)]
-    for one in found:
-        count = int(one["count"]) if one["count"].isdecimal() else 0
-        failed += count if one["failed"] else 0
-        passed += count if one["passed"] else 0
+    failed = sum(_count(one) for one in found if one["failed"])
+    passed = sum(_count(one) for one in found if one["passed"])
     return Checks(passed if passed or failed else 1, failed) if found else None
+
+
+def _count(total: re.Match[str]) -> int:
+    return int(total["count"]) if total["count"].isdecimal() else 0
+
+
+def _share(line: str) -> Checks | None:
+    """Of `12 of 20 passed`."""
+    share = _SHARE.search(line)
+    if share is None or int(share["part"]) > int(share["whole"]):
+        return None
+    part, others = int(share["part"]), int(share["whole"]) - int(share["part"])
+    words = line[:share.start()] + line[share.end():]
+    if _QUIET.search(words):
+        return Checks(part, others)
+    return Checks(others, part) if _FAILING.search(words) else None

@@ -14,7 +14,7 @@ from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import ToolArgumentsError, tool
 from chatdev.tools.verilog.answer import Answer, NoAnswer, read_answer
 from chatdev.tools.verilog.bench import BenchLayout, HiddenBench, add_parameters
-from chatdev.tools.verilog.bench_report import BenchReport
+from chatdev.tools.verilog.bench_report import BenchReport, Complaint
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import DesignFacts, read_design
 from chatdev.tools.verilog.judge import simulate, verdict_of
@@ -114,13 +114,13 @@ class _Waveform:
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
         known = tuple(one for one in self.wrong if one.output in outputs)
-        complaint = next((one for one in self.report.complaints if one.time is not None), None)
-        times = [one.sampled for one in self.wrong] or [one.time for one in (complaint,) if one and one.time]
-        if known or not times:
+        complaint = self.report.first_complaint or Complaint("")
+        time = self.wrong[0].sampled if self.wrong else complaint.time
+        if known or time is None:
             return replace(self, wrong=known)
-        spoken = identifiers(complaint.text) if complaint else set[str]()
-        named = [output for output in outputs if output in spoken] or outputs
-        return replace(self, wrong=tuple(WrongOutput(name, 0, times[0], times[0], ()) for name in named), is_guess=True)
+        named = identifiers(complaint.text).intersection(outputs) or {*outputs}
+        guess = tuple(WrongOutput(name, 0, time, time, ()) for name in outputs if name in named)
+        return replace(self, wrong=guess, is_guess=True)
 
     def restrict_to(self, outputs: Sequence[str] | None) -> _Waveform:
         """With these of the wrong outputs alone; raises ToolArgumentsError when none of them is wrong."""
@@ -140,31 +140,32 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
                 plain: Verdict) -> Verdict:
     """The verdict `plain` with the report of the trace, and the lines as evidence; itself where nobody knows when
     something was wrong."""
-    trace, problem, target = None, "", waveform.target
+    trace, problem = None, ""
     try:
-        design = read_design(answer.text, target)
+        design = read_design(answer.text, waveform.target)
         waveform = waveform.with_suspects([port.name for port in design.ports if port.direction != "in"])
-        if not waveform.wrong:
-            return plain
-        waveform = waveform.restrict_to(outputs)
-        history = History.of(waveform.waves, waveform.layout.scope, design.widths, waveform.wrong[0].sampled)
-        trace = find_causes(answer.text, _first_wrong_bits(waveform, design), levels, list(history.rows),
-                            history.complete, target)
+        if waveform.wrong:
+            waveform = waveform.restrict_to(outputs)
+            trace = _find_trace(answer, waveform, design, levels)
     except DesignError as error:
         problem = str(error)
-        if not waveform.wrong:
-            return plain
+    if not waveform.wrong:
+        return plain
     focus = _focus(trace, waveform)
     text = _fitting_report(
-        trace.levels if trace else (), report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path,
-        problem=problem, source=target.number_lines(answer.text), is_guess=waveform.is_guess,
-        deeper=bool(trace and trace.goes_on), deepest=_DEEPEST,
-        asked=levels, misfits=trace.misfits if trace else [], beside=trace.beside if trace else [], leaps=trace.leaps if trace else (),
+        trace, report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
+        source=waveform.target.number_lines(answer.text), is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels,
         table=_table(trace, focus, waveform))
     last = len(answer.text.splitlines())
     lines = [line for line in trace.lines if line <= last] if trace else []
     evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
     return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)
+
+
+def _find_trace(answer: Answer, waveform: _Waveform, design: DesignFacts, levels: int) -> TraceFindings:
+    history = History.of(waveform.waves, waveform.layout.scope, design.widths, waveform.wrong[0].sampled)
+    return find_causes(answer.text, _first_wrong_bits(waveform, design), levels, list(history.rows), history.complete,
+                       waveform.target)
 
 
 def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict[str, Any]]]:
@@ -182,14 +183,17 @@ def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict
               "wait_lines": divide(signal.wait_lines)} for signal in level] for level in levels]
 
 
-def _fitting_report(levels: Sequence[Sequence[SignalReport]], **facts: Any) -> str:
+def _fitting_report(trace: TraceFindings | None, **facts: Any) -> str:
     """The report with as many levels as fit, the first one at least."""
-    told = _with_lines_once(levels)
-    for count in range(len(levels), 0, -1):
-        text = render_report("trace", levels=told[:count], left_out=len(levels) - count, **facts)
-        if len(text) <= _LONGEST or count == 1:
+    if trace is None:
+        return render_report("trace", **facts)
+    told = _with_lines_once(trace.levels)
+    facts |= {"leaps": trace.leaps, "deeper": trace.goes_on, "misfits": trace.misfits, "beside": trace.beside}
+    for count in range(len(told), 1, -1):
+        text = render_report("trace", levels=told[:count], left_out=len(told) - count, **facts)
+        if len(text) <= _LONGEST:
             return text
-    return render_report("trace", levels=(), left_out=0, **facts)
+    return render_report("trace", levels=told[:1], left_out=max(0, len(told) - 1), **facts)
 
 
 def _first_wrong_bits(waveform: _Waveform, design: DesignFacts) -> tuple[Watch, ...]:
@@ -221,18 +225,23 @@ def _sides(output: str, waveform: _Waveform) -> list[str]:
 def _draw_waves(answer: Answer, waveform: _Waveform) -> tuple[str, str]:
     """The picture's title and SVG."""
     waves, wrong = waveform.waves, waveform.wrong
-    try:
-        ports = read_design(answer.text, waveform.target).ports
-    except DesignError:
-        ports = ()
-    inputs = [port.name for port in ports if port.direction == "in"]
-    outputs = dict.fromkeys((*(one.output for one in wrong), *waveform.report.outputs,
-                             *(port.name for port in ports if port.direction != "in")))
-    sides = [side for name in [*outputs][:_MOST_DRAWN] for side in _sides(name, waveform)]
+    inputs, others = _names_of_ports(answer, waveform.target)
+    outputs = list(dict.fromkeys((*(one.output for one in wrong), *waveform.report.outputs, *others)))
+    sides = [side for name in outputs[:_MOST_DRAWN] for side in _sides(name, waveform)]
     names = [*waveform.known_names(inputs)[:_MOST_DRAWN], *sides]
     start, end = _window(names, waves, wrong[0].sampled if wrong else None)
     title = f"Waveforms up to the first mismatch, at {wrong[0].time}" if wrong else "Waveforms"
     return title, draw_diagram(waves, names, [one.sampled for one in wrong], start=start, end=end)
+
+
+def _names_of_ports(answer: Answer, target: Target) -> tuple[list[str], list[str]]:
+    """Inputs, and outputs; none of a source that cannot be read."""
+    try:
+        ports = read_design(answer.text, target).ports
+    except DesignError:
+        return [], []
+    return ([port.name for port in ports if port.direction == "in"],
+            [port.name for port in ports if port.direction != "in"])
 
 
 def _window(names: list[str], waves: Waves, mismatch: int | None) -> tuple[int, int]:

@@ -49,8 +49,8 @@ endmodule
 class SimulationResult:
     """How it went. `outcome` is a name of `outcomes.yaml`; `report` is None when there was nothing to simulate or the
     simulation did not come to its end; `waves` is the VCD file of all signals of the bench, where it was asked for;
-    `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the bench did, and `expected` is how many
-    samples there are with the reference, where it was simulated as well."""
+    `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the simulation did,
+    and `expected` is how many samples there are with the reference, where it was simulated as well."""
 
     outcome: str
     compiled: CompileResult

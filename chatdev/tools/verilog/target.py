@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -18,6 +19,7 @@ ANSWER = "top.sv"
 """What the file with the module is called."""
 
 SOURCES, HEADERS = (".sv", ".v"), (".svh", ".vh")
+_USED = re.compile(r"\b(\w+)\s*::")
 _PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)")
 
 
@@ -40,12 +42,11 @@ class Target:
         """The given files that are compiled, packages before those that use them."""
         found = {path: text for path, text in self.given if path.endswith(SOURCES)}
         packages = {name: path for path, text in found.items() for name in _PACKAGE.findall(blank_comments(text))}
-        needs = {path: [packages[name] for name in packages if packages[name] != path
-                        and re.search(rf"\b{name}\s*::", text)] for path, text in found.items()}
-        try:
+        needs = {path: {packages[name] for name in _USED.findall(text) if name in packages} - {path}
+                 for path, text in found.items()}
+        with suppress(CycleError):
             return {path: found[path] for path in TopologicalSorter(needs).static_order()}
-        except CycleError:
-            return found
+        return found
 
     @cached_property
     def headers(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
+from typing import NamedTuple
 
 from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.bench_report import BenchReport
@@ -14,6 +15,7 @@ from chatdev.tools.verilog.design.records import Part
 from chatdev.tools.verilog.waveform.comparison import (
     ANSWER,
     REFERENCE,
+    Pair,
     differing_bits,
     differing_spans,
     find_pairs,
@@ -62,21 +64,38 @@ def output_columns(output: str, waves: Waves, root: str) -> list[str]:
 def _differing_outputs(report: BenchReport, waves: Waves, root: str) -> Iterator[WrongOutput]:
     """The outputs that differ from the reference's, the one at the front that differs at the time of the first
     complaint, if one does, or else the one that differs first."""
+    complaint = report.first_complaint
+    found = [_difference_of(pair, times, complaint.time if complaint else None)
+             for pair, times in _differing_times(waves, root)]
+    found.sort(key=lambda one: (not one.is_seen, one.output.sampled))
+    first = [one.output for one in found if one.output.sampled == found[0].output.sampled]
+    yield from _find_wrong_bits(first, waves, root)
+    yield from (one.output for one in found if one.output not in first)
+
+
+def _differing_times(waves: Waves, root: str) -> Iterator[tuple[Pair, Sequence[tuple[int, int]]]]:
+    """The outputs that differ, and when."""
     pairs = [pair for pair in find_pairs(waves.signals) if pair.reference.rpartition(".")[0] == root]
     spans = read_spans(waves, [name for pair in pairs for name in (pair.reference, pair.answer)], 0, _FOR_EVER)
-    differing = {pair: differing_spans(spans[pair.reference], spans[pair.answer]) for pair in pairs}
-    complaint = next((one.time for one in report.complaints if one.time is not None), None)
-    found = []
-    for pair, times in differing.items():
-        if times:
-            seen = [start for start, end in times if complaint is not None and start <= complaint <= end]
-            sampled = complaint if seen and complaint is not None and complaint > seen[0] else times[0][0] + 1
-            output = pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
-            found.append((not seen, WrongOutput(output, len(times), sampled, sampled, ())))
-    found.sort(key=lambda one: (one[0], one[1].sampled))
-    first = [one for _, one in found if one.sampled == found[0][1].sampled]
-    yield from _find_wrong_bits(first, waves, root)
-    yield from (one for _, one in found if one not in first)
+    for pair in pairs:
+        if times := differing_spans(spans[pair.reference], spans[pair.answer]):
+            yield pair, times
+
+
+class _Difference(NamedTuple):
+    """An output that is not what the reference has, and whether it is so when the bench complains."""
+
+    output: WrongOutput
+    is_seen: bool
+
+
+def _difference_of(pair: Pair, times: Sequence[tuple[int, int]], complaint: int | None) -> _Difference:
+    """The difference of an output in these times."""
+    begun = next((start for start, end in times if complaint is not None and start <= complaint <= end), None)
+    is_before = complaint is not None and begun is not None and begun < complaint
+    sampled = complaint if complaint is not None and is_before else times[0][0] + 1
+    output = pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
+    return _Difference(WrongOutput(output, len(times), sampled, sampled, ()), begun is not None)
 
 
 def _find_wrong_bits(some: Sequence[WrongOutput], waves: Waves, root: str) -> list[WrongOutput]:

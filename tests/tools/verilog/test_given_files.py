@@ -18,7 +18,8 @@ pytestmark = pytest.mark.tool
 GIVEN = {
     "a_user.sv": "package a_user;\n  typedef z_types::code_t pair_t [2];\nendpackage\n",
     "z_types.sv": "package z_types;\n  localparam int W = 4;\n  typedef logic [3:0] code_t;\n"
-                  "  function automatic code_t twice(input code_t a);\n    twice = a << 1;\n  endfunction\nendpackage\n",
+                  "  function automatic code_t twice(input code_t a);\n    twice = a << 1;\n  endfunction\n"
+                  "endpackage\n",
     "lib/stage.sv": "module stage import z_types::*; (input logic clk, input code_t d, output code_t q);\n"
                     "  always_ff @(posedge clk) q <= twice(d);\nendmodule\n",
     "defs.svh": "`define FIRST 4'h3\n",

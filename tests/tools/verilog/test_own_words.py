@@ -1,5 +1,5 @@
-"""Benches that say in their own way what fails: the verdict is right with and without a reference, a module cannot say it
-for them, and the trace begins where they complain."""
+"""Benches that say in their own way what fails: the verdict is right with and without a reference, a module cannot say
+it for them, and the trace begins where they complain."""
 
 from __future__ import annotations
 

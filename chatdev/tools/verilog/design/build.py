@@ -11,7 +11,7 @@ from chatdev.tools.verilog.design.elaborate import constants
 from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, Trigger, signals_of
 from chatdev.tools.verilog.design.selections import Names
 from chatdev.tools.verilog.design.source import Source
-from chatdev.tools.verilog.design.statements import DesignContext, Statements, Target
+from chatdev.tools.verilog.design.statements import DesignContext, Statements, WrittenPart
 
 
 class Builder:
@@ -102,10 +102,10 @@ class Builder:
             if outer.kind.name == "Assignment":
                 self._add_wire(statements, outer, self._context.targets(outer.left), port)
             else:
-                statements.add(outer, [Target(port, True)], outer, ())
+                statements.add(outer, [WrittenPart(port, True)], outer, ())
             self._add_processes(statements)
 
-    def _add_wire(self, statements: Statements, node: Any, targets: list[Target], *parts: Part) -> None:
+    def _add_wire(self, statements: Statements, node: Any, targets: list[WrittenPart], *parts: Part) -> None:
         """Note that `targets` take the values of `parts`, which no expression names."""
         statements.add(node, targets, node.left, ())
         statements.assignments[:] = [replace(one, data=parts, value=None, operation=None)

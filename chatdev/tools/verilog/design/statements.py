@@ -33,7 +33,7 @@ WrittenSignals = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class WrittenPart:
     """What an assignment writes, and the expressions of its indices; see `Place`."""
 
     part: Part
@@ -58,7 +58,7 @@ class DesignContext:
             reader.read(expression)
         return reader.found
 
-    def targets(self, left: Any) -> list[Target]:
+    def targets(self, left: Any) -> list[WrittenPart]:
         """What a left side names."""
         if left.kind.name == "Concatenation":
             return [target for operand in left.operands for target in self.targets(operand)]
@@ -66,7 +66,7 @@ class DesignContext:
             return self.targets(left.operand)
         selection = selection_of(left, self.value)
         part = self.names.part(selection) if selection else None
-        return [Target(part, selection.exact, selection.indices)] if selection and part else []
+        return [WrittenPart(part, selection.exact, selection.indices)] if selection and part else []
 
     def declaration_lines(self, reads: Reads) -> tuple[int, ...]:
         """The lines in which the constants that were read are declared."""
@@ -184,7 +184,7 @@ class Statements:
         name = self._context.names(symbol)
         if value is None or name is None:
             return frozenset()
-        return self.add(value, [Target(Part(name, 0, symbol.type.bitstreamWidth), True)], value, way)
+        return self.add(value, [WrittenPart(Part(name, 0, symbol.type.bitstreamWidth), True)], value, way)
 
     def _walk_expression(self, statement: Any, way: Way) -> WrittenSignals:
         expression = statement.expr
@@ -218,7 +218,7 @@ class Statements:
         old = (expression.left,) if expression.isCompound else ()
         return self.add(node, targets, expression.right, way, *old, operation=expression)
 
-    def add(self, node: Any, targets: Sequence[Target], value: Any, way: Way, *more: Any,
+    def add(self, node: Any, targets: Sequence[WrittenPart], value: Any, way: Way, *more: Any,
              operation: Any = None) -> WrittenSignals:
         """Note that `targets` take the value of `value`, of `more` and of what the tasks around were given. `operation`
         is what does so when evaluated."""

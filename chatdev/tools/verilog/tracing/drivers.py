@@ -36,26 +36,46 @@ def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 
     reader took it. Raises ToolError for an output that the design does not have.
     """
     wrong = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
-    trace, watched, seen, runs = Trace(design, (), ()), wrong, set[Watch](), _LEAPING if history else 0
+    search = _Search(design, history, wrong)
     for _ in range(levels):
-        level, queue, following = Level(), list(watched), dict[Watch, None]()
-        shown = set(trace.lines())
+        search.add_level()
+    return search.trace
+
+
+class _Search:
+    """The way back from the wrong outputs. `trace` is what was found so far, `_runs` are those that it may still take
+    to leap over what lines that were shown had set."""
+
+    def __init__(self, design: Design, history: History | None, wrong: Sequence[Watch]) -> None:
+        self._history, self._wrong = history, wrong
+        self._seen, self._runs = set[Watch](), _LEAPING if history else 0
+        self.trace = Trace(design, (), tuple(wrong))
+
+    def add_level(self) -> None:
+        """Go one level further back."""
+        level, queue, following = Level(), list(self.trace.next), dict[Watch, None]()
+        shown = set(self.trace.lines())
         for watch in queue:  # grows while wires lead on, and lines that were shown
-            if watch not in seen:
-                seen.add(watch)
-                one = Level([watch])
-                drivers = _Drivers(design, watch, one, _WIRES if watch in wrong else _WIRES[:1])
-                here, after = drivers.find(history)
+            if watch not in self._seen:
+                self._seen.add(watch)
+                here, after = self._follow(watch, level, shown)
                 queue += here
-                if runs > 0 and one.lines(design) and one.lines(design) <= shown:
-                    runs, level.leaps = runs - drivers.runs, level.leaps + 1
-                    queue += after
-                else:
-                    level.add(one)
-                    following.update(dict.fromkeys(after))
-        watched = [watch for watch in following if watch not in seen]
-        trace = Trace(design, (*trace.levels, level), tuple(watched))
-    return trace
+                following.update(dict.fromkeys(after))
+        self.trace = Trace(self.trace.design, (*self.trace.levels, level),
+                           tuple(watch for watch in following if watch not in self._seen))
+
+    def _follow(self, watch: Watch, level: Level, shown: set[int]) -> tuple[list[Watch], list[Watch]]:
+        """Add what drives this to the level; returns what to watch in the same level, and in the next one."""
+        design, one = self.trace.design, Level([watch])
+        drivers = _Drivers(design, watch, one, _WIRES if watch in self._wrong else _WIRES[:1])
+        here, after = drivers.find(self._history)
+        lines = one.lines(design)
+        if self._runs > 0 and lines and lines <= shown:
+            self._runs -= drivers.runs
+            level.leaps += 1
+            return [*here, *after], []
+        level.add(one)
+        return here, after
 
 
 def narrowest_trace(design: Design, outputs: Sequence[Watch], levels: int, history: History) -> Trace:

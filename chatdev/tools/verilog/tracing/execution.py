@@ -63,9 +63,9 @@ def run_process(design: Design, process: Process, part: Part, sample: SignalSamp
 
 
 class _ProcessRun:
-    """One run, with what `begin` knows, as soon as that is asked for; `branches` are those that are known. `callers` are
-    the processes that it is called from when it is that of a function; then `part` is None, and every assignment is
-    noted."""
+    """One run, with what `begin` knows, as soon as that is asked for; `branches` are those that are known. `callers`
+    are the processes that it is called from when it is that of a function; then `part` is None, and every assignment
+    is noted."""
 
     def __init__(self, design: Design, process: Process, part: Part | None, begin: Callable[[], Evaluation],
                  skipped: bool, branches: dict[int, int | None], callers: tuple[Process, ...] = ()) -> None:
@@ -84,15 +84,17 @@ class _ProcessRun:
             self._forget(self._process.assignments)
         for assignment in self._process.assignments:
             is_noted = self._part is None or assignment.writes(self._part)
-            if not is_noted and self._process.is_nonblocking:
-                continue  # it changes nothing that this run sees
-            self._enter_loop(assignment)
-            reached, way = self._find_way(assignment)
-            if is_noted and (self._skipped or reached is not False):
-                self._note(assignment, reached, way)
-            if assignment.blocking and reached is not False:
-                self._execute(assignment, reached)
+            if is_noted or not self._process.is_nonblocking:  # else it changes nothing that this run sees
+                self._reach(assignment, is_noted)
         return sorted(self._found, key=lambda one: not one.assignment.blocking)
+
+    def _reach(self, assignment: Assignment, is_noted: bool) -> None:
+        self._enter_loop(assignment)
+        reached, way = self._find_way(assignment)
+        if is_noted and (self._skipped or reached is not False):
+            self._note(assignment, reached, way)
+        if assignment.blocking and reached is not False:
+            self._execute(assignment, reached)
 
     def _enter_loop(self, assignment: Assignment) -> None:
         """What a loop assigns is not known from its start on: nobody counts its rounds."""

@@ -5,7 +5,7 @@ Both saw the same inputs up to the first difference, since until then the bench 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
@@ -20,28 +20,31 @@ def merge_reference(answer: Path, reference: Path, scope: str, root: str, merged
     """Write a waveform with the signals below `scope` as the answer had them, and for each signal right in it that both
     have `root.NAME_ref` and `root.NAME_dut`, as benches that compare have them. Raises WaveformError."""
     ours, theirs = Waves.open(answer), Waves.open(reference)
-    below = [name for name in ours.signals if name.startswith(f"{scope}.")]
-    ports = [name for name in below if "." not in name.removeprefix(f"{scope}.") and name in theirs.signals
-             and ours.signals[name].width == theirs.signals[name].width]
-    short = {name: name.removeprefix(f"{scope}.") for name in ports}
-    right = ((time, f"{root}.{short[name]}{REFERENCE}", bits) for time, name, bits in theirs.changes(ports))
-    widths = {name: ours.signals[name].width for name in below}
-    widths |= {f"{root}.{short[name]}{side}": widths[name] for name in ports for side in (REFERENCE, ANSWER)}
+    below = {name: ours.signals[name].width for name in ours.signals if name.startswith(f"{scope}.")}
+    both = {name: name.replace(scope, root, 1) for name, width in below.items()
+            if name.rpartition(".")[0] == scope and name in theirs.signals and theirs.signals[name].width == width}
+    widths = below | {f"{side}{end}": below[name] for name, side in both.items() for end in (REFERENCE, ANSWER)}
+    right = ((time, both[name] + REFERENCE, bits) for time, name, bits in theirs.changes(both))
     with merged.open("w", encoding="utf-8") as file:
         file.writelines(_header(ours.timescale, widths))
-        codes = {name: str(number) for number, name in enumerate(widths)}
-        for time, changes in groupby(merge(_with_sides(ours, below, short, root), right), key=lambda change: change[0]):
-            file.write(f"#{time}\n")
-            file.writelines(f"b{bits} {codes[name]}\n" for _, name, bits in changes)
+        file.writelines(_changes(merge(_both_names(ours, below, both), right), list(widths)))
     return merged
 
 
-def _with_sides(waves: Waves, below: list[str], short: dict[str, str], root: str) -> Iterator[Change]:
+def _both_names(waves: Waves, below: Iterable[str], both: Mapping[str, str]) -> Iterator[Change]:
     """The changes of the answer's signals, those right in its scope a second time under the names of benches."""
     for time, name, bits in waves.changes(below):
         yield time, name, bits
-        if name in short:
-            yield time, f"{root}.{short[name]}{ANSWER}", bits
+        if name in both:
+            yield time, both[name] + ANSWER, bits
+
+
+def _changes(changes: Iterable[Change], names: Sequence[str]) -> Iterator[str]:
+    """The lines of the file for changes in the order of time."""
+    codes = {name: str(number) for number, name in enumerate(names)}
+    for time, some in groupby(changes, key=lambda change: change[0]):
+        yield f"#{time}\n"
+        yield from (f"b{bits} {codes[name]}\n" for _, name, bits in some)
 
 
 def _header(timescale: str, widths: dict[str, int]) -> Iterator[str]:
