@@ -5,9 +5,10 @@ traced from the mismatch that the bench reports: over all drivers of all wrong o
 was active before the first mismatch of one of the outputs that are wrong first (`active`), for three levels and for
 eight. A line counts when it holds code.
 
-    python -m benchmarks.verilog_localise [--mutants 28] [--problems N] [--processes 2]
+    python -m benchmarks.verilog_localise [--designs] [--mutants 28] [--problems N] [--processes 2]
 
-`--problems` takes every so many of them, so that about N are studied, and writes nothing down.
+With `--designs` it is the twenty designs that nobody had tuned on. `--problems` takes every so many, so that about N
+are studied, and writes nothing down.
 """
 
 from __future__ import annotations
@@ -28,24 +29,25 @@ from typing import Any
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_pyverilog import Parser, sliced
-from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem
+from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.verilog.bench import HiddenBench
+from chatdev.tools.verilog.bench import HiddenBench, add_parameters
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import SIMULATING
-from chatdev.tools.verilog.simulation import reference_as_answer, simulate_unexamined
+from chatdev.tools.verilog.simulation import simulate_examined
 from chatdev.tools.verilog.tracing.drivers import narrowest_trace, trace_outputs
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Watch
 from chatdev.tools.verilog.waveform.waves import Waves
 from chatdev.tools.verilog.wrong_outputs import wrong_outputs
 
-DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 PAGE = ROOT / "docs" / "verilog.md"
-RESULTS = RESULTS_FOLDER / "verilog_localise.json"
+RESULTS, RESULTS_OF_DESIGNS = (RESULTS_FOLDER / f"verilog_localise{what}.json" for what in ("", "_designs"))
 BEGIN, END = "<!-- localise: written by python -m benchmarks.verilog_localise -->", "<!-- end of localise -->"
+MARKS_OF_DESIGNS = ("<!-- designs: written by python -m benchmarks.verilog_localise --designs -->",
+                    "<!-- end of designs -->")
 LEVELS = 3
 DEEPER = 8
 """Levels that an agent may ask for when the lines of the first three are right."""
@@ -73,19 +75,20 @@ class Row:
     reading: float = 0.0
 
 
-def rows_of(problem: VerilogProblem, most: int) -> tuple[list[Row], int]:
+def rows_of(problem: Subject, most: int) -> tuple[list[Row], int]:
     """The rows of up to `most` mutants of a problem that the bench rejects, and how many were simulated; the same at
     every call."""
     found, tried = list[Row](), 0
     parse = _parser()
-    for mutant in _in_turns(mutants(reference_as_answer(problem.reference)), problem.name):
+    bench = problem.bench
+    bench = replace(bench, target=add_parameters(bench, problem.text))
+    for mutant in _in_turns(mutants(problem.text, bench.target), problem.name):
         if len(found) == most:
             break
         tried += 1
         with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
-            bench = HiddenBench(problem.bench, problem.reference)
-            simulated = simulate_unexamined(mutant.text, bench, find_sandbox("none"), Path(folder), dump=True,
-                                            limits=_LIMITS)
+            simulated = simulate_examined(mutant.text, bench, find_sandbox("none"), Path(folder), dump=True,
+                                          limits=_LIMITS)
             if simulated.outcome == "mismatches" and simulated.report and simulated.waves:
                 found.append(_measured(problem, bench, mutant, simulated.report, simulated.waves, parse))
     return found, tried
@@ -110,14 +113,16 @@ def _in_turns(every: Iterable[Mutant], seed: str) -> Iterator[Mutant]:
         yield from (mutant for mutant in turn if mutant)
 
 
-def _measured(problem: VerilogProblem, bench: HiddenBench, mutant: Mutant, report: BenchReport, path: Path,
+def _measured(problem: Subject, bench: HiddenBench, mutant: Mutant, report: BenchReport, path: Path,
               parse: Parser | None) -> Row:
     lines, reading, started = dict[str, list[set[int]]](), 0.0, time.process_time()
     try:
-        design = Design.of(mutant.text)
+        design = Design.of(mutant.text, bench.target)
         begun = time.process_time()
         waves = Waves.open(path)
         wrong = wrong_outputs(report, waves, bench)
+        if not wrong:
+            raise DesignError("no output differs in the waveform")
         history = History.of(waves, bench.layout.scope, design.widths, wrong[0].sampled)
         reading = time.process_time() - begun
         first = [Watch(part, one.sampled) for one in wrong if one.time == wrong[0].time
@@ -128,7 +133,7 @@ def _measured(problem: VerilogProblem, bench: HiddenBench, mutant: Mutant, repor
         lines["all drivers"] = [set(full.lines(level)) for level in range(1, LEVELS + 1)]
         lines["active"] = [set(followed.lines(level)) for level in range(1, LEVELS + 1)]
         lines[_DEEPER] = [set(narrowest_trace(design, first, DEEPER, history).lines(DEEPER))]
-    except DesignError:  # Icarus Verilog takes what pyslang refuses: nothing is named
+    except DesignError:  # nothing is named: Icarus Verilog takes what pyslang refuses
         spent = time.process_time() - started
         lines["all drivers"] = lines["active"] = [set() for _ in range(LEVELS)]
         lines[_DEEPER] = [set()]
@@ -159,7 +164,7 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
     return found
 
 
-def study(problems: Sequence[VerilogProblem], most: int, processes: int) -> dict[str, Any]:
+def study(problems: Sequence[Subject], most: int, processes: int) -> dict[str, Any]:
     """All rows, and what they come to."""
     rows, tried = list[Row](), 0
     with ProcessPoolExecutor(processes) as pool:
@@ -222,17 +227,18 @@ def _percent(share: float) -> str:
 def main() -> None:
     """Study, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--designs", action="store_true", help="the twenty designs")
     parser.add_argument("--mutants", type=int, default=28, help="at most, of one reference (default: 28)")
     parser.add_argument("--problems", type=int, help="about so many of them, and write nothing down")
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
-    problems = VerilogEval(DATA).problems()
+    problems = designs() if arguments.designs else verilogeval_subjects()
     if arguments.problems:
         problems = problems[::max(1, len(problems) // arguments.problems)]
     results = study(problems, arguments.mutants, arguments.processes)
     if not arguments.problems:
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
+        write_results(RESULTS_OF_DESIGNS if arguments.designs else RESULTS, results)
+        write_between(PAGE, *(MARKS_OF_DESIGNS if arguments.designs else (BEGIN, END)), told(results))
     print(told(results))
 
 

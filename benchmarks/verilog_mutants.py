@@ -47,7 +47,7 @@ class _Edit:
 def mutants(text: str, target: Target = USUAL) -> list[Mutant]:
     """All mutants of a source, in the order of the operators and then of the places; raises DesignError."""
     compilation, instance, _source = elaborate(text, target)
-    finder = _Finder(text.encode())
+    finder = _Finder(text.encode(), instance.body.definition.location.buffer)
     instance.body.visit(finder.visit)
     finder.declarations()
     found: dict[str, Mutant] = {}
@@ -61,14 +61,15 @@ def mutants(text: str, target: Target = USUAL) -> list[Mutant]:
 class _Finder:
     """Finds the places for every operator."""
 
-    def __init__(self, source: bytes) -> None:
-        self.source = source
+    def __init__(self, source: bytes, buffer: Any) -> None:
+        self.source, self._buffer = source, buffer
         self.edits: list[_Edit] = []
 
     def visit(self, node: Any) -> None:
         """Look at a node of the design."""
         kind = getattr(getattr(node, "kind", None), "name", "")
-        if kind in _AT and getattr(node, "syntax", None) is not None:
+        syntax = getattr(node, "syntax", None)
+        if kind in _AT and syntax is not None and syntax.sourceRange.start.buffer == self._buffer:
             for look in _AT[kind]:
                 self.edits += look(self, node)
 

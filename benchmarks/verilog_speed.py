@@ -16,8 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_between, write_results
-from benchmarks.verilog_localise import DATA, LEVELS, PAGE
+from benchmarks.verilog_localise import LEVELS, PAGE
 from benchmarks.verilog_pyverilog import Parser, sliced
+from benchmarks.verilog_subjects import DATA
 from chatdev.evaluation.verilogeval import VerilogEval
 from chatdev.tools.verilog import trace_drivers
 from chatdev.tools.verilog.design.design import Design

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks.verilog_localise import DATA
+from benchmarks.verilog_subjects import DATA
 from chatdev.errors import MissingProgram
 from chatdev.evaluation.verilogeval import VerilogEval
 from chatdev.tools.verilog.lint import undriven_signals

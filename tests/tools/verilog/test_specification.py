@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from benchmarks.verilog_localise import DATA
+from benchmarks.verilog_subjects import DATA
 from chatdev.errors import ToolError
 from chatdev.evaluation.verilogeval import VerilogEval
 from chatdev.sandbox.kinds import Unconfined

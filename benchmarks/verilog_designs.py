@@ -1,0 +1,111 @@
+"""The twenty designs, which nobody had tuned on: are their specifications and benches understood, and are right modules
+let through and wrong ones told?
+
+For each: the ports that are read of the specification beside those of the design, what the tools say of the design
+itself (the guard, the bench, the judge, lint), and how many of its mutants the judge refuses that the bench itself
+tells from the design.
+
+    python -m benchmarks.verilog_designs [--mutants 12]
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.verilog_mutants import mutants
+from benchmarks.verilog_subjects import Subject, designs
+from chatdev.sandbox.kinds import find_sandbox
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.registry import registry
+from chatdev.tools.verilog.bench import add_parameters
+from chatdev.tools.verilog.design.facts import read_design
+from chatdev.tools.verilog.port_list import read_ports
+
+PAGE = ROOT / "docs" / "verilog.md"
+RESULTS = RESULTS_FOLDER / "verilog_designs.json"
+BEGIN, END = "<!-- twenty: written by python -m benchmarks.verilog_designs -->", "<!-- end of twenty -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A design. `certain` and `uncertain` are ports of the specification that were read so, `wrong` those among the
+    certain ones that the design has not; `refused` is why the tools do not let the design through, "" where they do;
+    `lint` are warnings about it; of the `mutants` that were simulated, `rejected` are those that the judge refused."""
+
+    design: str
+    ports: int
+    certain: int
+    uncertain: int
+    wrong: tuple[str, ...]
+    refused: str
+    lint: tuple[str, ...]
+    mutants: int
+    rejected: int
+    unjudged: int
+
+
+def row_of(subject: Subject, most: int) -> Row:
+    """What the tools say of a design and of its mutants."""
+    target = subject.bench.target
+    own = {port.name for port in read_design(subject.text, target).ports}
+    listed = read_ports(subject.specification, target.top)
+    certain = [port.name for port in listed if port.certain]
+    check, verdict = _use("check", subject, subject.text), _use("judge", subject, subject.text)
+    refused = [said.report for said in (check, verdict) if not (said.passed and said.judged)]
+    every = mutants(subject.text, add_parameters(subject.bench, subject.text))
+    some = [*itertools.islice(every, 0, None, max(1, len(every) // most))][:most]
+    verdicts = [_use("judge", subject, mutant.text) for mutant in some]
+    warnings = check.report.partition("Warnings, which may or may not be mistakes:")[2]
+    return Row(subject.name, len(own), len(certain), len([port for port in listed if port.name in own]) - len(
+        own.intersection(certain)), tuple(name for name in certain if name not in own), "; ".join(refused)[:300],
+        tuple(warnings.strip().split("\n")) if warnings else (), len(some),
+        sum(not one.passed for one in verdicts), sum(not one.judged for one in verdicts))
+
+
+def _use(tool: str, subject: Subject, answer: str) -> Verdict:
+    bench = subject.bench
+    inputs = {"task": subject.specification, "bench": bench.text, "reference": bench.reference,
+              "given": dict(bench.target.given), "top": bench.target.top}
+    with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
+        context = ToolContext({"top.sv": answer.encode()}, {}, inputs, find_sandbox(), Path(folder), Path(folder))
+        said = registry()[f"verilog.{tool}"].call(context, {})
+    assert isinstance(said, Verdict)
+    return said
+
+
+def told(results: Mapping[str, Any]) -> str:
+    """The table for the page."""
+    rows: Sequence[Mapping[str, Any]] = results["rows"]
+    table = markdown_table(
+        ["design", "ports", "read for certain", "as a remark", "wrong", "let through", "lint", "mutants", "refused"],
+        [(row["design"], row["ports"], row["certain"], row["uncertain"], len(row["wrong"]),
+          "no" if row["refused"] else "yes", len(row["lint"]), row["mutants"], row["rejected"]) for row in rows])
+    tried, rejected = (sum(row[field] for row in rows) for field in ("mutants", "rejected"))
+    return f"{table}\n\n{rejected} of {tried} mutants are refused. {results['date']}; {results['machine']}."
+
+
+def main() -> None:
+    """Judge all designs, write the results, print them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--mutants", type=int, default=12, help="of each design (default: 12)")
+    most = parser.parse_args().mutants
+    with ProcessPoolExecutor(2) as pool:
+        rows = list(pool.map(partial(row_of, most=most), designs()))
+    results = {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "rows": [*map(asdict, rows)]}
+    write_results(RESULTS, results)
+    write_between(PAGE, BEGIN, END, told(results))
+    print(told(results))
+
+
+if __name__ == "__main__":
+    main()
