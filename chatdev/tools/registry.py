@@ -38,6 +38,7 @@ _TOOLS = {
     "verilog.bench": "chatdev.tools.verilog.given_bench:check_bench",
     "verilog.check": "chatdev.tools.verilog.judge:check",
     "verilog.draw": "chatdev.tools.verilog.mismatch:draw",
+    "verilog.equivalent": "chatdev.tools.verilog.equivalence:equivalent",
     "verilog.identify": "chatdev.tools.verilog.identify:identify",
     "verilog.judge": "chatdev.tools.verilog.judge:judge",
     "verilog.minimise": "chatdev.tools.verilog.minimise:minimise",

@@ -14,7 +14,7 @@ from tests.support.chat_server import ChatServer
 from tests.tools.verilog.accumulator import RIGHT, WRONG, benches
 
 pytestmark = pytest.mark.tool
-SPECIFICATION = "The module accu sums d, of W bits, while en is 1. Its ports: clk, rst_n, en, d, sum and full (all ones)."
+SPECIFICATION = "The module accu sums d, of W bits, while en is 1. Ports: clk, rst_n, en, d, sum and full (all ones)."
 BENCH = benches()["errors"]
 PACKAGE = "package widths;\n  localparam W = 4;\nendpackage\n"
 INCLUDING = '`include "first.svh"\n' + RIGHT.replace("parameter W = 8", "parameter W = widths::W").replace(

@@ -1,0 +1,146 @@
+"""The tool `verilog.equivalent`: whether a module and a reference do the same for all inputs for ever, by Yosys.
+
+Both are synthesised and put side by side; a SAT solver looks for inputs after which an output differs, and for a proof
+by induction that there are none (k-induction, Sheeran, Singh, Stålmarck 2000). Registers start undefined, and where the
+reference's output is undefined anything is right, as VerilogEval's benches have it. It is a second opinion for whoever
+evaluates answers: no company's agents may use it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from chatdev.errors import MissingProgram
+from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
+from chatdev.tools.function import tool
+from chatdev.tools.verilog.answer import NoAnswer, read_answer
+from chatdev.tools.verilog.bench import read_target
+from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.facts import read_design
+from chatdev.tools.verilog.icarus import GIVEN, as_bytes
+from chatdev.tools.verilog.messages import render_report
+from chatdev.tools.verilog.simulation import reference_as_answer
+from chatdev.tools.verilog.target import Target
+from chatdev.tools.verilog.waveform.waves import Waves
+from chatdev.workspace.file_tree import write_tree
+
+Finding = Literal["PROVED", "DIFFERS", "UNKNOWN"]
+PROVING = ProcessLimits(cpu=20, seconds=600, memory=2 << 30, file_size=64 << 20, disk=128 << 20, written=16 << 20)
+
+_STEPS = 24  # half cycles of a clock, within which an output has to be defined once, and a difference is looked for
+_ANSWER, _REFERENCE, _WAVES, _SCRIPT = "answer.sv", "reference.sv", "difference.vcd", "prove.ys"
+_UNDEFINED = "-enable_undef -set-init-undef -set-def-inputs"
+_ERROR = re.compile(r"^ERROR: (?P<text>.*)$", re.MULTILINE)
+_INPUT = re.compile(r"(?:^|\.)in_(?P<name>\w+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """PROVED for all inputs; DIFFERS, after the `inputs` by step; or UNKNOWN, for a `reason`."""
+
+    finding: Finding
+    reason: str = ""
+    inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@tool(reads=("software",), name="verilog.equivalent")
+def equivalent(context: ToolContext) -> Verdict:
+    """Prove that the Verilog module does what the reference does for all inputs, or find inputs for which it does not.
+
+    It takes Yosys and a reference. What cannot be decided is not judged.
+    """
+    target, reference = read_target(context.inputs), context.inputs.get("reference")
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer as problem:
+        return _verdict_of(Equivalence("UNKNOWN", str(problem)))
+    if not reference:
+        return _verdict_of(Equivalence("UNKNOWN", "there is no reference"))
+    with throwaway_copy(context.scratch, {}) as folder:
+        return _verdict_of(compare(answer.text, reference, target, context.sandbox, folder / "proof"))
+
+
+def compare(answer: str, reference: str, target: Target, sandbox: Sandbox, folder: Path, *,
+            limits: ProcessLimits = PROVING) -> Equivalence:
+    """Prove or refute; `folder` is new and the call's own. Raises MissingProgram without Yosys, SandboxError and
+    WorkspaceError."""
+    require_yosys()
+    right = reference_as_answer(reference, target)
+    try:
+        outputs = [port.name for port in read_design(right, target).ports if port.direction != "in"]
+    except DesignError as error:
+        return Equivalence("UNKNOWN", f"the reference cannot be read: {error}")
+    folder.mkdir()
+    given = {GIVEN + path: text for path, text in target.given}
+    data = dict(target.data)
+    script = "\n".join(_script(target, outputs))
+    write_tree(folder, as_bytes({**given, **data, _ANSWER: answer, _REFERENCE: right, _SCRIPT: script}))
+    done = sandbox.run(SandboxJob(["yosys", "-s", _SCRIPT], folder, limits))
+    return _read_proof(done, folder / _WAVES)
+
+
+def require_yosys() -> None:
+    """Raise MissingProgram where there is none."""
+    if shutil.which("yosys") is None:
+        raise MissingProgram("yosys not found, which proves that two modules are equivalent; install it: apt-get install "
+                             "yosys")
+
+
+def _script(target: Target, outputs: list[str]) -> Iterator[str]:
+    """What Yosys does: its end without an error is a proof."""
+    for name, file in (("gold", _REFERENCE), ("gate", _ANSWER)):
+        yield from (f"read_verilog -sv -I{GIVEN} {GIVEN}{path}" for path in target.sources)
+        yield f"read_verilog -sv -I{GIVEN} {file}"
+        yield from (f"chparam -set {parameter} {value} {target.top}" for parameter, value in target.parameters)
+        yield from (f"prep -flatten -top {target.top}", "memory_map", "opt", f"design -stash {name}")
+    yield f"design -copy-from gold -as defined {target.top}"
+    yield "clk2fflogic defined"
+    for output in outputs:  # one that never is would make every answer right
+        yield f"sat -verify -seq {_STEPS} {_UNDEFINED} -set-def-at {_STEPS} {output} defined"
+    yield "delete defined"
+    yield from (f"design -copy-from {name} -as {name} {target.top}" for name in ("gold", "gate"))
+    yield from ("miter -equiv -flatten -make_assert -ignore_gold_x gold gate miter", "hierarchy -top miter",
+                "clk2fflogic", "opt -full")
+    search = f"sat -verify -prove-asserts {_UNDEFINED} -maxsteps {_STEPS}"
+    yield f"{search} -tempinduct-baseonly -show-ports -dump_vcd {_WAVES} miter"
+    yield f"{search} -tempinduct miter"
+
+
+def _read_proof(done: Execution, waves: Path) -> Equivalence:
+    if done.exit_status == 0:
+        return Equivalence("PROVED")
+    if waves.is_file() and not waves.is_symlink():
+        waves.write_text(re.sub(r"^#-\d+$", "#0", waves.read_text(), flags=re.MULTILINE))  # time before the first step
+        return Equivalence("DIFFERS", inputs=tuple(_inputs_of(Waves.open(waves))))
+    if done.timed_out or done.exceeded or done.exit_status is None:
+        return Equivalence("UNKNOWN", "it takes more time or memory than it may")
+    said = _ERROR.search(done.stderr + done.stdout)
+    text = said["text"] if said else "no reason"
+    if "found no model" in text:
+        return Equivalence("UNKNOWN", f"an output of the reference is not defined within {_STEPS // 2} cycles")
+    if "proof did fail" in text:
+        return Equivalence("UNKNOWN", f"there is no difference within {_STEPS // 2} cycles, and no proof by induction")
+    return Equivalence("UNKNOWN", f"Yosys says: {text}")
+
+
+def _inputs_of(waves: Waves) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each input with its value at each step."""
+    names = {name: found["name"] for name in waves.signals if (found := _INPUT.search(name))}
+    last = max((time for time, _, _ in waves.changes(names)), default=0)
+    rows = [waves.values_at(names, step + 1) for step in range(1, last + 1)]
+    for name, short in names.items():
+        yield short, tuple(row[name] for row in rows)
+
+
+def _verdict_of(found: Equivalence) -> Verdict:
+    text = render_report("equivalence", found=found, steps=max((len(values) for _, values in found.inputs), default=0))
+    evidence = {"finding": found.finding, "reason": found.reason, "inputs": {name: [*values] for name, values in
+                                                                             found.inputs}}
+    return Verdict(found.finding == "PROVED", text, float(found.finding == "PROVED"), evidence,
+                   judged=found.finding != "UNKNOWN")
