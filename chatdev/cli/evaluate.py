@@ -106,6 +106,7 @@ def _data_of(given: dict[str, Any]) -> Srdd | EasyTier:
 @click.option("--seed", type=int, default=0, show_default=True, help="Which problems a limit takes.")
 @click.option("--errata/--as-published", default=True, show_default=True,
               help="Take the corrected files of three problems that nobody can solve as published.")
+@click.option("--proofs", is_flag=True, help="Also ask Yosys whether each module is equivalent to the reference.")
 @running_options("verilogeval")
 @report_outcome
 def verilogeval(options: StudyOptions, **given: Any) -> int:
@@ -124,7 +125,7 @@ def _plan_verilogeval(options: StudyOptions, given: dict[str, Any]) -> StudyPlan
     from chatdev.evaluation.variants import add_tracing_ablations, variants
     from chatdev.evaluation.verilogeval import VerilogEval
 
-    data = VerilogEval(given["data"].absolute(), given["errata"])
+    data = VerilogEval(given["data"].absolute(), given["errata"], given["proofs"])
     data.check()
     found = variants(given["companies"], models=options.models, sets=options.sets)
     chosen = variants_by_name(options.only, add_tracing_ablations(found) if given["ablations"] else found)

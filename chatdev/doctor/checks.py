@@ -49,7 +49,8 @@ def all_probes(encoding: str | None) -> Sequence[Probe]:
     """The probes; `encoding` is that of the output which a run would be shown on."""
     return [
         Probe("this machine", "Python", _check_own_python),
-        Probe("this machine", "git", _check_git),
+        Probe("this machine", "git", partial(_check_extra, "git", "--version", "git",
+                                             "only needed to look at the history of the software")),
         Probe("this machine", "settings", _check_settings, "settings"),
         Probe("this machine", "warehouse", _check_warehouse, "warehouse"),
         Probe("this machine", "terminal", partial(_check_terminal, encoding)),
@@ -64,24 +65,16 @@ def all_probes(encoding: str | None) -> Sequence[Probe]:
         Probe("software", "windows", _check_windows),
         *(Probe("software", language.name, partial(_check_toolchain, language)) for language in languages()),
         Probe("software", "packages", _check_package_index),
-        Probe("extras", "graphviz", _check_graphviz),
+        Probe("extras", "graphviz", partial(_check_extra, "dot", "-V", "graphviz",
+                                            "`chatdev check --picture` cannot draw")),
+        Probe("extras", "iverilog", partial(_check_extra, "iverilog", "-V", "iverilog", "no Verilog is judged")),
+        Probe("extras", "Yosys", partial(_check_extra, "yosys", "-V", "yosys", "no Verilog is proved equivalent")),
     ]
 
 
 def _check_own_python() -> ProbeResult:
     """Our own interpreter."""
     return success(f"{platform.python_version()}, {sys.executable}")
-
-
-def _check_git() -> ProbeResult:
-    """For people: the history of the software is a git repository, which runs write by themselves."""
-    path = shutil.which("git")
-    if path is None:
-        return absence("not installed; only needed to look at the history of the software", packages=["git"])
-    try:
-        return success(f"{_version_of('git', '--version')}, {path}")
-    except (OSError, subprocess.SubprocessError) as error:
-        return fault(f"{path} does not start: {error}", "apt-get install --reinstall git")
 
 
 def _check_settings() -> ProbeResult:
@@ -222,11 +215,15 @@ def _check_toolchain(language: Language) -> ProbeResult:
     return success(", ".join(map(str, programs.values())))
 
 
-def _check_graphviz() -> ProbeResult:
-    """Whether a chain can be drawn."""
-    if path := shutil.which("dot"):
-        return success(path)
-    return absence("not installed: `chatdev check --picture` cannot draw", packages=["graphviz"])
+def _check_extra(program: str, option: str, package: str, without: str) -> ProbeResult:
+    """A program that some companies and commands need."""
+    path = shutil.which(program)
+    if path is None:
+        return absence(f"not installed: {without}", packages=[package])
+    try:
+        return success(f"{_version_of(program, option)}, {path}")
+    except (OSError, subprocess.SubprocessError) as error:
+        return fault(f"{path} does not start: {error}", f"apt-get install --reinstall {package}")
 
 
 def _check_package_index() -> ProbeResult:
@@ -244,6 +241,6 @@ def _version_of(*command: str) -> str:
     cannot be run."""
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=True,
                           stdin=subprocess.DEVNULL)
-    line = (done.stdout.strip().splitlines() or [""])[0]
+    line = (f"{done.stdout}{done.stderr}".strip().splitlines() or [""])[0]
     version = re.search(r"\d+(?:\.\d+)+", line)
     return version[0] if version else line

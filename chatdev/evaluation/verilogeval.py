@@ -23,9 +23,11 @@ from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.verilog.answer import NoAnswer, read_answer
 from chatdev.tools.verilog.bench import HiddenBench
+from chatdev.tools.verilog.equivalence import compare, require_yosys
 from chatdev.tools.verilog.judge import judge_answer
 from chatdev.tools.verilog.lint import lint
 from chatdev.tools.verilog.simulation import simulate_unexamined
+from chatdev.tools.verilog.target import USUAL
 from chatdev.workspace.file_tree import explain_os_errors
 
 KINDS = ("combinational", "sequential", "fsm", "truth_table", "waveform")
@@ -66,10 +68,12 @@ class VerilogProblem:
 @dataclass(frozen=True, slots=True)
 class VerilogEval:
     """The problems in `path`: a checkout of VerilogEval, its folder `dataset_spec-to-rtl`, or our archive of it. With
-    `errata` the corrected files beside it take the place of those of the same name."""
+    `errata` the corrected files beside it take the place of those of the same name; with `proofs` Yosys says of each
+    module whether it is equivalent to the reference."""
 
     path: Path
     errata: bool = True
+    proofs: bool = False
     name: str = "verilogeval"
 
     def problems(self) -> Sequence[VerilogProblem]:
@@ -88,12 +92,14 @@ class VerilogEval:
 
     def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
         """What became of the problem: `solved` by our rule, `official` by that of VerilogEval's script, `compiled`
-        (each 0 or 1), `outcome` (outcomes.yaml), `letter` (the script's), `mismatches`, `samples`, `kind`, and what the
-        run took. A run that was broken off delivered nothing. Blocking; raises JournalError, SandboxError and such."""
+        (each 0 or 1), `outcome` (outcomes.yaml), `letter` (the script's), `mismatches`, `samples`, `kind`, `equivalent`
+        (PROVED, DIFFERS or UNKNOWN; "" where nobody asked for proofs) and what the run took. A run that was broken off
+        delivered nothing. Blocking; raises JournalError, SandboxError and such."""
         run = FinishedRun.read(folder)
         software = run.software if run.has_delivered else {}
         return {"measures": _COLUMN_SET, "kind": task.category,
                 **measure_answer(software, self.problem(task.name), bench.sandbox),
+                "equivalent": prove(software, self.problem(task.name), bench.sandbox) if self.proofs else "",
                 "tool_calls": run.tool_calls, "model": ", ".join(run.models), "status": run.status,
                 "reason": sanitize(run.reason), **statistics(run)}
 
@@ -101,6 +107,8 @@ class VerilogEval:
         """Raise MissingProgram without the extra `verilog`, without which no answer is judged; before anything is paid.
         """
         lint("module TopModule; endmodule\n")
+        if self.proofs:
+            require_yosys()
 
     def problem(self, name: str) -> VerilogProblem:
         """The problem of that name. Raises ConfigError."""
@@ -130,6 +138,16 @@ def measure_answer(software: Mapping[str, bytes], problem: VerilogProblem, sandb
             "compiled": float(theirs.compiled.passed), "outcome": found.outcome, "letter": letter,
             "mismatches": found.report.mismatches if found.report else None,
             "samples": found.report.samples if found.report else None}
+
+
+def prove(software: Mapping[str, bytes], problem: VerilogProblem, sandbox: Sandbox) -> str:
+    """Whether the software is equivalent to the reference: PROVED, DIFFERS or UNKNOWN."""
+    try:
+        answer = read_answer(software)
+    except NoAnswer:
+        return "UNKNOWN"
+    with TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
+        return compare(answer.text, problem.reference, USUAL, sandbox, Path(scratch) / "proof").finding
 
 
 @functools.cache

@@ -56,6 +56,13 @@ def test_problems_are_solved_or_not_by_both_rules(chat_server: ChatServer, here:
     assert "paper's own script" not in text
 
 
+@pytest.mark.tool
+def test_yosys_is_asked_for_a_second_opinion(chat_server: ChatServer, here: Path) -> None:
+    done = evaluated(chat_server, "--problems", f"{ZERO},{NOT}", "--proofs")
+    assert done.exit_code == 0, done.output
+    assert {name: row["equivalent"] for name, row in rows().items()} == {ZERO: "PROVED", NOT: "DIFFERS"}
+
+
 def test_the_ablation_is_the_tool_that_traces() -> None:
     found = add_tracing_ablations(variants(["single_verilog", "planner1", "verilogcoder"]))
     assert [variant.name for variant in found] == [

@@ -106,7 +106,7 @@ def _include_messages(text: str, target: Target) -> Iterator[Message]:
     """The included files that were not given."""
     lines = _LineNumbers(text)
     for place, name in included_files(text):
-        if name not in target.headers:
+        if name not in target.texts:
             yield rule_message("include", lines.at(place), found=name)
 
 

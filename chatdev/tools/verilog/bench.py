@@ -89,7 +89,7 @@ class HiddenBench:
     @property
     def can_be_marked(self) -> bool:
         """Whether all that is printed begins with a text of its own, before which a mark can be put."""
-        texts = [self.text, *self.target.headers.values(), *self.target.sources.values()]
+        texts = [self.text, *self.target.texts.values()]
         return all(len(_ANY_PRINT.findall(text)) == len(_PRINT.findall(text)) for text in texts)
 
     def lines_of(self, printed: str) -> list[Complaint]:

@@ -79,7 +79,7 @@ def compare(answer: str, reference: str, target: Target, sandbox: Sandbox, folde
     folder.mkdir()
     given = {GIVEN + path: text for path, text in target.given}
     data = dict(target.data)
-    script = "\n".join(_script(target, outputs))
+    script = "\n".join(_script(target, outputs, right, answer))
     write_tree(folder, as_bytes({**given, **data, _ANSWER: answer, _REFERENCE: right, _SCRIPT: script}))
     done = sandbox.run(SandboxJob(["yosys", "-s", _SCRIPT], folder, limits))
     return _read_proof(done, folder / _WAVES)
@@ -88,14 +88,13 @@ def compare(answer: str, reference: str, target: Target, sandbox: Sandbox, folde
 def require_yosys() -> None:
     """Raise MissingProgram where there is none."""
     if shutil.which("yosys") is None:
-        raise MissingProgram("yosys not found, which proves that two modules are equivalent; install it: apt-get install "
-                             "yosys")
+        raise MissingProgram("yosys not found, which proves modules equivalent; install it: apt-get install yosys")
 
 
-def _script(target: Target, outputs: list[str]) -> Iterator[str]:
+def _script(target: Target, outputs: list[str], reference: str, answer: str) -> Iterator[str]:
     """What Yosys does: its end without an error is a proof."""
-    for name, file in (("gold", _REFERENCE), ("gate", _ANSWER)):
-        yield from (f"read_verilog -sv -I{GIVEN} {GIVEN}{path}" for path in target.sources)
+    for name, file, text in (("gold", _REFERENCE, reference), ("gate", _ANSWER, answer)):
+        yield from (f"read_verilog -sv -I{GIVEN} {GIVEN}{path}" for path in target.including(text).sources)
         yield f"read_verilog -sv -I{GIVEN} {file}"
         yield from (f"chparam -set {parameter} {value} {target.top}" for parameter, value in target.parameters)
         yield from (f"prep -flatten -top {target.top}", "memory_map", "opt", f"design -stash {name}")

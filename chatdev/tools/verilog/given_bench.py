@@ -39,7 +39,7 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
     if bench:
         _refuse_other_bench(bench)
     outcome = _simulate_reference(context, bench) if bench and bench.reference else ""
-    return {"top": target.top, "given": target.headers | target.sources, "data": [*target.data],
+    return {"top": target.top, "given": target.texts, "data": [*target.data],
             "reference": outcome}
 
 

@@ -6,6 +6,7 @@ Flags and order of the files are those of VerilogEval's Makefile. What it says i
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import signal
@@ -92,8 +93,9 @@ def compile_files(files: Mapping[str, str], tops: Sequence[str], sandbox: Sandbo
     """
     require_icarus()
     folder.mkdir()
-    given = {GIVEN + path: text for path, text in target.sources.items()}
-    write_tree(folder, as_bytes({**given, **files, **{GIVEN + path: text for path, text in target.headers.items()}}))
+    target = functools.reduce(Target.including, files.values(), target)
+    given = [GIVEN + path for path in target.sources]
+    write_tree(folder, as_bytes({**files, **{GIVEN + path: text for path, text in target.texts.items()}}))
     roots = [part for top in tops for part in ("-s", top)]
     argv = ["iverilog", *_FLAGS, *INCLUDING, *roots, "-o", _PROGRAM, *given, *files]
     return read_compilation(sandbox.run(SandboxJob(argv, folder, COMPILING)))

@@ -24,7 +24,7 @@ def expand_macros(text: str, sandbox: Sandbox, folder: Path, target: Target = US
         return text
     require_icarus()
     folder.mkdir()
-    files = {ANSWER: text, **{GIVEN + path: header for path, header in target.headers.items()}}
+    files = {ANSWER: text, **{GIVEN + path: header for path, header in target.texts.items()}}
     write_tree(folder, as_bytes(files))
     argv = ["iverilog", "-E", GENERATION, *INCLUDING, "-o", _EXPANDED, ANSWER]
     done = sandbox.run(SandboxJob(argv, folder, COMPILING))

@@ -76,6 +76,7 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
             may_print: bool = True) -> CompileResult:
     """Whether the answer keeps the rules and compiles alone, with warnings of compiler and lint. `folder` is empty and
     the call's own; `taken` are names of the bench. Raises MissingProgram, SandboxError."""
+    target = target.including(answer)
     expanded = expand_macros(answer, sandbox, folder / "macros", target)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
@@ -96,6 +97,7 @@ def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: P
 
     Raises MissingProgram, SandboxError and WorkspaceError; all that the answer or the bench does wrong is an outcome.
     """
+    bench = replace(bench, target=bench.target.including(answer))
     alone = examine(answer, sandbox, folder, bench.target, taken=unit_names(bench.text),
                     may_print=bench.can_be_marked)
     if not alone.passed:

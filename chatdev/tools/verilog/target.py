@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
@@ -25,12 +25,13 @@ _PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)")
 
 @dataclass(frozen=True)
 class Target:
-    """The module `top`, the text of each given file by its path, and the values that its parameters have other than
-    their defaults, as Verilog writes them."""
+    """The module `top`, the text of each given file by its path, the values that its parameters have other than their
+    defaults, as Verilog writes them, and the given sources that are `included`, and so not compiled by themselves."""
 
     top: str = TOP
     given: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str, str], ...] = ()
+    included: tuple[str, ...] = ()
 
     @classmethod
     def named(cls, top: str | None, given: Mapping[str, str] | None) -> Target:
@@ -40,7 +41,7 @@ class Target:
     @cached_property
     def sources(self) -> dict[str, str]:
         """The given files that are compiled, packages before those that use them."""
-        found = {path: text for path, text in self.given if path.endswith(SOURCES)}
+        found = {path: text for path, text in self.given if path.endswith(SOURCES) and path not in self.included}
         packages = {name: path for path, text in found.items() for name in _PACKAGE.findall(blank_comments(text))}
         needs = {path: {packages[name] for name in _USED.findall(text) if name in packages} - {path}
                  for path, text in found.items()}
@@ -49,9 +50,9 @@ class Target:
         return found
 
     @cached_property
-    def headers(self) -> dict[str, str]:
-        """Those that others include."""
-        return {path: text for path, text in self.given if path.endswith(HEADERS)}
+    def texts(self) -> dict[str, str]:
+        """Those that are Verilog, whether compiled or included."""
+        return {path: text for path, text in self.given if path.endswith((*SOURCES, *HEADERS))}
 
     @cached_property
     def data(self) -> dict[str, str]:
@@ -66,12 +67,21 @@ class Target:
     def number_lines(self, text: str) -> list[tuple[str, str]]:
         """The lines of an answer, then those of the given files, each with where it stands: `12`, `fifo.sv:3`."""
         return [*((str(number), line) for number, line in enumerate(text.splitlines(), start=1)),
-                *((f"{path}:{number}", line) for path, one in (self.headers | self.sources).items()
+                *((f"{path}:{number}", line) for path, one in self.texts.items()
                   for number, line in enumerate(one.splitlines(), start=1))]
+
+    def including(self, text: str) -> Target:
+        """The target for an answer that may include given sources."""
+        found, left = set(self.included), [text]
+        while left:
+            files = {file for _, file in included_files(left.pop()) if file in self.texts}
+            left += [self.texts[file] for file in files - found]
+            found |= files
+        return replace(self, included=tuple(sorted(found)))
 
     def includes_only_given(self, text: str) -> bool:
         """Whether a text includes no other file than those that are given."""
-        return all(file in self.headers for _, file in included_files(text))
+        return all(file in self.texts for _, file in included_files(text))
 
 
 USUAL = Target()

@@ -53,7 +53,8 @@ def test_what_cannot_be_said_is_unknown(tmp_path: Path, answer: str, reference: 
 
 def test_a_difference_far_from_the_start_is_unknown(tmp_path: Path) -> None:
     counter = HEAD + (
-        "  logic [7:0] n;\n  always @(posedge clk) if (rst) n <= 0; else n <= n + 1;\n  assign q = n == 200;\nendmodule\n")
+        "  logic [7:0] n;\n  always @(posedge clk) if (rst) n <= 0; else n <= n + 1;\n"
+        "  assign q = n == 200;\nendmodule\n")
     finding, reason = found(tmp_path, counter.replace("200", "201"), counter)
     assert finding == "UNKNOWN"
     assert "no difference within 12 cycles" in reason

@@ -32,7 +32,7 @@ class Source:
         import_pyslang()
         from pyslang import Bag, SourceManager
 
-        self._target, self._texts = target, {ANSWER: text, **target.headers, **target.sources}
+        self._target, self._texts = target.including(text), {ANSWER: text, **target.texts}
         self._bytes = {name: one.encode() for name, one in self._texts.items()}
         self._starts, self.lines = dict[str, int](), list[str]()
         for name, one in self._texts.items():
@@ -45,10 +45,9 @@ class Source:
         """The syntax of the given files, then that of the answer. Raises RuntimeError for what is too deeply nested."""
         from pyslang.syntax import SyntaxTree
 
-        for name, text in self._target.headers.items():
-            self.manager.assignText(f"/{_FOLDER}{name}", text)
-        for name, text in {**self._target.sources, ANSWER: self._texts[ANSWER]}.items():
-            yield SyntaxTree.fromText(text, self.manager, name, f"/{_FOLDER}{name}", self.bag)
+        buffers = {name: self.manager.assignText(f"/{_FOLDER}{name}", text) for name, text in self._texts.items()}
+        for name in (*self._target.sources, ANSWER):
+            yield SyntaxTree.fromBuffer(buffers[name], self.manager, self.bag)
 
     def is_given(self, location: SourceLocation) -> bool:
         """Whether a place is in a given file."""
@@ -91,7 +90,7 @@ class Source:
         macros = PreprocessorOptions()
         macros.predefines, macros.undefines = ["__ICARUS__=1"], list(_OWN_MACROS)
         are_given = all(map(self._target.includes_only_given, self._texts.values()))
-        macros.maxIncludeDepth = _DEEPEST if self._target.headers and are_given else 0
+        macros.maxIncludeDepth = _DEEPEST if self._target.texts and are_given else 0
         return macros
 
 
