@@ -94,9 +94,10 @@ def test_what_is_not_given_is_refused(tmp_path: Path, old: str, new: str, why: s
 
 def test_a_given_source_may_be_included_instead(tmp_path: Path) -> None:
     including = '`include "z_types.sv"\n`include "lib/stage.sv"\n' + RIGHT
-    assert use("check", tmp_path, including).passed
-    assert judged(tmp_path, including).evidence["outcome"] == "matches"
-    assert judged(tmp_path, including, reference=including).evidence["outcome"] == "matches"
+    given = {name: text for name, text in GIVEN.items() if name != "a_user.sv"}
+    assert use("check", tmp_path, including, given=given).passed
+    assert judged(tmp_path, including, given=given).evidence["outcome"] == "matches"
+    assert judged(tmp_path, including, given=given, reference=including).evidence["outcome"] == "matches"
 
 
 def test_a_trace_goes_through_given_files_and_names_their_lines(tmp_path: Path) -> None:
