@@ -141,6 +141,7 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
                  limits: ProcessLimits = SIMULATING) -> tuple[SimulationResult, dict[str, Any]]:
     """The answer's simulation with the outcome that the reference's own run leaves it, and the facts that the outcome's
     sentence needs. `folder` is empty and the call's own. Raises as `simulate_answer`."""
+    bench = replace(bench, target=bench.target.including(answer))
     found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits)
     if found.outcome not in ("matches", "timed_out") or not bench.reference:
         return found, {}

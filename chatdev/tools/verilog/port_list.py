@@ -40,12 +40,15 @@ _WORDS = r"(?:(?:wire|reg|logic|signed|unsigned|var|bit)\b[ \t]*+)*+"
 _BULLET = r"[ \t]*+(?:[-*•+|]|\d{1,3}[.)])[ \t]*+"
 _LISTED = re.compile(
     rf"^(?:{_BULLET}|[ \t]*+(?=`?(?:in|out|inout)put`?:))`?(?P<direction>input|output|inout)\b`?[ \t:|]*+{_WORDS}"
-    rf"(?P<range>{_RANGE})?[ \t]*+{_NAME}{_AFTER}{_PAREN}(?P<rest>[^\n]*)$", re.MULTILINE | re.IGNORECASE)
+    rf"[`*]{{0,3}}(?P<range>{_RANGE})?[ \t]*+{_NAME}{_AFTER}{_PAREN}(?P<rest>[^\n]*)$", re.MULTILINE | re.IGNORECASE)
 _TYPED = re.compile(
-    rf"^(?:{_BULLET})?{_NAME}[ \t]*+(?P<range>{_RANGE})?[ \t]*+(?:[:–—-]|(?P<open>\())[ \t]*+(?:{_BITS}[ \t,]*+)?"
+    rf"^(?:{_BULLET}|[ \t]*+){_NAME}[ \t]*+(?P<range>{_RANGE})?[ \t]*+(?:[:–—-]|(?P<open>\())[ \t]*+(?:{_BITS}[ \t,]*+)?"
     r"(?P<direction>input|output|inout|in|out)\b"
     r"(?![ \t]++(?!wire|reg|logic|signed|port|signal|clock|reset|data|bus)[a-z])(?P<rest>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE)
+_ALIGNED = re.compile(
+    rf"^[ \t]*+(?:\w[\w/-]{{0,29}}+[ \t]{{2,}})?{_NAME}(?:[ \t]*+(?P<range>{_RANGE}))?[ \t]{{2,}}"
+    r"(?P<direction>input|output|inout|in|out)(?:[ \t]{2,}(?P<rest>[^\n]*))?$", re.MULTILINE)
 _SECTION = re.compile(
     r"^[ \t#*_>-]*+(?P<direction>inout|in|out|bidirectional)(?:puts?)?(?:[ \t]++(?:ports?|signals?|pins?))?[ \t*_]*+"
     r"(?:\([^)\n]{0,40}\))?[ \t]*+:[ \t*_]*+(?P<rest>[^\n]*)$", re.IGNORECASE)
@@ -100,6 +103,15 @@ def _read_typed(text: str) -> Iterator[ListedPort]:
         if found["name"].lower() not in _DIRECTIONS:
             range_ = found["range"] or (later[0] if (later := re.search(_RANGE, found["rest"][:60])) else None)
             yield _port(found, range_, f"({found['bits']} bits)" if found["bits"] else found["rest"][:30])
+
+
+def _read_aligned(text: str) -> Iterator[ListedPort]:
+    """Tables whose columns are set apart by blanks, one of them the direction."""
+    for found in _ALIGNED.finditer(text):
+        if found["name"].lower() in _DIRECTIONS:
+            continue
+        later = re.match(_RANGE, found["rest"] or "")
+        yield _port(found, found["range"] or (later[0] if later else None), (found["rest"] or "")[:30])
 
 
 def _read_sections(text: str) -> Iterator[ListedPort]:
@@ -184,7 +196,7 @@ def _read_heads(text: str, top: str) -> Iterator[ListedPort]:
 
 
 _LAYOUTS: tuple[Layout, ...] = (
-    _read_bullets, _read_typed, _read_sections, _read_tables)
+    _read_bullets, _read_typed, _read_aligned, _read_sections, _read_tables)
 
 
 def _port(found: re.Match[str], range_: str | None, about: str | None, *, direction: str = "",

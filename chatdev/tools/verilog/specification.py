@@ -6,7 +6,7 @@ Ports are looked for before anything is paid for, and those of a module are comp
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -101,14 +101,16 @@ def port_differences(text: str, specification: str, target: Target = USUAL) -> l
     if not found or not any(port.certain for port in wanted):
         return []
     return [*(message for port in wanted for message in _compare_port(port, found.get(port.name))),
-            *_unlisted_ports(wanted, found)]
+            *_unlisted_ports(wanted, found, identifiers(specification))]
 
 
-def _unlisted_ports(wanted: Sequence[ListedPort], found: Iterable[str]) -> Iterator[Message]:
-    names, severity = {port.name for port in wanted}, _severity(all(port.certain for port in wanted))
+def _unlisted_ports(wanted: Sequence[ListedPort], found: Iterable[str], spoken: Container[str]) -> Iterator[Message]:
+    """Of one that the text speaks of elsewhere it is not certain that it is none."""
+    names, are_certain = {port.name for port in wanted}, all(port.certain for port in wanted)
     for name in found:
         if name not in names:
-            yield Message(f"the specification lists no port `{name}`", severity=severity)
+            yield Message(f"the specification lists no port `{name}`",
+                          severity=_severity(are_certain and name not in spoken))
 
 
 def _compare_port(wanted: ListedPort, port: Port | None) -> list[Message]:
