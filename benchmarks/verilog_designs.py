@@ -2,8 +2,8 @@
 let through and wrong ones told?
 
 For each: the ports that are read of the specification beside those of the design, what the tools say of the design
-itself (the guard, the bench, the judge, lint), and how many of its mutants the judge refuses that the bench itself
-tells from the design.
+itself (the guard, the bench, the judge, lint), and which of its mutants the judge refuses: those of which the bench
+prints something else than of the design, and no others.
 
     python -m benchmarks.verilog_designs [--mutants 12]
 """
@@ -30,6 +30,7 @@ from chatdev.tools.registry import registry
 from chatdev.tools.verilog.bench import add_parameters
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.port_list import read_ports
+from chatdev.tools.verilog.simulation import simulate_unexamined
 
 PAGE = ROOT / "docs" / "verilog.md"
 RESULTS = RESULTS_FOLDER / "verilog_designs.json"
@@ -40,7 +41,8 @@ BEGIN, END = "<!-- twenty: written by python -m benchmarks.verilog_designs -->",
 class Row:
     """A design. `certain` and `uncertain` are ports of the specification that were read so, `wrong` those among the
     certain ones that the design has not; `refused` is why the tools do not let the design through, "" where they do;
-    `lint` are warnings about it; of the `mutants` that were simulated, `rejected` are those that the judge refused."""
+    `lint` are warnings about it. Of the `mutants` that compile, the bench prints something else for those `told`;
+    `rejected` of these, and `rejected_others`, are those that the judge refuses."""
 
     design: str
     ports: int
@@ -50,8 +52,9 @@ class Row:
     refused: str
     lint: tuple[str, ...]
     mutants: int
+    told: int
     rejected: int
-    unjudged: int
+    rejected_others: int
 
 
 def row_of(subject: Subject, most: int) -> Row:
@@ -63,13 +66,23 @@ def row_of(subject: Subject, most: int) -> Row:
     check, verdict = _use("check", subject, subject.text), _use("judge", subject, subject.text)
     refused = [said.report for said in (check, verdict) if not (said.passed and said.judged)]
     every = mutants(subject.text, add_parameters(subject.bench, subject.text))
-    some = [*itertools.islice(every, 0, None, max(1, len(every) // most))][:most]
-    verdicts = [_use("judge", subject, mutant.text) for mutant in some]
+    some = [mutant.text for mutant in itertools.islice(every, 0, None, max(1, len(every) // most))][:most]
+    right = _prints(subject, subject.text)
+    printed = {text: said for text in some if (said := _prints(subject, text)) is not None}
+    rejected = {text for text in printed if not _use("judge", subject, text).passed}
+    told = {text for text, said in printed.items() if said != right}
     warnings = check.report.partition("Warnings, which may or may not be mistakes:")[2]
     return Row(subject.name, len(own), len(certain), len([port for port in listed if port.name in own]) - len(
         own.intersection(certain)), tuple(name for name in certain if name not in own), "; ".join(refused)[:300],
-        tuple(warnings.strip().split("\n")) if warnings else (), len(some),
-        sum(not one.passed for one in verdicts), sum(not one.judged for one in verdicts))
+        tuple(warnings.strip().split("\n")) if warnings else (), len(printed), len(told), len(rejected & told),
+        len(rejected - told))
+
+
+def _prints(subject: Subject, text: str) -> str | None:
+    """What the bench prints of a module, and how it ends; None for one that does not compile."""
+    with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
+        found = simulate_unexamined(text, subject.bench, find_sandbox(), Path(folder))
+    return f"{found.outcome} {found.printed}" if found.compiled.passed else None
 
 
 def _use(tool: str, subject: Subject, answer: str) -> Verdict:
@@ -87,11 +100,14 @@ def told(results: Mapping[str, Any]) -> str:
     """The table for the page."""
     rows: Sequence[Mapping[str, Any]] = results["rows"]
     table = markdown_table(
-        ["design", "ports", "read for certain", "as a remark", "wrong", "let through", "lint", "mutants", "refused"],
+        ["design", "ports", "read for certain", "as a remark", "wrong", "let through", "lint", "mutants",
+         "told by the bench", "of these refused", "refused of the others"],
         [(row["design"], row["ports"], row["certain"], row["uncertain"], len(row["wrong"]),
-          "no" if row["refused"] else "yes", len(row["lint"]), row["mutants"], row["rejected"]) for row in rows])
-    tried, rejected = (sum(row[field] for row in rows) for field in ("mutants", "rejected"))
-    return f"{table}\n\n{rejected} of {tried} mutants are refused. {results['date']}; {results['machine']}."
+          "no" if row["refused"] else "yes", len(row["lint"]), row["mutants"], row["told"], row["rejected"],
+          row["rejected_others"]) for row in rows])
+    told, rejected, others = (sum(row[field] for row in rows) for field in ("told", "rejected", "rejected_others"))
+    return (f"{table}\n\nOf {told} mutants of which the bench prints something else than of the design {rejected} are "
+            f"refused, of the others {others}. {results['date']}; {results['machine']}.")
 
 
 def main() -> None:

@@ -39,7 +39,8 @@ from chatdev.version import __version__
 @trust_option
 @click.option("--path", type=click.Path(path_type=Path), help="Folder of existing software to start from.")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where runs are written. [default: warehouse]")
-@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE", help="An input; NAME=@FILE reads a file.")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE",
+              help="An input; NAME=@FILE reads a file. One of several files is a folder, or given again for each.")
 @click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of the company's YAML.")
 @click.option("--without", multiple=True, metavar="PHASE", help="Leave out a phase.")
 @click.option("--without-roles", is_flag=True, help="Leave out the role prompts.")

@@ -40,9 +40,11 @@ _WORDS = r"(?:(?:wire|reg|logic|signed|unsigned|var|bit)\b[ \t]*+)*+"
 _BULLET = r"[ \t]*+(?:[-*•+|]|\d{1,3}[.)])[ \t]*+"
 _LISTED = re.compile(
     rf"^(?:{_BULLET}|[ \t]*+(?=`?(?:in|out|inout)put`?:))`?(?P<direction>input|output|inout)\b`?[ \t:|]*+{_WORDS}"
-    rf"[`*]{{0,3}}(?P<range>{_RANGE})?[ \t]*+{_NAME}{_AFTER}{_PAREN}(?P<rest>[^\n]*)$", re.MULTILINE | re.IGNORECASE)
+    rf"(?:(?P<open>[`*]{{0,3}})(?P<range>{_RANGE}))?[ \t]*+{_NAME}{_AFTER}{_PAREN}(?P<rest>[^\n]*)$",
+    re.MULTILINE | re.IGNORECASE)
 _TYPED = re.compile(
-    rf"^(?:{_BULLET}|[ \t]*+){_NAME}[ \t]*+(?P<range>{_RANGE})?[ \t]*+(?:[:–—-]|(?P<open>\())[ \t]*+(?:{_BITS}[ \t,]*+)?"
+    rf"^(?:{_BULLET}|[ \t]*+){_NAME}[ \t]*+(?P<range>{_RANGE})?[ \t]*+(?:[:–—-]|(?P<open>\())[ \t]*+"
+    rf"(?:{_BITS}[ \t,]*+)?"
     r"(?P<direction>input|output|inout|in|out)\b"
     r"(?![ \t]++(?!wire|reg|logic|signed|port|signal|clock|reset|data|bus)[a-z])(?P<rest>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE)
@@ -92,7 +94,7 @@ def _read_bullets(text: str) -> Iterator[ListedPort]:
     for found in _LISTED.finditer(text):
         rest = found["rest"].strip(" \t`*_|")
         is_plain = found["direction"].islower() and (not rest or rest[0] in "-–—/,;")
-        is_name = is_plain or bool(found["quote"]) or _is_named_again(found["name"], text)
+        is_name = is_plain or bool(found["quote"] or found["open"]) or _is_named_again(found["name"], text)
         has_range = found["range"] or found["after"]
         certain = is_name and (has_range is not None or not rest[:1].isalpha())  # else a sentence goes on
         yield _port(found, has_range, found["paren"], certain=certain)

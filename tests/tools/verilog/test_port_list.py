@@ -31,7 +31,8 @@ LAYOUTS = {
     "directions behind colons, indented": "    clk : in          -- the clock\n    d   : in  [7:0]   -- data\n"
                                           "    q   : out [7:0]   -- late\n",
     "columns": "  clk        in   the clock\n  d  [7:0]   in   data\n  q  [7:0]   out  late\n",
-    "columns with groups": "control   clk  in    clock\ndata      d    in    [7:0]\n          q    out   8 bits, late\n",
+    "columns with groups": "control   clk  in    clock\ndata      d    in    [7:0]\n"
+                           "          q    out   8 bits, late\n",
     "quotes around ranges": "- input `clk`: a\n- input `[7:0] d`: b\n- output `[7:0] q`: c\n",
     "a head": "```verilog\nmodule TopModule (\n  input clk,\n  input wire [7:0] d,\n  output reg [7:0] q\n);\n```\n",
     "declarations": "The ports are\n\n    input        clk;\n    input  [7:0] d,\n    output [7:0] q   // late\n",
