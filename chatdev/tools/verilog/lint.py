@@ -17,6 +17,7 @@ from chatdev.tools.verilog.slang import find_names, find_warnings
 from chatdev.tools.verilog.target import USUAL, Target
 
 _ALWAYS = re.compile(r"\balways\s*@\s*(?:\*|\(\s*\*\s*\))")
+_OF_INTEGERS = re.compile(r"truncates from 32 to \d+ bits")  # an `int` that counts is put where it fits
 _LATCH = frozenset({"InferredLatch"})
 
 
@@ -43,7 +44,8 @@ def lint(text: str, target: Target = USUAL) -> list[Message]:
                  *find_warnings(_ALWAYS.sub("always_comb", text), _LATCH, target)}  # it looks for latches there alone
     except DesignError as error:
         return [Message(str(error), severity="warning")]
-    return [Message(says, line=line, severity="warning") for line, says in sorted(found)]
+    return [Message(says, line=line, severity="warning") for line, says in sorted(found)
+            if not _OF_INTEGERS.search(says)]
 
 
 def undriven_signals(text: str, target: Target = USUAL) -> list[Message]:

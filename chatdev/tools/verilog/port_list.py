@@ -43,10 +43,10 @@ _LISTED = re.compile(
     rf"(?:(?P<open>[`*]{{0,3}})(?P<range>{_RANGE}))?[ \t]*+{_NAME}{_AFTER}{_PAREN}(?P<rest>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE)
 _TYPED = re.compile(
-    rf"^(?:{_BULLET}|[ \t]*+){_NAME}[ \t]*+(?P<range>{_RANGE})?[ \t]*+(?:[:–—-]|(?P<open>\())[ \t]*+"
-    rf"(?:{_BITS}[ \t,]*+)?"
+    rf"^(?:{_BULLET}|[ \t]*+){_NAME}[ \t]*+(?P<range>{_RANGE})?[ \t]*+"
+    rf"(?:[:–—-]|,(?=[ \t]*+\w{{2,3}}put\b)|(?P<open>\())[ \t]*+(?:{_BITS}[ \t,]*+)?"
     r"(?P<direction>input|output|inout|in|out)\b"
-    r"(?![ \t]++(?!wire|reg|logic|signed|port|signal|clock|reset|data|bus)[a-z])(?P<rest>[^\n]*)$",
+    r"(?![ \t]++(?!wire|reg|logic|std|signed|port|signal|clock|reset|data|bus)[a-z])(?P<rest>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE)
 _ALIGNED = re.compile(
     rf"^[ \t]*+(?:\w[\w/-]{{0,29}}+[ \t]{{2,}})?{_NAME}(?:[ \t]*+(?P<range>{_RANGE}))?[ \t]{{2,}}"
@@ -56,7 +56,7 @@ _SECTION = re.compile(
     r"(?:\([^)\n]{0,40}\))?[ \t]*+:[ \t*_]*+(?P<rest>[^\n]*)$", re.IGNORECASE)
 _ITEM = re.compile(
     rf"^(?P<indent>[ \t]*+)(?P<bullet>[-*•+]|\d{{1,3}}[.)])?[ \t]*+(?P<first>{_RANGE})?[ \t]*+{_NAME}{_AFTER}{_PAREN}"
-    r"[ \t]*+(?:(?:[:–—=]|-(?=[ \t]))[ \t]*+(?P<about>[^\n]*))?$")
+    r"[ \t]*+(?:(?:[:–—=]|(?P<dash>-)(?=[ \t]))[ \t]*+(?P<about>[^\n]*))?$")
 _PLAIN = re.compile(rf"{_NAME}{_AFTER}{_PAREN}")
 _ROW = re.compile(r"^[ \t]*+\|(?P<cells>.*)\|[ \t]*+$", re.MULTILINE)
 _DECLARED = re.compile(
@@ -74,6 +74,8 @@ _TITLES = {"name": "name", "signal": "name", "port": "name", "direction": "direc
 _NO_PORTS = frozenset({"none", "nothing", "n", "na"})
 _FIRST_BITS = re.compile(rf"^\W{{0,3}}(?:an?[ \t]++)?{_BITS}|\b{_BITS.replace('bits>', 'late>')}[ \t]++wide",
                          re.IGNORECASE)
+_PARAMETER = re.compile(r"[A-Z][A-Z0-9_]*+(?:[ \t]*+[-+*/][ \t]*+\w++)*+|\$clog2\([^)\n]*\)")
+_TYPE = re.compile(r"^[ \t,]*+(?:(?:std|wire|reg|logic)\b)?+")
 _SPEAKS_OF_BITS = re.compile(r"bits?\b|\bwide\b|\bwidth\b|\bbus\b|\bvector\b", re.IGNORECASE)
 _MOST = 200_000  # characters that are looked at
 
@@ -104,7 +106,8 @@ def _read_typed(text: str) -> Iterator[ListedPort]:
     for found in _TYPED.finditer(text):
         if found["name"].lower() not in _DIRECTIONS:
             range_ = found["range"] or (later[0] if (later := re.search(_RANGE, found["rest"][:60])) else None)
-            yield _port(found, range_, f"({found['bits']} bits)" if found["bits"] else found["rest"][:30])
+            bits = f"({found['bits']} bits)" if found["bits"] else _TYPE.sub("", found["rest"][:30])
+            yield _port(found, range_, bits)
 
 
 def _read_aligned(text: str) -> Iterator[ListedPort]:
@@ -112,8 +115,8 @@ def _read_aligned(text: str) -> Iterator[ListedPort]:
     for found in _ALIGNED.finditer(text):
         if found["name"].lower() in _DIRECTIONS:
             continue
-        later = re.match(_RANGE, found["rest"] or "")
-        yield _port(found, found["range"] or (later[0] if later else None), (found["rest"] or "")[:30])
+        cell = re.split(r"[ \t]{2,}", found["rest"] or "")[0]
+        yield _port(found, found["range"] or _cell_width(cell), None)
 
 
 def _read_sections(text: str) -> Iterator[ListedPort]:
@@ -144,7 +147,7 @@ def _names_below(lines: list[str]) -> Iterator[ListedPort]:
 
 def _is_item(item: re.Match[str] | None) -> bool:
     """Whether a line stands below a head, and is more than a word."""
-    return item is not None and bool(item["indent"] or item["bullet"]) and (
+    return item is not None and bool(item["indent"] or item["bullet"] or item["dash"]) and (
         item["about"] is not None or bool(item["bullet"] or item["after"] or item["first"]))
 
 
@@ -176,9 +179,12 @@ def _read_cells(cells: Mapping[str, str]) -> Iterator[ListedPort]:
 
 
 def _cell_width(cell: str) -> str:
+    """The width that a column says; a parameter is none that is a number."""
     if cell.strip("[] ").isdecimal() or not cell:
         return _range(int(cell.strip("[] ") or 1))
-    return cell if re.fullmatch(_RANGE, cell) else _width(None, f"({cell})")
+    if range_ := re.match(_RANGE, cell):
+        return range_[0]
+    return UNKNOWN if _PARAMETER.fullmatch(cell) else _width(None, f"({cell})")
 
 
 def _read_declarations(text: str) -> Iterator[ListedPort]:

@@ -34,6 +34,10 @@ LAYOUTS = {
     "columns with groups": "control   clk  in    clock\ndata      d    in    [7:0]\n"
                            "          q    out   8 bits, late\n",
     "quotes around ranges": "- input `clk`: a\n- input `[7:0] d`: b\n- output `[7:0] q`: c\n",
+    "sections with dashes": "Inputs:\nclk - the clock\nd[7:0] - data, late\n\nOutputs:\nq[7:0] - late\n\nIt is late.\n",
+    "directions with types": "clk : in std 1 bit  -- clock\nd : in std 8 bit\nq : out std 8 bit -- late\n",
+    "directions between commas": "1. `clk`, input, 1 bit: the clock.\n2. `d`, input, 8 bits: data.\n"
+                                 "3. `q`, output, 8 bits: late.\n",
     "a head": "```verilog\nmodule TopModule (\n  input clk,\n  input wire [7:0] d,\n  output reg [7:0] q\n);\n```\n",
     "declarations": "The ports are\n\n    input        clk;\n    input  [7:0] d,\n    output [7:0] q   // late\n",
 }
@@ -75,3 +79,8 @@ def test_anything_can_be_read(text: str) -> None:
     "Input ports:\n" + " a: b\n" * 20_000, "module a(" * 5000])
 def test_long_text_is_read_in_time(text: str) -> None:
     read_ports(text)
+
+
+def test_a_width_that_is_a_parameter_is_not_one_bit() -> None:
+    text = "  pin   direction  width    function\n  clk   in         1        clock\n  req   in         LINES    x\n"
+    assert [(port.name, port.width) for port in read_ports(text)] == [("clk", ""), ("req", UNKNOWN)]
