@@ -18,6 +18,8 @@ from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.verilog.answer import broken_rules, rule_message
 from chatdev.tools.verilog.bench import DUMP, REFERENCE_MODULE, HiddenBench, dump_everything
 from chatdev.tools.verilog.bench_report import BenchReport, severe_lines
+from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.icarus import (
     BENCH,
     GIVEN,
@@ -170,9 +172,18 @@ def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox
         report, usual = (BenchReport.read_lines(bench.lines_of(one.printed), one.printed, complains=bench.complains,
                                                 right=right.report) for one in (found, right))
     if found.waves and right.waves:
-        waves = merge_reference(found.waves, right.waves, bench.layout.scope, bench.layout.root, folder / "merged.vcd")
+        waves = merge_reference(found.waves, right.waves, bench.layout.scope, _outputs_of(bench), folder / "merged.vcd")
         found = replace(found, waves=waves)
     return replace(found, report=report, outcome=_outcome("finished", report), expected=usual.samples)
+
+
+def _outputs_of(bench: HiddenBench) -> list[str]:
+    """Those of the reference."""
+    try:
+        ports = read_design(reference_as_answer(bench.reference or "", bench.target), bench.target).ports
+    except DesignError:
+        return []
+    return [port.name for port in ports if port.direction != "in"]
 
 
 def _without_clashes(reference: str, taken: Container[str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, groupby
 
 from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.bench_report import BenchReport
@@ -15,17 +15,13 @@ from chatdev.tools.verilog.design.records import Part
 from chatdev.tools.verilog.waveform.comparison import (
     ANSWER,
     REFERENCE,
-    Pair,
     differing_bits,
-    differing_spans,
     find_pairs,
     group_bits,
-    read_spans,
 )
 from chatdev.tools.verilog.waveform.waves import Waves
 
 _TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d{1,9}\s*[munpf]?s)")
-_FOR_EVER = 1 << 62
 _TIME = re.compile(r"(?P<count>\d{1,9})\s*(?P<unit>[munpf]?s)")
 _SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", "ms", "us", "ns", "ps", "fs"])}
 
@@ -45,7 +41,7 @@ class WrongOutput:
 
 def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench) -> tuple[WrongOutput, ...]:
     """The outputs with mismatches, the one that differs first at the front. Where the bench names none, those that the
-    waveform shows to differ when it first complains, or else before all others."""
+    waveform shows to differ when it first complains, or else those that differ before all others."""
     root, factor = bench.layout.root, _unit_factor(bench.text, waves)
     found = [WrongOutput(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
              for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
@@ -62,40 +58,35 @@ def output_columns(output: str, waves: Waves, root: str) -> list[str]:
 
 
 def _differing_outputs(report: BenchReport, waves: Waves, root: str) -> Iterator[WrongOutput]:
-    """The outputs that differ from the reference's, the one at the front that differs at the time of the first
-    complaint, if one does, or else the one that differs first."""
+    """The outputs that differ from the reference's at the time of the first complaint, or else those that differ
+    first."""
     complaint = report.first_complaint
-    found = [_difference_of(pair, times, complaint.time if complaint else None)
-             for pair, times in _differing_times(waves, root)]
-    found.sort(key=lambda one: (not one.is_seen, one.output.sampled))
-    first = [one.output for one in found if one.output.sampled == found[0].output.sampled]
+    found = _find_differences(waves, root, complaint.time) if complaint and complaint.time is not None else {}
+    if not found:
+        found = _find_differences(waves, root, None)
+    late = complaint.time if complaint and complaint.time is not None else 0
+    first = [WrongOutput(output, 1, sampled, sampled, ()) for output, start in found.items()
+             for sampled in [max(start + 1, late)]]
     yield from _find_wrong_bits(first, waves, root)
-    yield from (one.output for one in found if one.output not in first)
 
 
-def _differing_times(waves: Waves, root: str) -> Iterator[tuple[Pair, Sequence[tuple[int, int]]]]:
-    """The outputs that differ, and when."""
+def _find_differences(waves: Waves, root: str, until: int | None) -> dict[str, int]:
+    """The outputs that differ at a time, each since when; without a time, those that differ before all others do."""
     pairs = [pair for pair in find_pairs(waves.signals) if pair.reference.rpartition(".")[0] == root]
-    spans = read_spans(waves, [name for pair in pairs for name in (pair.reference, pair.answer)], 0, _FOR_EVER)
-    for pair in pairs:
-        if times := differing_spans(spans[pair.reference], spans[pair.answer]):
-            yield pair, times
-
-
-class _Difference(NamedTuple):
-    """An output that is not what the reference has, and whether it is so when the bench complains."""
-
-    output: WrongOutput
-    is_seen: bool
-
-
-def _difference_of(pair: Pair, times: Sequence[tuple[int, int]], complaint: int | None) -> _Difference:
-    """The difference of an output in these times."""
-    begun = next((start for start, end in times if complaint is not None and start <= complaint <= end), None)
-    is_before = complaint is not None and begun is not None and begun < complaint
-    sampled = complaint if complaint is not None and is_before else times[0][0] + 1
-    output = pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
-    return _Difference(WrongOutput(output, len(times), sampled, sampled, ()), begun is not None)
+    partners = {name: pair for pair in pairs for name in (pair.reference, pair.answer)}
+    values, since = dict[str, str](), dict[str, int]()
+    for time, changes in groupby(waves.changes(partners, math.inf if until is None else until + 1), lambda one: one[0]):
+        changed = {name: bits for _, name, bits in changes}
+        values |= changed
+        for pair in {partners[name] for name in changed}:
+            output = pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
+            if not differing_bits(values.get(pair.reference, "x"), values.get(pair.answer, "x")):
+                since.pop(output, None)
+            else:
+                since.setdefault(output, time)
+        if since and until is None:
+            break
+    return since
 
 
 def _find_wrong_bits(some: Sequence[WrongOutput], waves: Waves, root: str) -> list[WrongOutput]:

@@ -16,13 +16,17 @@ from chatdev.tools.verilog.waveform.waves import Waves
 Change = tuple[int, str, str]
 
 
-def merge_reference(answer: Path, reference: Path, scope: str, root: str, merged: Path) -> Path:
-    """Write a waveform with the signals below `scope` as the answer had them, and for each signal right in it that both
-    have `root.NAME_ref` and `root.NAME_dut`, as benches that compare have them. Raises WaveformError."""
+def merge_reference(answer: Path, reference: Path, scope: str, outputs: Iterable[str], merged: Path) -> Path:
+    """Write a waveform with the signals below `scope` as the answer had them, and for each of its outputs that both
+    have `tb.NAME_ref` and `tb.NAME_dut`, as benches that compare have them, in the root that the scope is in. Raises
+    WaveformError."""
     ours, theirs = Waves.open(answer), Waves.open(reference)
     below = {name: ours.signals[name].width for name in ours.signals if name.startswith(f"{scope}.")}
-    both = {name: name.replace(scope, root, 1) for name, width in below.items()
-            if name.rpartition(".")[0] == scope and name in theirs.signals and theirs.signals[name].width == width}
+    root, both = scope.partition(".")[0], dict[str, str]()
+    for output in outputs:
+        name = f"{scope}.{output}"
+        if name in below and name in theirs.signals and theirs.signals[name].width == below[name]:
+            both[name] = f"{root}.{output}"
     widths = below | {f"{side}{end}": below[name] for name, side in both.items() for end in (REFERENCE, ANSWER)}
     right = ((time, both[name] + REFERENCE, bits) for time, name, bits in theirs.changes(both))
     with merged.open("w", encoding="utf-8") as file:
