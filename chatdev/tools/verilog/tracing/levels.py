@@ -99,11 +99,13 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Levels of assignments, and the signals that the next level would be about."""
+    """Levels of assignments, and the signals that the next level would be about. One that `is_cut` was broken off where
+    it took too long."""
 
     design: Design
     levels: tuple[Level, ...]
     next: tuple[Watch, ...]
+    is_cut: bool = False
 
     def lines(self, levels: int | None = None) -> tuple[int, ...]:
         """The source lines of the first levels: assignments, conditions, the edges of clocked blocks, and declarations
