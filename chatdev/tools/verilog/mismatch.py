@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -184,16 +184,27 @@ def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict
 
 
 def _fitting_report(trace: TraceFindings | None, **facts: Any) -> str:
-    """The report with as many levels as fit, the first one at least."""
+    """The report with as many signals of the trace as fit, the nearest to the output first."""
     if trace is None:
         return render_report("trace", **facts)
-    told = _with_lines_once(trace.levels)
     facts |= {"leaps": trace.leaps, "deeper": trace.goes_on, "misfits": trace.misfits, "beside": trace.beside}
-    for count in range(len(told), 1, -1):
-        text = render_report("trace", levels=told[:count], left_out=len(told) - count, **facts)
-        if len(text) <= _LONGEST:
-            return text
-    return render_report("trace", levels=told[:1], left_out=max(0, len(told) - 1), **facts)
+    every = sum(map(len, trace.levels))
+    fitting, too_many = 0, every + 1
+    while too_many - fitting > 1:
+        count = (fitting + too_many) // 2
+        if len(_render_levels(trace, count, facts)) <= _LONGEST:
+            fitting = count
+        else:
+            too_many = count
+    return _render_levels(trace, max(1, fitting), facts)
+
+
+def _render_levels(trace: TraceFindings, count: int, facts: Mapping[str, Any]) -> str:
+    """The report with the first `count` signals of the levels."""
+    ends = list(accumulate(map(len, trace.levels)))
+    levels = [level[:max(0, count - end + len(level))] for level, end in zip(trace.levels, ends, strict=True)]
+    return render_report("trace", levels=_with_lines_once(levels), left_out=max(0, (ends[-1] if ends else 0) - count),
+                         **facts)
 
 
 def _first_wrong_bits(waveform: _Waveform, design: DesignFacts) -> tuple[Watch, ...]:

@@ -21,6 +21,7 @@ from chatdev.tools.verilog.tracing.history import History, SignalSample
 from chatdev.tools.verilog.tracing.levels import Level, Step, Trace, Wait, Watch, lines_of
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
+_LOGIC: tuple[Kind, ...] = (*_WIRES, "always_comb", "latch")
 _OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
 _LEAPING = 60  # runs of processes for what was set by lines that were shown, in all levels
 _MOST_RUNS = 250  # of processes for one output
@@ -30,8 +31,9 @@ _RUNS = 64  # of one process that are looked at for an assignment that is older 
 def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 2,
                   history: History | None = None) -> Trace:
     """Follow the outputs back, `levels` deep. Wires of instances, calls of functions and an `assign` that only makes an
-    output of other signals count for no level. Nor does what a history shows to have been set by the same lines as
-    something nearer to the output, such as a counter at each edge: a level leads back to the last other cause.
+    output of other signals count for no level. With a history no logic without a register does, nor what was set by the
+    same lines as something nearer to the output, such as a counter at each edge: a level leads back over one register,
+    to the last other cause.
 
     Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
     of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
@@ -74,6 +76,12 @@ class _Search:
         self.trace = Trace(self.trace.design, (*self.trace.levels, level),
                            tuple(watch for watch in following if watch not in self._seen), self._runs > _MOST_RUNS)
 
+    def _wires_of(self, watch: Watch) -> tuple[Kind, ...]:
+        """What costs no level behind this."""
+        if self._history:
+            return _LOGIC
+        return _WIRES if watch in self._wrong else _WIRES[:1]
+
     def _lines_to(self, part: Part) -> frozenset[int]:
         """The lines that may give these bits their value."""
         if part not in self._lines:
@@ -84,7 +92,7 @@ class _Search:
     def _follow(self, watch: Watch, level: Level, shown: set[int]) -> tuple[list[Watch], list[Watch]]:
         """Add what drives this to the level; returns what to watch in the same level, and in the next one."""
         design, one = self.trace.design, Level([watch])
-        drivers = _Drivers(design, watch, one, _WIRES if watch in self._wrong else _WIRES[:1])
+        drivers = _Drivers(design, watch, one, self._wires_of(watch))
         here, after = drivers.find(self._history)
         self._runs += drivers.runs
         lines = one.lines(design)
