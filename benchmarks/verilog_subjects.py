@@ -1,7 +1,7 @@
 """What the studies of the Verilog tools work on: a right design, and the bench that is hidden from agents.
 
 VerilogEval's references were looked at while the tools were made. The twenty designs of `data/verilog_twenty` were
-written by authors who had seen neither the tools nor these studies: specification, design, bench, and what is given.
+written without a look at the tools: specification, design, bench, and what is given.
 """
 
 from __future__ import annotations
