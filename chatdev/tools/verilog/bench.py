@@ -28,6 +28,7 @@ _CALL = r"\$(?:display|write|strobe|monitor)[bho]?\b"
 _PRINT = re.compile(rf'(?P<call>{_CALL}\s*+\(\s*+)"(?P<text>(?:\\.|[^"\\\n])*+)"')
 _ANY_PRINT = re.compile(rf"{_CALL}(?!\s*+(?:;|\(\s*+\)))")
 _LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*+)"')
+_PART_OF_LINE = re.compile(r'\$write[bho]?\s*+\(\s*+"(?:\\.|[^"\\\n])*+"(?<!\\n")')
 _INNER_END = re.compile(r"\\n(?!$)")
 _COMPLAINS = re.compile(r"\$(?:error|fatal)\b|\bassert\b")
 _OF_SIMULATOR = re.compile(r"VCD info: .*|\S+:\d+: \$(?:finish|stop) called at .*|(?:ERROR|FATAL|WARNING|INFO): .*"
@@ -88,9 +89,11 @@ class HiddenBench:
 
     @property
     def can_be_marked(self) -> bool:
-        """Whether all that is printed begins with a text of its own, before which a mark can be put."""
+        """Whether all that is printed begins with a text of its own, before which a mark can be put, and is a whole
+        line, in which nobody else can write."""
         texts = [self.text, *self.target.texts.values()]
-        return all(len(_ANY_PRINT.findall(text)) == len(_PRINT.findall(text)) for text in texts)
+        return all(len(_ANY_PRINT.findall(text)) == len(_PRINT.findall(text)) and not _PART_OF_LINE.search(text)
+                   for text in texts)
 
     def lines_of(self, printed: str) -> list[Complaint]:
         """The lines that it printed itself, with their times; without a mark all that are not the simulator's own."""
@@ -98,9 +101,9 @@ class HiddenBench:
             return [Complaint(line) for line in printed.split("\n") if line and not _OF_SIMULATOR.fullmatch(line)]
         found, time = list[Complaint](), 0
         for line in printed.split("\n"):
-            if start := self._marks.match(line):
+            if start := self._marks.search(line):  # what an answer wrote before it has no end of its own
                 time = int(start["time"] or time)
-                found.append(Complaint(self._marks.sub("", line), time))
+                found.append(Complaint(self._marks.sub("", line[start.start():]), time))
         return found
 
     def without_marks(self, printed: str) -> str:

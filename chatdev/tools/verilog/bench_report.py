@@ -16,7 +16,7 @@ _OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
                      re.MULTILINE)
 _TOTAL = re.compile(r"^Mismatches: (\d{1,20}) in (\d{1,20}) samples\s*$", re.MULTILINE)
 _FINISHED = re.compile(r"^Simulation finished at (\d{1,20})\b", re.MULTILINE)
-_SEVERE = re.compile(rf"^(?P<kind>ERROR|FATAL): (?:\./)?{re.escape(BENCH)}:\d{{1,9}}: ?(?P<text>[^\n]*)\n"
+_SEVERE = re.compile(rf"(?P<kind>ERROR|FATAL): (?:\./)?{re.escape(BENCH)}:\d{{1,9}}: ?(?P<text>[^\n]*)\n"
                      r" *Time: (?P<time>\d{1,20})\b", re.MULTILINE)
 _DIGITS = re.compile(r"\d+")
 _MOST = 1000  # complaints that are kept

@@ -52,6 +52,20 @@ def test_a_module_cannot_say_it_for_the_bench(desk: Desk, name: str, said: str) 
 
 
 @pytest.mark.tool
+@pytest.mark.parametrize("name", [name for name in BENCHES if "marked" not in name])
+def test_a_module_cannot_hide_what_the_bench_says(desk: Desk, name: str) -> None:
+    """It writes the beginning of each line, so that the bench's words stand in the middle of one."""
+    hiding = WRONG.replace("  assign full", '  always @(clk) $write("ok ");\n  assign full')
+    assert not desk.use("judge", hiding, BENCHES[name], None).passed
+
+
+def test_a_bench_that_writes_parts_of_lines_takes_no_module_that_prints() -> None:
+    parts = 'module tb; initial begin $write("errors: "); #5 $display("%0d", 3); end endmodule'
+    assert not HiddenBench(parts).can_be_marked
+    assert HiddenBench('module tb; initial $write("errors: %0d\\n", 3); endmodule').can_be_marked
+
+
+@pytest.mark.tool
 def test_where_prints_cannot_be_marked_a_module_may_not_print(desk: Desk) -> None:
     talking = RIGHT.replace("  assign full", '  initial $display("OK");\n  assign full')
     said = desk.use("judge", talking, BENCHES["prints that cannot be marked"], RIGHT)
