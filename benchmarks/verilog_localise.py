@@ -37,9 +37,9 @@ from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import SIMULATING
 from chatdev.tools.verilog.simulation import simulate_examined
-from chatdev.tools.verilog.tracing.drivers import narrowest_trace, trace_outputs
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Watch
+from chatdev.tools.verilog.tracing.search import narrowest_trace, trace_outputs
 from chatdev.tools.verilog.waveform.waves import Waves
 from chatdev.tools.verilog.wrong_outputs import wrong_outputs
 

@@ -23,9 +23,9 @@ def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: st
     """
     from chatdev.tools.verilog.design.design import Design
     from chatdev.tools.verilog.target import Target
-    from chatdev.tools.verilog.tracing.drivers import trace_outputs
     from chatdev.tools.verilog.tracing.history import History
     from chatdev.tools.verilog.tracing.levels import Watch
+    from chatdev.tools.verilog.tracing.search import trace_outputs
     from chatdev.tools.verilog.waveform.waves import Waves
 
     design = Design.of(text, Target(top))

@@ -58,7 +58,7 @@ _GivenSource = Annotated[str | None, Field(
 
 @tool(reads=("software",))
 def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
-    """Check the syntax of the Verilog module: compile it alone, compare its ports with those that the
+    """Check the syntax of the Verilog module `TopModule`: compile it alone, compare its ports with those that the
     specification lists, and look for mistakes such as inferred latches or signals that nothing drives.
 
     No test bench is needed. Errors are shown with the lines around them.
@@ -81,7 +81,7 @@ def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
 
 @tool(reads=("software",))
 def simulate(context: ToolContext) -> Verdict:
-    """Simulate the Verilog module with the test bench, and report the mismatches of each output.
+    """Simulate the Verilog module `TopModule` with the test bench, and report the mismatches of each output.
 
     Its score is the share of samples that match. Without a bench the module is only compiled.
     """
@@ -100,7 +100,7 @@ def simulate(context: ToolContext) -> Verdict:
 
 @tool(reads=("software",), name="verilog.try")
 def try_own_bench(context: ToolContext) -> Verdict:
-    """Simulate the Verilog module with the test bench in `bench/tb.sv`, and report the cases that fail.
+    """Simulate the Verilog module `TopModule` with the test bench in `bench/tb.sv`, and report the cases that fail.
 
     Its score is the share of cases that pass.
     """
@@ -119,7 +119,7 @@ def try_own_bench(context: ToolContext) -> Verdict:
 
 @tool(reads=("software",))
 def judge(context: ToolContext) -> Verdict:
-    """Judge the Verilog module for the last time: the rules, the simulation, and a comparison with the
+    """Judge the Verilog module `TopModule` for the last time: the rules, the simulation, and a comparison with the
     reference's own run.
 
     Without a reference or a bench it says what `verilog.simulate` says.

@@ -43,7 +43,7 @@ def trace(context: ToolContext, *,
           levels: Annotated[int, Field(ge=1, le=_DEEPEST, description="how far to go back: 2 is a good start")] = 2,
           outputs: Annotated[list[str] | None, Field(description="only these outputs; by default those that are wrong "
                                                                  "first")] = None) -> Verdict:
-    """Simulate the Verilog module with the test bench and trace a wrong output back: the lines that gave it
+    """Simulate the Verilog module `TopModule` with the test bench and trace a wrong output back: the lines that gave it
     its value, and a table of the signals before the first mismatch.
 
     What does not compile or has no mismatch is reported as `verilog.simulate` does.
@@ -65,7 +65,7 @@ def trace(context: ToolContext, *,
 
 @tool(reads=("software",))
 def draw(context: ToolContext) -> dict[str, Any]:
-    """Draw how the inputs and outputs of the Verilog module change in the test bench, with reference and
+    """Draw how the inputs and outputs of the Verilog module `TopModule` change in the test bench, with reference and
     answer of each output next to each other and mismatches marked.
 
     The picture is a file of the run folder, and stands in its report; there is none without a bench, and for a module

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, groupby
@@ -15,6 +15,7 @@ from chatdev.tools.verilog.design.records import Part
 from chatdev.tools.verilog.waveform.comparison import (
     ANSWER,
     REFERENCE,
+    Pair,
     differing_bits,
     find_pairs,
     group_bits,
@@ -72,21 +73,30 @@ def _differing_outputs(report: BenchReport, waves: Waves, root: str) -> Iterator
 
 def _find_differences(waves: Waves, root: str, until: int | None) -> dict[str, int]:
     """The outputs that differ at a time, each since when; without a time, those that differ before all others do."""
-    pairs = [pair for pair in find_pairs(waves.signals) if pair.reference.rpartition(".")[0] == root]
-    partners = {name: pair for pair in pairs for name in (pair.reference, pair.answer)}
-    values, since = dict[str, str](), dict[str, int]()
+    partners, values, since = _pairs_of(waves, root), dict[str, str](), dict[str, int]()
     for time, changes in groupby(waves.changes(partners, math.inf if until is None else until + 1), lambda one: one[0]):
         changed = {name: bits for _, name, bits in changes}
         values |= changed
-        for pair in {partners[name] for name in changed}:
-            output = pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
-            if not differing_bits(values.get(pair.reference, "x"), values.get(pair.answer, "x")):
-                since.pop(output, None)
-            else:
-                since.setdefault(output, time)
+        for name in changed:
+            _note_difference(partners[name], values, since, time)
         if since and until is None:
             break
     return since
+
+
+def _pairs_of(waves: Waves, root: str) -> dict[str, Pair]:
+    """Both sides of each output, by the name of either."""
+    pairs = [pair for pair in find_pairs(waves.signals) if pair.reference.rpartition(".")[0] == root]
+    return {name: pair for pair in pairs for name in (pair.reference, pair.answer)}
+
+
+def _note_difference(pair: Pair, values: Mapping[str, str], since: dict[str, int], time: int) -> None:
+    """Keep since when an output differs, as long as it does."""
+    output = pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
+    if differing_bits(values.get(pair.reference, "x"), values.get(pair.answer, "x")):
+        since.setdefault(output, time)
+    else:
+        since.pop(output, None)
 
 
 def _find_wrong_bits(some: Sequence[WrongOutput], waves: Waves, root: str) -> list[WrongOutput]:

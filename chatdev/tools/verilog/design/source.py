@@ -47,7 +47,10 @@ class Source:
 
         buffers = {name: self.manager.assignText(f"/{_FOLDER}{name}", text) for name, text in self._texts.items()}
         for name in (*self._target.sources, ANSWER):
-            yield SyntaxTree.fromBuffer(buffers[name], self.manager, self.bag)
+            tree = SyntaxTree.fromBuffer(buffers[name], self.manager, self.bag)
+            if any("TooDeep" in str(found.code) for found in tree.diagnostics):
+                raise RuntimeError(f"{name} is too deeply nested")
+            yield tree
 
     def is_given(self, location: SourceLocation) -> bool:
         """Whether a place is in a given file."""

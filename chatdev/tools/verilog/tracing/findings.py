@@ -11,9 +11,9 @@ from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.widths import Misfit
 from chatdev.tools.verilog.target import USUAL, Target
-from chatdev.tools.verilog.tracing.drivers import narrowest_trace
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import SignalReport, Trace, Watch, signal_reports
+from chatdev.tools.verilog.tracing.search import narrowest_trace
 from chatdev.tools.verilog.waveform.waves import Row
 
 

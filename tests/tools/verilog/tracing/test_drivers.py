@@ -10,9 +10,9 @@ from chatdev.errors import ToolError
 from chatdev.tools.verilog import trace_drivers
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.records import Part
-from chatdev.tools.verilog.tracing.drivers import narrowest_trace, trace_outputs
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Trace, Watch
+from chatdev.tools.verilog.tracing.search import narrowest_trace, trace_outputs
 from tests.tools.verilog.tracing.histories import history_of
 
 FSM = """module TopModule(input clk, input reset, input go, output busy, output reg [1:0] seen);

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.tracing.drivers import trace_outputs
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Trace, Watch, signal_reports
+from chatdev.tools.verilog.tracing.search import trace_outputs
 from tests.tools.verilog.tracing.histories import history_of
 
 REGISTER = """module TopModule(input clk, reset, d, output reg q);

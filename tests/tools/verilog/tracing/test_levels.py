@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.tracing.drivers import trace_outputs
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import SignalReport, Watch, signal_reports
+from chatdev.tools.verilog.tracing.search import trace_outputs
 from tests.tools.verilog.tracing.histories import history_of
 
 REGISTER = "module TopModule(input clk, en, d, output reg q);\nalways @(posedge clk)\nif (en) q <= d;\nendmodule"

@@ -1,0 +1,104 @@
+"""From wrong outputs back over what drives them, level by level (VerilogCoder, arXiv 2408.08927, §3.3)."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.records import Kind, Part
+from chatdev.tools.verilog.tracing.drivers import Drivers
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.levels import Level, Trace, Watch, lines_of
+
+_WIRES: tuple[Kind, ...] = ("port", "continuous")
+_LOGIC: tuple[Kind, ...] = (*_WIRES, "always_comb", "latch")
+_OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
+_LEAPING = 60  # runs of processes for what was set by lines that were shown, in all levels
+_MOST_RUNS = 250  # of processes for one output
+
+
+def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 2,
+                  history: History | None = None) -> Trace:
+    """Follow the outputs back, `levels` deep. Wires of instances, calls of functions and an `assign` that only makes an
+    output of other signals count for no level. With a history no logic without a register does, nor what was set by the
+    same lines as something nearer to the output, such as a counter at each edge: a level leads back over one register,
+    to the last other cause.
+
+    Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
+    of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
+    reader took it. Raises ToolError for an output that the design does not have.
+    """
+    wrong = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
+    search = _Search(design, history, wrong)
+    for _ in range(levels):
+        search.add_level()
+    return search.trace
+
+
+class _Search:
+    """The way back from the wrong outputs. `trace` is what was found so far; `_runs` of processes were needed for it,
+    `_leaping` of them to leap over what lines that were shown had set."""
+
+    def __init__(self, design: Design, history: History | None, wrong: Sequence[Watch]) -> None:
+        self._history, self._wrong = history, wrong
+        self._seen, self._runs, self._leaping = set[Watch](), 0, 0
+        self._found, self._lines = set[int](), dict[Part, frozenset[int]]()
+        self.trace = Trace(design, (), tuple(wrong))
+
+    def add_level(self) -> None:
+        """Go one level further back. What only leads to lines that are there already is followed last, the latest of
+        it first: in a tree of equal instances this is the way to its leaves, where there is no time for all."""
+        level, following = Level(), dict[Watch, None]()
+        fresh, stale, shown = deque(self.trace.next), list[Watch](), set(self.trace.lines())
+        while fresh or stale:
+            watch = fresh.popleft() if fresh else stale.pop()
+            if watch in self._seen:
+                continue
+            if self._runs > _MOST_RUNS:
+                following[watch] = None
+                continue
+            self._seen.add(watch)
+            here, after = self._follow(watch, level, shown)
+            for one in here:
+                (stale if self._lines_to(one.part) <= shown | self._found else fresh).append(one)
+            following.update(dict.fromkeys(after))
+        self.trace = Trace(self.trace.design, (*self.trace.levels, level),
+                           tuple(watch for watch in following if watch not in self._seen), self._runs > _MOST_RUNS)
+
+    def _wires_of(self, watch: Watch) -> tuple[Kind, ...]:
+        """What costs no level behind this."""
+        if self._history:
+            return _LOGIC
+        return _WIRES if watch in self._wrong else _WIRES[:1]
+
+    def _lines_to(self, part: Part) -> frozenset[int]:
+        """The lines that may give these bits their value."""
+        if part not in self._lines:
+            design = self.trace.design
+            self._lines[part] = frozenset[int]().union(*(lines_of(one, design) for one in design.drivers(part)))
+        return self._lines[part]
+
+    def _follow(self, watch: Watch, level: Level, shown: set[int]) -> tuple[list[Watch], list[Watch]]:
+        """Add what drives this to the level; returns what to watch in the same level, and in the next one."""
+        design, one = self.trace.design, Level([watch])
+        drivers = Drivers(design, watch, one, self._wires_of(watch))
+        here, after = drivers.find(self._history)
+        self._runs += drivers.runs
+        lines = one.lines(design)
+        if self._history and self._leaping < _LEAPING and lines and lines <= shown:
+            self._leaping += drivers.runs
+            level.leaps += 1
+            return [*here, *after], []
+        level.add(one)
+        self._found |= lines
+        return here, after
+
+
+def narrowest_trace(design: Design, outputs: Sequence[Watch], levels: int, history: History) -> Trace:
+    """The trace of the one output that leads to the fewest lines: were there a single fault, all of them held it. Of
+    many outputs some are followed, from the first to the last; traces that were broken off come last."""
+    some = outputs[::math.ceil(len(outputs) / _OUTPUTS)]
+    traces = [trace_outputs(design, [output], levels, history) for output in some]
+    return min(traces, key=lambda one: (one.is_cut, -len(one.lines()) if one.is_cut else len(one.lines())))
