@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from chatdev.tools.verilog.bench_report import Complaint
+from chatdev.tools.verilog.bench_report import PrintedLine
 from chatdev.tools.verilog.bench_words import checks_of
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.icarus import WAVES
@@ -27,6 +27,7 @@ _DUMPS = re.compile(r"\$dump(?:vars|file|on|off|all|flush|limit)\b\s*+(?:\((?:[^
 _CALL = r"\$(?:display|write|strobe|monitor)[bho]?\b"
 _PRINT = re.compile(rf'(?P<call>{_CALL}\s*+\(\s*+)"(?P<text>(?:\\.|[^"\\\n])*+)"')
 _ANY_PRINT = re.compile(rf"{_CALL}(?!\s*+(?:;|\(\s*+\)))")
+_TO_A_FILE = re.compile(r"\$f(?:display|write|strobe|monitor)[bho]?\b")  # which may be the terminal
 _LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*+)"')
 _PART_OF_LINE = re.compile(r'\$write[bho]?\s*+\(\s*+"(?:\\.|[^"\\\n])*+"(?<!\\n")')
 _INNER_END = re.compile(r"\\n(?!$)")
@@ -93,17 +94,17 @@ class HiddenBench:
         line, in which nobody else can write."""
         texts = [self.text, *self.target.texts.values()]
         return all(len(_ANY_PRINT.findall(text)) == len(_PRINT.findall(text)) and not _PART_OF_LINE.search(text)
-                   for text in texts)
+                   and not _TO_A_FILE.search(text) for text in texts)
 
-    def lines_of(self, printed: str) -> list[Complaint]:
+    def lines_of(self, printed: str) -> list[PrintedLine]:
         """The lines that it printed itself, with their times; without a mark all that are not the simulator's own."""
         if not self.mark:
-            return [Complaint(line) for line in printed.split("\n") if line and not _OF_SIMULATOR.fullmatch(line)]
-        found, time = list[Complaint](), 0
+            return [PrintedLine(line) for line in printed.split("\n") if line and not _OF_SIMULATOR.fullmatch(line)]
+        found, time = list[PrintedLine](), 0
         for line in printed.split("\n"):
             if start := self._marks.search(line):  # what an answer wrote before it has no end of its own
                 time = int(start["time"] or time)
-                found.append(Complaint(self._marks.sub("", line[start.start():]), time))
+                found.append(PrintedLine(self._marks.sub("", line[start.start():]), time))
         return found
 
     def without_marks(self, printed: str) -> str:

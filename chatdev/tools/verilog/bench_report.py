@@ -32,8 +32,8 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
-    """A line that says that a check failed, and its time in units of the waveform; None where that is not known."""
+class PrintedLine:
+    """A line that a bench printed, and its time in units of the waveform; None where that is not known."""
 
     text: str
     time: int | None = None
@@ -43,16 +43,17 @@ class Complaint:
 class BenchReport:
     """What a bench printed: mismatches per output, and in all (None: it printed nothing of the kind).
 
-    Of a bench without such counts, `mismatches` and `samples` are checks that failed and checks in all, `complaints`
-    the lines that say what failed, the first one at the front, and `lines` all that it printed.
+    Of a bench without such counts (not `is_counted`), `mismatches` and `samples` are checks that failed and checks in
+    all, `complaints` the lines that say what failed, the first one at the front, and `lines` all that it printed.
     """
 
     outputs: Mapping[str, Mismatch] = field(default_factory=dict)
     mismatches: int | None = None
     samples: int | None = None
     finished_at: int | None = None
-    complaints: tuple[Complaint, ...] = ()
+    complaints: tuple[PrintedLine, ...] = ()
     lines: tuple[str, ...] = ()
+    is_counted: bool = True
 
     @classmethod
     def read(cls, stdout: str) -> Self:
@@ -65,7 +66,7 @@ class BenchReport:
         return cls(outputs, mismatches, samples, int(ends[-1]) if ends else None)
 
     @classmethod
-    def read_lines(cls, lines: Sequence[Complaint], printed: str, *, complains: bool,
+    def read_lines(cls, lines: Sequence[PrintedLine], printed: str, *, complains: bool,
                    right: BenchReport | None = None) -> Self:
         """What the lines that a bench printed say, and the errors among all that was `printed`.
 
@@ -79,24 +80,21 @@ class BenchReport:
         if complaints or passed or complains:
             return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
         if right is None:
-            return cls(lines=tuple(line.text for line in lines))
+            return cls(lines=tuple(line.text for line in lines), is_counted=False)
         complaints = list(_strangers(lines, right.lines))
         return cls._of_checks(len(lines) - len(complaints), len(complaints), complaints, lines)
 
     @classmethod
-    def _of_checks(cls, passed: int, failed: int, complaints: Sequence[Complaint], lines: Sequence[Complaint]) -> Self:
+    def _of_checks(cls, passed: int, failed: int, complaints: Sequence[PrintedLine],
+                   lines: Sequence[PrintedLine]) -> Self:
         return cls(mismatches=failed, samples=failed + max(passed, not failed),
-                   complaints=tuple(sorted(complaints[:_MOST], key=_time_of)), lines=tuple(line.text for line in lines))
+                   complaints=tuple(sorted(complaints[:_MOST], key=_time_of)), lines=tuple(line.text for line in lines),
+                   is_counted=False)
 
     @property
-    def first_complaint(self) -> Complaint | None:
+    def first_complaint(self) -> PrintedLine | None:
         """The first one whose time is known."""
         return next((one for one in self.complaints if one.time is not None), None)
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether the bench counts mismatches as VerilogEval's do."""
-        return not self.lines and not self.complaints
 
     @property
     def passed(self) -> bool:
@@ -109,30 +107,30 @@ class BenchReport:
         return 1 - (self.mismatches or 0) / self.samples if self.samples else 0.0
 
 
-def _unusual(lines: Sequence[Complaint], expected: Sequence[str]) -> list[Complaint]:
+def _unusual(lines: Sequence[PrintedLine], expected: Sequence[str]) -> list[PrintedLine]:
     """The lines that a right module does not lead to, whatever the numbers in them."""
     usual = set(map(_mask, expected))
     return [line for line in lines if _mask(line.text) not in usual]
 
 
-def _strangers(lines: Sequence[Complaint], expected: Sequence[str]) -> Iterator[Complaint]:
+def _strangers(lines: Sequence[PrintedLine], expected: Sequence[str]) -> Iterator[PrintedLine]:
     """The lines that are not those that a right module leads to."""
     for number, line in enumerate(lines):
         if number >= len(expected) or line.text != expected[number]:
-            yield Complaint(f"it prints: {line.text}", line.time)
+            yield PrintedLine(f"it prints: {line.text}", line.time)
     if len(lines) < len(expected):
-        yield Complaint(f"it prints {len(lines)} lines instead of {len(expected)}")
+        yield PrintedLine(f"it prints {len(lines)} lines instead of {len(expected)}")
 
 
 def _mask(text: str) -> str:
     return _DIGITS.sub("#", text)
 
 
-def _time_of(complaint: Complaint) -> float:
+def _time_of(complaint: PrintedLine) -> float:
     return math.inf if complaint.time is None else complaint.time
 
 
-def severe_lines(printed: str) -> Iterator[Complaint]:
+def severe_lines(printed: str) -> Iterator[PrintedLine]:
     """What a bench said by `$error`, `$fatal` and failed assertions."""
     for found in _SEVERE.finditer(printed):
-        yield Complaint(found["text"].strip() or f"{found['kind'].lower()} in the bench", int(found["time"]))
+        yield PrintedLine(found["text"].strip() or f"{found['kind'].lower()} in the bench", int(found["time"]))

@@ -145,11 +145,13 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
     found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits)
     if found.outcome not in ("matches", "timed_out") or not bench.reference:
         return found, {}
-    right = simulate_unexamined(reference_as_answer(bench.reference, bench.target), bench, sandbox,
-                                _new_folder(folder / "right_alone"), limits=limits)
-    if found.outcome == "timed_out":
-        return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
-    expected = found.expected or (right.report.samples if right.report else None)
+    expected = found.expected
+    if expected is None:  # else the reference has been simulated
+        right = simulate_unexamined(reference_as_answer(bench.reference, bench.target), bench, sandbox,
+                                    _new_folder(folder / "right_alone"), limits=limits)
+        if found.outcome == "timed_out":
+            return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
+        expected = right.report.samples if right.report else None
     if expected is None or found.report is None:
         return found, {}
     if expected != found.report.samples:

@@ -14,7 +14,7 @@ from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import ToolArgumentsError, tool
 from chatdev.tools.verilog.answer import Answer, NoAnswer, read_answer
 from chatdev.tools.verilog.bench import BenchLayout, HiddenBench, add_parameters
-from chatdev.tools.verilog.bench_report import BenchReport, Complaint
+from chatdev.tools.verilog.bench_report import BenchReport, PrintedLine
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import DesignFacts, read_design
 from chatdev.tools.verilog.judge import simulate, verdict_of
@@ -114,7 +114,7 @@ class _Waveform:
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
         known = tuple(one for one in self.wrong if one.output in outputs)
-        complaint = self.report.first_complaint or Complaint("")
+        complaint = self.report.first_complaint or PrintedLine("")
         time = self.wrong[0].sampled if self.wrong else complaint.time
         if known or time is None:
             return replace(self, wrong=known)

@@ -41,6 +41,9 @@ def test_a_trace_begins_where_it_complains(desk: Desk, name: str, reference: str
         assert 5 in found.evidence["lines"]
         assert ("not what the reference has" in found.report) is (reference is not None)
         assert ("Nothing says which output" in found.report) is (reference is None)
+    else:  # nobody knows when
+        assert "output" not in found.evidence
+        assert "Test Failed" in found.report
 
 
 @pytest.mark.tool
@@ -60,6 +63,8 @@ def test_a_module_cannot_hide_what_the_bench_says(desk: Desk, name: str) -> None
 
 
 def test_a_bench_that_writes_parts_of_lines_takes_no_module_that_prints() -> None:
+    to_a_file = 'module tb; initial $fdisplay(32\'h8000_0001, "FAIL"); endmodule'
+    assert not HiddenBench(to_a_file).can_be_marked
     parts = 'module tb; initial begin $write("errors: "); #5 $display("%0d", 3); end endmodule'
     assert not HiddenBench(parts).can_be_marked
     assert HiddenBench('module tb; initial $write("errors: %0d\\n", 3); endmodule').can_be_marked
@@ -70,6 +75,19 @@ def test_where_prints_cannot_be_marked_a_module_may_not_print(desk: Desk) -> Non
     talking = RIGHT.replace("  assign full", '  initial $display("OK");\n  assign full')
     said = desk.use("judge", talking, BENCHES["prints that cannot be marked"], RIGHT)
     assert "`$display` is not allowed" in said.report
+
+
+@pytest.mark.tool
+@pytest.mark.parametrize("reference", [RIGHT, None])
+def test_what_a_bench_prints_into_the_file_that_is_the_terminal_counts(desk: Desk, reference: str | None) -> None:
+    bench = BENCHES["mismatches with their times"].replace("$display(", "$fdisplay(32'h8000_0001, ")
+    assert desk.use("judge", RIGHT, bench, reference).passed
+    assert not desk.use("judge", WRONG, bench, reference).passed
+
+
+@pytest.mark.tool
+def test_silence_is_told_as_a_pass_and_not_as_samples(desk: Desk) -> None:
+    assert "The test bench passes." in desk.use("simulate", RIGHT, BENCHES["errors"], RIGHT).report
 
 
 @pytest.mark.tool
