@@ -44,7 +44,10 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
 
 
 def _refuse_broken_files(target: Target) -> None:
-    """Raise ToolError where a given file cannot be read, or needs a module that is not there."""
+    """Raise ToolError where a given file cannot be read, includes itself, or needs a module that is not there."""
+    for path, text in target.texts.items():
+        if path in target.including(text).included and "`ifndef" not in text:
+            raise ToolError(f"the given file {path} includes itself")
     for path, text in target.sources.items():
         others = tuple((other, one) for other, one in target.given if other != path)
         try:

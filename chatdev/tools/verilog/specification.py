@@ -21,7 +21,10 @@ from chatdev.tools.verilog.messages import Message
 from chatdev.tools.verilog.port_list import UNKNOWN, ListedPort, read_ports
 from chatdev.tools.verilog.target import TOP, USUAL, Target
 
-_SPEAKS_OF_PORTS = re.compile(r"\b(?:in|out)puts?\b|\bports?\b|\bmodule\b", re.IGNORECASE)
+_SPEAKS_OF_PORTS = re.compile(
+    r"\b(?:in|out)puts?\b|\bports?\b|\bmodul[eo]?\b|\b(?:ein|aus)g[aä]ng|\bentr(?:ée|ada)|\bs(?:ortie|alida|aída)"
+    r"|\bingress|\buscit|\bвход|\bвыход|输入|输出|端口|模块|入力|出力|입력|출력", re.IGNORECASE)
+"""Words for ports and modules in some languages: a text without any of them is hardly a specification."""
 _WORDS = re.compile(r"""
     '[sS]?(?:[bB][01xXzZ?_]+|[oO][0-7xXzZ?_]+|[dD][\dxXzZ?_]+|[hH][\da-fA-FxXzZ?_]+)(?![\w'])  # a number: 4'b01xx
     | \\(?P<escaped>\S+)                                                 # \bus+index, up to the next blank
@@ -40,15 +43,15 @@ def ports(context: ToolContext) -> list[dict[str, Any]]:
     """The ports of the module that the specification lists: `direction`, `name`, `width` as it is written there, and
     whether that is `certain`; where it lists none, the names that the test bench connects.
 
-    Raises ToolError when there are none and the specification speaks of none: nobody could write the module, and no
-    bench could be connected to it.
+    Raises ToolError when there are none, the specification speaks of none, and no bench connects any: nobody could
+    write the module.
     """
     specification, bench = str(context.inputs.get("task") or ""), HiddenBench.of(context.inputs)
     top = read_target(context.inputs).top
     found = listed_ports(specification, top) or [
         {"direction": "", "name": name, "width": UNKNOWN, "certain": False}
         for name in (bench.layout.ports if bench else ())]
-    if not found and not _SPEAKS_OF_PORTS.search(specification):
+    if not found and bench is None and not _SPEAKS_OF_PORTS.search(specification):
         raise ToolError(f"the specification lists no ports of {top}; give its ports one a line, such as "
                         "` - input clk` and ` - output q (8 bits)`, or the head of the module")
     return found

@@ -100,6 +100,12 @@ def test_a_given_source_may_be_included_instead(tmp_path: Path) -> None:
     assert judged(tmp_path, including, given=given, reference=including).evidence["outcome"] == "matches"
 
 
+def test_a_given_file_may_have_the_name_of_answers(tmp_path: Path) -> None:
+    given = {name.replace("lib/stage.sv", "top.sv"): text for name, text in GIVEN.items()}
+    assert use("bench", tmp_path, None, given=given)["top"] == "lookup"
+    assert judged(tmp_path, given=given).evidence["outcome"] == "matches"
+
+
 def test_a_trace_goes_through_given_files_and_names_their_lines(tmp_path: Path) -> None:
     found = registry()["verilog.trace"].call(context_of(tmp_path, RIGHT.replace("^ `FIRST", "& `FIRST")),
                                              {"levels": 4, "outputs": ["later"]})
@@ -127,6 +133,7 @@ def test_an_error_in_a_given_file_says_so(tmp_path: Path) -> None:
      "the given file lib/stage.sv, line 2"),
     ({"given": GIVEN | {"lib/stage.sv": "module stage(input a); half h(a); endmodule"}},
      "the given file lib/stage.sv, line 1: no half is given"),
+    ({"given": GIVEN | {"defs.svh": '`include "defs.svh"\n'}}, "the given file defs.svh includes itself"),
     ({"bench": BENCH.replace("lookup dut", "RefModule right(.*); lookup dut"), "reference": None},
      "compares with RefModule; give its file with --input reference=FILE"),
 ])

@@ -44,6 +44,15 @@ def test_ports_are_read_as_people_list_them(text: str, expected: list[tuple[str,
     assert ports_of(text) == expected
 
 
+@pytest.mark.parametrize("text", ["Eingänge: takt; Ausgang: q", "Une sortie q", "输入 clk，输出 q", "An output."])
+def test_a_specification_in_another_language_is_none_without_ports(text: str) -> None:
+    ports_of(text)
+
+
+def test_where_a_bench_is_given_nothing_is_refused_for_want_of_ports() -> None:
+    assert ports_of("Zählt.", "module tb; TopModule dut(a, b); endmodule") == []
+
+
 @pytest.mark.parametrize("text", ["Write a counter.", "", None])
 def test_a_specification_without_ports_is_refused(text: str | None) -> None:
     with pytest.raises(ToolError, match="lists no ports of TopModule; give its ports one a line"):

@@ -45,7 +45,7 @@ def elaborate(text: str, target: Target) -> tuple[Compilation, InstanceSymbol, S
         raise nesting_error() from None
     errors = [found for found in compilation.getAllDiagnostics() if found.isError()]
     if errors:
-        raise DesignError(pyslang.DiagnosticEngine.reportAll(compilation.sourceManager, errors).strip())
+        raise DesignError(source.name_files(pyslang.DiagnosticEngine.reportAll(source.manager, errors).strip()))
     return compilation, compilation.getRoot().topInstances[0], source
 
 

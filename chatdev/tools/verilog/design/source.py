@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from pyslang.syntax import SyntaxTree
 
 _FOLDER = "of-the-design/"  # pyslang names files from where it is
+_OURS = "the-answer.sv"  # a given file may be called as answers are
 _DEEPEST = 16  # headers within headers
 _OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__", *(f"SV_COV_{name}" for name in (
     "START", "STOP", "RESET", "CHECK", "MODULE", "HIER", "ASSERTION", "FSM_STATE", "STATEMENT", "TOGGLE", "OVERFLOW",
     "ERROR", "NOCOV", "OK", "PARTIAL")))
+_PLACE = re.compile(rf"[./]*{_FOLDER}")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -32,7 +34,7 @@ class Source:
         import_pyslang()
         from pyslang import Bag, SourceManager
 
-        self._target, self._texts = target.including(text), {ANSWER: text, **target.texts}
+        self._target, self._texts = target.including(text), {_OURS: text, **target.texts}
         self._bytes = {name: one.encode() for name, one in self._texts.items()}
         self._starts, self.lines = dict[str, int](), list[str]()
         for name, one in self._texts.items():
@@ -46,7 +48,7 @@ class Source:
         from pyslang.syntax import SyntaxTree
 
         buffers = {name: self.manager.assignText(f"/{_FOLDER}{name}", text) for name, text in self._texts.items()}
-        for name in (*self._target.sources, ANSWER):
+        for name in (*self._target.sources, _OURS):
             tree = SyntaxTree.fromBuffer(buffers[name], self.manager, self.bag)
             if any("TooDeep" in str(found.code) for found in tree.diagnostics):
                 raise RuntimeError(f"{name} is too deeply nested")
@@ -54,12 +56,16 @@ class Source:
 
     def is_given(self, location: SourceLocation) -> bool:
         """Whether a place is in a given file."""
-        return self._file_at(self.manager.getFullyExpandedLoc(location)) != ANSWER
+        return self._file_at(self.manager.getFullyExpandedLoc(location)) != _OURS
 
     def line_at(self, location: SourceLocation) -> int:
         """The line of a place; of a macro: where it is used."""
         place = self.manager.getFullyExpandedLoc(location)
         return self._starts[self._file_at(place)] + self.manager.getLineNumber(place)
+
+    def name_files(self, text: str) -> str:
+        """What pyslang says, its files under the names that users know."""
+        return _PLACE.sub("", text).replace(_OURS, ANSWER)
 
     def lines_of(self, node: Any) -> tuple[int, int]:
         """First and last line of a node with a `sourceRange`."""
@@ -83,7 +89,7 @@ class Source:
 
     def _file_at(self, location: SourceLocation) -> str:
         name = self.manager.getFileName(location).rpartition(_FOLDER)[2]
-        return name if name in self._starts else ANSWER
+        return name if name in self._starts else _OURS
 
     def _preprocessing(self) -> Any:
         """The macros that there are for Icarus Verilog and no others: a source can hide nothing from one of the two.
