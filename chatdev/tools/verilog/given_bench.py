@@ -50,15 +50,20 @@ def _refuse_broken_files(target: Target) -> None:
             raise ToolError(f"the given file {path} includes itself")
     for path, text in target.sources.items():
         others = tuple((other, one) for other, one in target.given if other != path)
-        try:
-            faults = find_names(text, Target(target.top, others)).errors
-        except DesignError as error:
-            raise ToolError(f"the given file {path} cannot be read: {error}") from error
-        for code, line, names in faults:
-            if code != "UnknownModule" or target.top not in names:
-                said = f"no {', '.join(names)} is given" if names else f"a mistake ({code})"
-                raise ToolError(f"the given file {path}, line {line}: {said}; mend it, or give what it needs with "
-                                "--input given=@FILE")
+        _refuse_broken_source(path, text, Target(target.top, others))
+
+
+def _refuse_broken_source(path: str, text: str, beside: Target) -> None:
+    """Raise ToolError where what stands in this file cannot be read, or needs what does not stand `beside` it."""
+    try:
+        faults = find_names(text, beside).errors
+    except DesignError as error:
+        raise ToolError(f"the given file {path} cannot be read: {error}") from error
+    for code, line, names in faults:
+        if code != "UnknownModule" or beside.top not in names:
+            said = f"no {', '.join(names)} is given" if names else f"a mistake ({code})"
+            raise ToolError(f"the given file {path}, line {line}: {said}; mend it, or give what it needs with "
+                            "--input given=@FILE")
 
 
 def _refuse_other_bench(bench: HiddenBench) -> None:

@@ -74,6 +74,15 @@ def test_a_report_shows_each_line_once_and_has_an_end(desk: Desk) -> None:
     assert re.search(r"\d further signals are left out, as this report has an end", report)
 
 
+def test_a_signal_that_is_leapt_over_is_named_and_in_the_table(desk: Desk) -> None:
+    counter = WRONG.replace("assign w = a | b;", """reg [5:0] n = 0; reg late = 0;
+  always @(posedge clk) begin n <= n + 1; late <= n == 2; end
+  assign w = late;""")
+    report = desk.use("trace", counter, outputs=["w"], levels=3).report
+    assert re.search(r"^time .*\bn\b", report, re.MULTILINE)
+    assert "set before: late, n." in report or "set before: n" in report
+
+
 def test_lines_that_write_the_bits_beside_are_named(desk: Desk) -> None:
     parts = WRONG.replace("assign w = a | b;", """wire [1:0] v;
   assign v[0] = a | b;

@@ -20,14 +20,15 @@ from chatdev.tools.verilog.waveform.waves import Row
 @dataclass(frozen=True, slots=True)
 class TraceFindings:
     """`output` is the one that the trace is about; `signals` are those of the trace, inputs first, then what is nearest
-    to the output; `leaps` says for each level what was left out before it, as lines that were shown had set it;
+    to the output; `leapt` are for each level the signals that were left out before it, as lines that were shown had set
+    them;
     `goes_on` says that further levels would show more. Of signals of which only some bits were followed,
     `beside` are the lines that write others."""
 
     output: str
     lines: tuple[int, ...]
     levels: tuple[tuple[SignalReport, ...], ...]
-    leaps: tuple[int, ...]
+    leapt: tuple[tuple[str, ...], ...]
     misfits: tuple[Misfit, ...]
     signals: tuple[str, ...]
     goes_on: bool
@@ -43,7 +44,7 @@ def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, rows: list[R
     trace = narrowest_trace(Design.of(text, target), outputs, levels, history)
     reports = tuple(map(tuple, signal_reports(trace, history)))
     return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports,
-                         tuple(level.leaps for level in trace.levels), _misfits(trace),
+                         tuple(_leapt_signals(trace)), _misfits(trace),
                          _traced_signals(trace), bool(trace.next), tuple(_lines_beside(trace)))
 
 
@@ -62,10 +63,16 @@ def _lines_beside(trace: Trace) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield signal, tuple(sorted(lines))
 
 
+def _leapt_signals(trace: Trace) -> Iterator[tuple[str, ...]]:
+    """For each level the names of what was left out before it."""
+    for level in trace.levels:
+        yield tuple(dict.fromkeys(watch.part.signal for watch in level.leapt))
+
+
 def _traced_signals(trace: Trace) -> tuple[str, ...]:
     """What was traced and what is read there."""
     directions = {port.name: port.direction for port in trace.design.ports}
-    watched = [*(watch for level in trace.levels for watch in level.watched), *trace.next]
+    watched = [*(watch for level in trace.levels for watch in (*level.watched, *level.leapt)), *trace.next]
     signals = [watch.part.signal for watch in watched]
     return tuple(sorted((signal for signal in signals if directions.get(signal) != "out"),
                         key=lambda signal: directions.get(signal) != "in"))

@@ -72,13 +72,13 @@ def lines_of(assignment: Assignment, design: Design) -> set[int]:
 
 @dataclass(slots=True)
 class Level:
-    """What drives the signals that the level before reads; the first is that of the outputs. `leaps` counts what was
-    left out between the two, as the lines of levels before had set it."""
+    """What drives the signals that the level before reads; the first is that of the outputs. What is `leapt` over lies
+    between the two: lines of levels before had set it."""
 
     watched: list[Watch] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
-    leaps: int = 0
+    leapt: list[Watch] = field(default_factory=list)
 
     def add(self, other: Level) -> None:
         """Take in what another one has."""

@@ -89,7 +89,7 @@ class _Search:
         lines = one.lines(design)
         if self._history and self._leaping < _LEAPING and lines and lines <= shown:
             self._leaping += drivers.runs
-            level.leaps += 1
+            level.leapt.append(watch)
             return [*here, *after], []
         level.add(one)
         self._found |= lines

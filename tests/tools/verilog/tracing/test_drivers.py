@@ -62,7 +62,7 @@ def test_only_the_branch_that_was_taken_is_left_and_only_at_the_last_edge() -> N
     found = active(FSM, "busy", 30, RUN, levels=3)
     assert steps(found) == [("busy", 15, True), ("state", 12, True)]
     assert steps(found, 1) == [("next", 7, True), ("next", 6, True)]  # what set the state at 15 has been shown
-    assert found.levels[1].leaps == 2
+    assert len(found.levels[1].leapt) == 2
     assert [step.sampled for level in found.levels for step in level.steps] == [30, 25, 25, 15]
     assert not any(level.waits for level in found.levels)
 
@@ -202,7 +202,7 @@ def test_a_counter_leads_back_to_what_set_it_before_it_counted() -> None:
     found = active(text, "n", 16, history, levels=3)
     assert [(step.assignment.lines.first, step.sampled) for level in found.levels for step in level.steps] == [
         (3, 15), (2, 5)]
-    assert [level.leaps for level in found.levels] == [0, 1, 0]
+    assert [len(level.leapt) for level in found.levels] == [0, 1, 0]
 
 
 def test_bits_that_nothing_drives_lead_to_what_drives_the_others() -> None:
