@@ -9,10 +9,11 @@ import re
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,14 @@ class LocalStudy:
     def run(self) -> None:
         """Run what is missing, after what is kept has been put back; raises CalledProcessError."""
         self.restore()
-        for step in self.steps:
+        for step in self._steps_left():
             subprocess.run([sys.executable, "-m", "chatdev", "eval", *step], cwd=ROOT, check=True)
+
+    def _steps_left(self) -> Iterator[Sequence[str]]:
+        """The steps from the one on which open jobs belong to: `chatdev eval` refuses to begin beside them."""
+        with self._open_ledger() as ledger:
+            begun = {entry.spec["variant"]["company"] for entry in ledger.entries("open")}
+        return dropwhile(lambda step: not begun <= _companies(step), self.steps)
 
     def restore(self) -> None:
         """Put the jobs that are kept into a ledger without any, and their journals in their places, so that a study
@@ -102,6 +109,11 @@ class LocalStudy:
         variants = list(dict.fromkeys(row["variant"] for row in rows))
         report = as_text(Results(self.name, rows, (), variants))
         return f"```text\n{report}```\n\nMachine: {study['machine']}; date: {study['date']}."
+
+
+def _companies(step: Sequence[str]) -> set[str]:
+    """Those that a step names."""
+    return set(step[step.index("--companies") + 1].split(",")) if "--companies" in step else set()
 
 
 def each_task(rows: Sequence[Mapping[str, Any]], title: str, cell: Callable[[Mapping[str, Any]], str]) -> str:
