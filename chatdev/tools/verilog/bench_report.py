@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from chatdev.tools.verilog.bench_words import checks_of
-from chatdev.tools.verilog.icarus import BENCH
+from chatdev.tools.verilog.compilation import BENCH
 
 _OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
                      r"|(?P<count>\d{1,20}) mismatches\. First mismatch occurred at time (?P<time>\d{1,20}))\.",

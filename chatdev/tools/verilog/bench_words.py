@@ -22,10 +22,23 @@ _FAIL = r"fail(?:s|ed|ures?|ing)?|errors?|errs?|mismatch(?:es|ed)?"
 _PASS = r"pass(?:es|ed|ing)?|success(?:es|ful(?:ly)?)?|ok(?:ay)?|succeeded"
 _LEADING = re.compile(rf"^\W*(?:tests?\W{{0,3}})?(?:(?P<failed>{_FAIL}|not ok)|(?P<passed>{_PASS}))\b", re.IGNORECASE)
 _SHARE = re.compile(r"(?P<part>\d{1,9})\s*(?:/|\bof\b|\bout of\b)\s*(?P<whole>\d{1,9})", re.IGNORECASE)
-_TOTAL_FIRST = re.compile(r"(?<!test )(?<!case )(?<!check )\b(?P<count>\d{1,9}|no|zero)\s+(?:[a-z]+\s+){0,2}?"
-                          rf"(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))\b", re.IGNORECASE)
+_MANY = r"fails|failed|failing|failures|errors?\(s\)|errors|errs|mismatches|mismatched|mismatch\(es\)"
+_ONE = r"fail|failure|error|err|mismatch"
+_TOTAL_FIRST = re.compile(r"\b(?P<count>\d{1,9}|no|zero)\s+(?:(?!(?:[munpf]?s|cycles?|ticks?)\b)[a-z]+\s+){0,2}?"
+                          rf"(?:(?P<failed>(?:{_MANY})(?!\w)|(?:{_ONE})(?=\W*$))|(?P<passed>{_PASS})\b)",
+                          re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:\b(?:at|time|t|cycle|vector|test|case|check|step|sample|index|iteration|i|n)\s*[=#]?|@)\s*$",
+                       re.IGNORECASE)
 _TOTAL_LAST = re.compile(rf"\b(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))(?:\s+(?:count|found|total|tests?|checks?))?"
-                         r"\s*(?:[:=]|\bis\b)\s*(?P<count>\d{1,9})\b(?!\s*(?:/|\bof\b|'))", re.IGNORECASE)
+                         r"\s*(?:[:=]|\bis\b)\s*(?P<count>\d{1,9})\b"
+                         r"(?=\s*(?:$|[,;|()\]*]|!(?!=)|\.(?!\d)|-+\s*$"
+                         r"|(?:in|at|after|found|checks?|tests?|samples?)\b|\w+\s*[:=]))",
+                         re.IGNORECASE)
+_TALLY = re.compile(rf"(?:\W*\b(?:{_FAIL}|{_PASS})\s*[:=]?\s*\d{{1,9}}\b)+\W*", re.IGNORECASE)
+_IN_TALLY = re.compile(rf"(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))\s*[:=]?\s*(?P<count>\d{{1,9}})", re.IGNORECASE)
+_FIRST_CASE = re.compile(rf"(?:{_ONE})(?:\s*:\s*|\s+)0", re.IGNORECASE)
+"""Rather the number of a case than a count."""
+_NONE_OF = re.compile(rf"\b(?:(?:{_FAIL})(?:\s+\w+)?\s*[:=]|(?:{_MANY}))\s*$", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:not|without|never|no)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _LOUD = re.compile(r"\b(?:FAIL(?:ED|URE)?|ERROR|MISMATCH(?:ES)?|WRONG|INCORRECT)\b"
                    r"|(?i:\b(?:failed|mismatch(?:es|ed)?|incorrect|wrong)\b)")
@@ -54,10 +67,19 @@ def _totals(line: str) -> Checks | None:
     """The counts that a line names."""
     if shared := _share(line):
         return shared
-    found = [*_TOTAL_LAST.finditer(line)] or [*_TOTAL_FIRST.finditer(line)]
+    found = _counts(line)
     failed = sum(_count(one) for one in found if one["failed"])
     passed = sum(_count(one) for one in found if one["passed"])
     return Checks(passed if passed or failed else 1, failed) if found else None
+
+
+def _counts(line: str) -> list[re.Match[str]]:
+    """Where a line has counts; a number that may be that of a case, or a time, is none."""
+    if _TALLY.fullmatch(line):
+        found = [*_IN_TALLY.finditer(line)]
+    elif not (found := [*_TOTAL_LAST.finditer(line)]):
+        found = [one for one in _TOTAL_FIRST.finditer(line) if not _NUMBERED.search(line[:one.start()])]
+    return [] if len(found) == 1 and _FIRST_CASE.fullmatch(found[0][0]) else found
 
 
 def _count(total: re.Match[str]) -> int:
@@ -73,4 +95,6 @@ def _share(line: str) -> Checks | None:
     words = line[:share.start()] + line[share.end():]
     if _QUIET.search(words):
         return Checks(part, others)
+    if not part and not _NONE_OF.search(line[:share.start()]) and not _FAILING.search(line[share.end():]):
+        return None
     return Checks(others, part) if _FAILING.search(words) else None

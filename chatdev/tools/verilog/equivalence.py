@@ -21,9 +21,9 @@ from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.verilog.answer import NoAnswer, read_answer
 from chatdev.tools.verilog.bench import read_target
+from chatdev.tools.verilog.compilation import GIVEN, as_bytes
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
-from chatdev.tools.verilog.icarus import GIVEN, as_bytes
 from chatdev.tools.verilog.messages import render_report
 from chatdev.tools.verilog.simulation import reference_as_answer
 from chatdev.tools.verilog.target import Target

@@ -13,14 +13,17 @@ from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.verilog.bench import REFERENCE_MODULE, HiddenBench, read_target
 from chatdev.tools.verilog.bench_report import BenchReport
+from chatdev.tools.verilog.compilation import COMPILING, SIMULATING
 from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.icarus import COMPILING, SIMULATING, read_messages
 from chatdev.tools.verilog.messages import outcomes, render_text
 from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answer, simulate_unexamined
+from chatdev.tools.verilog.simulators import read_messages, require_simulator
 from chatdev.tools.verilog.slang import find_names
 from chatdev.tools.verilog.source_text import module_names
-from chatdev.tools.verilog.target import Target
+from chatdev.tools.verilog.target import ICARUS, SIMULATORS, VERILATOR, Target
 
+_OTHERWISE = {ICARUS: ". SystemVerilog that Icarus Verilog does not know may run with --input simulator=verilator",
+              VERILATOR: ". What Verilator does not take may run with --input simulator=icarus"}
 _MOST = 3  # messages of the compiler that are shown
 _UNJUDGED = frozenset({"matches", "no_report"})  # a bench without a report judges nobody, and says so
 
@@ -31,10 +34,14 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
     other files (`data`), and how the simulation of the reference in the answer's place went (`reference`): "matches",
     "no_report" for a bench that says nothing of the kind, and "" where bench or reference is not given.
 
-    Raises ToolError when the given files cannot be read, when the bench tests another module, or when it and its
-    reference do not compile together, differ, or come to no end.
+    Raises MissingProgram without the simulator, and ToolError when there is none of that name, when the given files
+    cannot be read, when the bench tests another module, or when it and its reference do not compile together, differ,
+    or come to no end.
     """
     target, bench = read_target(context.inputs), HiddenBench.of(context.inputs)
+    if target.simulator not in SIMULATORS:
+        raise ToolError(f"there is no simulator {target.simulator!r}: --input simulator={' or '.join(SIMULATORS)}")
+    require_simulator(target)
     _refuse_broken_files(target)
     if bench:
         _refuse_other_bench(bench)
@@ -92,13 +99,15 @@ def _simulate_reference(context: ToolContext, bench: HiddenBench) -> str:
         found = simulate_unexamined(right, bench, context.sandbox, folder)
     if found.outcome not in _UNJUDGED:
         raise ToolError(f"the test bench does not accept its own reference, so it could judge no module: "
-                        f"{_reason(found)}; mend `bench` or `reference`, or give neither")
+                        f"{_reason(found, bench.target)}; mend `bench` or `reference`, or give neither"
+                        f"{'' if found.compiled.passed else _OTHERWISE[bench.target.simulator]}")
     return found.outcome
 
 
-def _reason(found: SimulationResult) -> str:
+def _reason(found: SimulationResult, target: Target) -> str:
     if not found.compiled.passed:
-        said = [f"{one.file}:{one.line}: {one.text}" for one in read_messages(found.log) if one.severity == "error"]
+        said = [f"{one.file}:{one.line}: {one.text}" for one in read_messages(found.log, target)
+                if one.severity == "error"]
         return "; ".join(["they do not compile together", *said[:_MOST]])
     report = found.report or BenchReport()
     return render_text(outcomes()[found.outcome]["says"], limits=SIMULATING, compiling=COMPILING,

@@ -21,15 +21,7 @@ from chatdev.tools.function import tool
 from chatdev.tools.verilog.answer import Answer, NoAnswer, normalise, read_answer
 from chatdev.tools.verilog.bench import HiddenBench, read_target
 from chatdev.tools.verilog.bench_report import BenchReport
-from chatdev.tools.verilog.icarus import (
-    BENCH,
-    COMPILING,
-    SIMULATING,
-    CompileResult,
-    SimulatorRun,
-    compile_files,
-    run_program,
-)
+from chatdev.tools.verilog.compilation import BENCH, COMPILING, SIMULATING, CompileResult, SimulatorRun
 from chatdev.tools.verilog.lint import undriven_signals
 from chatdev.tools.verilog.messages import Message, outcomes, render_report, render_text
 from chatdev.tools.verilog.simulation import (
@@ -40,6 +32,7 @@ from chatdev.tools.verilog.simulation import (
     simulate_examined,
     simulate_unexamined,
 )
+from chatdev.tools.verilog.simulators import compile_files, run_program
 from chatdev.tools.verilog.specification import port_differences
 from chatdev.tools.verilog.target import ANSWER, Target
 
@@ -274,5 +267,4 @@ def _try_bench(context: ToolContext, answer: Answer, folder: Path, target: Targe
     compiled = compile_files(files, ["tb"], context.sandbox, folder / "with_bench", target)
     if not compiled.passed:
         return _OwnBenchRun("bench_broken", errors=compiled.errors)
-    return _OwnBenchRun.of(run_program(folder / "with_bench", folder / "run", context.sandbox, dump=False,
-                                       data=target.data))
+    return _OwnBenchRun.of(run_program(folder / "with_bench", folder / "run", context.sandbox, target, dump=False))

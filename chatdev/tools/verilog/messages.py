@@ -1,4 +1,4 @@
-"""What is said to agents, as data beside this module: `outcomes.yaml`, `rules.yaml`, and the templates in `reports`."""
+"""What is said to agents, as data beside this module: the `.yaml` files, and the templates in `reports`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Message:
 def outcomes() -> dict[str, dict[str, Any]]:
     """How a check or simulation may end: name -> passed, judged, score, says, and for the compiler's errors
     `pattern`, the more specific first."""
-    return _read_yaml("outcomes.yaml")
+    every: dict[str, dict[str, Any]] = _read_yaml("outcomes.yaml")
+    return every
 
 
 def rules() -> dict[str, dict[str, Any]]:
@@ -47,6 +48,12 @@ def port_messages() -> list[dict[str, str]]:
     return ports
 
 
+def words_of_verilator() -> list[dict[str, str]]:
+    """What it says otherwise than Icarus Verilog: `pattern` and `says` of each."""
+    words: list[dict[str, str]] = _read_yaml("verilator.yaml")
+    return words
+
+
 def render_text(source: str, /, **facts: Any) -> str:
     """The text of a template, without blanks around it."""
     text: str = template(source).render(facts)
@@ -59,6 +66,6 @@ def render_report(name: str, /, **facts: Any) -> str:
 
 
 @functools.cache
-def _read_yaml(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
+def _read_yaml(name: str) -> Any:
+    data: Any = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
     return data

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from chatdev.sandbox.base import Sandbox, SandboxJob
-from chatdev.tools.verilog.icarus import COMPILING, GENERATION, GIVEN, INCLUDING, as_bytes, require_icarus
+from chatdev.tools.verilog.compilation import COMPILING, GIVEN, as_bytes
+from chatdev.tools.verilog.icarus import GENERATION, INCLUDING, require_icarus
 from chatdev.tools.verilog.target import ANSWER, USUAL, Target
 from chatdev.workspace.file_tree import write_tree
 

@@ -18,21 +18,13 @@ from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.verilog.answer import broken_rules, rule_message
 from chatdev.tools.verilog.bench import DUMP, REFERENCE_MODULE, HiddenBench, dump_everything
 from chatdev.tools.verilog.bench_report import BenchReport, severe_lines
+from chatdev.tools.verilog.compilation import BENCH, GIVEN, REFERENCE, SIMULATING, CompileResult, SimulatorRun
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
-from chatdev.tools.verilog.icarus import (
-    BENCH,
-    GIVEN,
-    REFERENCE,
-    SIMULATING,
-    CompileResult,
-    SimulatorRun,
-    compile_files,
-    run_program,
-)
 from chatdev.tools.verilog.lint import lint, outside_names
 from chatdev.tools.verilog.messages import Message, port_messages, render_text
 from chatdev.tools.verilog.preprocess import expand_macros
+from chatdev.tools.verilog.simulators import compile_files, run_program
 from chatdev.tools.verilog.source_text import module_names, unit_names
 from chatdev.tools.verilog.target import ANSWER, USUAL, Target
 from chatdev.tools.verilog.waveform.merge import merge_reference
@@ -82,7 +74,7 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
     expanded = expand_macros(answer, sandbox, folder / "macros", target)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
-    compiled = compile_files({ANSWER: answer}, [target.top], sandbox, folder / "alone", target)
+    compiled = compile_files({ANSWER: answer}, [target.top], sandbox, folder / "alone", target, to_run=False)
     compiled = replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     if not compiled.passed:
         return compiled
@@ -139,7 +131,7 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target)
     if not compiled.passed:
         return _explain_misfit(compiled, files, bench, sandbox, folder)
-    ran = run_program(folder / "with_bench", folder / "run", sandbox, dump=dump, limits=limits, data=bench.target.data)
+    ran = run_program(folder / "with_bench", folder / "run", sandbox, bench.target, dump=dump, limits=limits)
     ended, report = _read_run(ran, bench)
     return SimulationResult(_outcome(ended, report), compiled, report, ran.waves, ran.seconds,
                             log=f"{compiled.log}\n{bench.without_marks(ran.stdout)}", printed=ran.stdout)
@@ -241,8 +233,7 @@ def _messages_on_ports(messages: Sequence[Message], top: str) -> tuple[Message, 
 def _fits(files: Mapping[str, str], bench: HiddenBench, sandbox: Sandbox, folder: Path) -> bool:
     """Whether the bench compiles with the reference in the answer's place."""
     right = {**files, ANSWER: reference_as_answer(bench.reference or "", bench.target)}
-    root = bench.layout.root
-    return compile_files(right, [root], sandbox, folder / "reference", bench.target).passed
+    return compile_files(right, [bench.layout.root], sandbox, folder / "reference", bench.target, to_run=False).passed
 
 
 def _outcome(ended: str, report: BenchReport | None) -> str:

@@ -114,13 +114,16 @@ class _SlangSource:
         return find_reach(self._tree.root, self._line_of, find_known(tree.root for tree in self._given))
 
     def hierarchical_names(self) -> dict[str, int]:
-        """Names that reach from one module into another, with the line of their last use."""
+        """Names that reach from one module into another, with the line of their last use; interfaces are there to be
+        reached into."""
         ast, found = self._slang.ast, {}
+        interfaces = {one.name for one in self._compilation.getDefinitions()
+                      if getattr(one, "definitionKind", None) == ast.DefinitionKind.Interface}
 
         def look(node: Any) -> Any:
             if isinstance(node, ast.HierarchicalValueExpression):
                 start = node.sourceRange.start
-                if self._module_at(start) != self._module_at(node.symbol.location):
+                if self._module_at(node.symbol.location) not in {self._module_at(start), *interfaces}:
                     found[str(node.syntax).strip()] = self._line(start)
             return ast.VisitAction.Advance
 

@@ -15,6 +15,8 @@ from chatdev.tools.verilog.source_text import blank_comments, included_files, un
 TOP = "TopModule"
 """What the module is called where nobody says otherwise."""
 
+ICARUS, VERILATOR = SIMULATORS = "icarus", "verilator"
+
 ANSWER = "top.sv"
 """What the file with the module is called."""
 
@@ -26,17 +28,19 @@ _PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)")
 @dataclass(frozen=True)
 class Target:
     """The module `top`, the text of each given file by its path, the values that its parameters have other than their
-    defaults, as Verilog writes them, and the given sources that are `included`, and so not compiled by themselves."""
+    defaults, as Verilog writes them, the given sources that are `included`, and so not compiled by themselves, and the
+    `simulator` that is to run it."""
 
     top: str = TOP
     given: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str, str], ...] = ()
     included: tuple[str, ...] = ()
+    simulator: str = ICARUS
 
     @classmethod
-    def named(cls, top: str | None, given: Mapping[str, str] | None) -> Target:
+    def named(cls, top: str | None, given: Mapping[str, str] | None, simulator: str | None = None) -> Target:
         """From the inputs of a run."""
-        return cls(top or TOP, tuple(sorted((given or {}).items())))
+        return cls(top or TOP, tuple(sorted((given or {}).items())), simulator=simulator or ICARUS)
 
     @cached_property
     def sources(self) -> dict[str, str]:

@@ -10,9 +10,9 @@ from chatdev.tools.verilog.answer import Answer, NoAnswer, broken_rules, normali
 from chatdev.tools.verilog.bench import HiddenBench, dump_everything
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
-from chatdev.tools.verilog.icarus import read_compilation
 from chatdev.tools.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
 from chatdev.tools.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan
+from chatdev.tools.verilog.simulators import read_compilation
 from chatdev.tools.verilog.source_text import module_names
 from chatdev.tools.verilog.specification import declared_names, identifiers, listed_ports
 from chatdev.tools.verilog.waveform.picture import draw_diagram

@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 from chatdev.sandbox.base import Execution
-from chatdev.tools.verilog.icarus import error_class, read_compilation, read_messages
+from chatdev.tools.verilog.compilation import error_class
+from chatdev.tools.verilog.icarus import read_messages
 from chatdev.tools.verilog.messages import Message, outcomes
+from chatdev.tools.verilog.simulators import read_compilation
 from tests.tools.verilog.small import HEADER, Desk
 
 CLASSES = {
     "syntax_error": "syntax error",
     "tool_limitation": "sorry: This cast operation is not yet supported.",
+    "unsupported": "Unsupported: Blocking and non-blocking assignments to r",
     "explicit_cast": "This assignment requires an explicit cast.",
     "sized_zero": "Sized numeric constant must have a size greater than zero.",
     "wire_assigned": "q is declared here as wire.",

@@ -119,6 +119,16 @@ LINES = {
     "expected 4 got 5": (0, 1), "case 3 wrong: 4 vs 5": (0, 1), "RESULT: FAIL (3/240)": (237, 3),
     "SUMMARY: 29 passed, 1 failed": (29, 1), "3 error(s), 4 warnings": (0, 3),
     "Testing error injection": (0, 0), "Starting test 3 of 5": (0, 0), "time=30 q=4": (0, 0), "fifo full": (0, 0),
+    "Errors: 0, Warnings: 1": (1, 0), "0 error(s)": (1, 0), "errors = 0 at time 500": (1, 0), "FAILED: 0": (1, 0),
+    "Failed tests: 0": (1, 0), "mismatch count: 0 / 100": (100, 0), "ERRORS 0": (1, 0), "fail=0": (1, 0),
+    "PASS 10 FAIL 0": (10, 0), "FAIL: 0 PASS: 10": (10, 0), "PASS 8 FAIL 2": (8, 2), "FAIL 32": (0, 32),
+    "at 516 ERROR: q": (0, 1), "Time 0 ERROR: q is 1": (0, 1), "0 ns ERROR q": (0, 1), "[0] MISMATCH: q": (0, 1),
+    "t=0 MISMATCH q": (0, 1), "ERROR: 0 expected, got 1": (0, 1), "FAIL: 0 != 1": (0, 1), "MISMATCH: 0 vs 1": (0, 1),
+    "cycle 0 FAILED q=1": (0, 1), "error: 0 should be 1": (0, 1), "vector 0 failed": (0, 1), "@ 0: FAIL": (0, 1),
+    "FAIL: 0": (0, 1), "FAIL 0": (0, 1), "FAILED: 0 instead of 1": (0, 1), "100 ns FAILED": (0, 1), "0 FAIL q": (0, 1),
+    "at 0 mismatches expected": (0, 1), "ERROR: 0 /= 1": (0, 1), "error = 0 expected 1": (0, 1),
+    "q mismatch 0 1": (0, 1), "RESULT: FAIL (0/240)": (0, 1), "0/100 failed": (100, 0), "Failed: 0/100": (100, 0),
+    "Errors 0 of 20": (20, 0),
     "Test bench completed": (0, 0), "": (0, 0), "9" * 500: (0, 0),
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.verilog.bench import HiddenBench
-from chatdev.tools.verilog.icarus import SIMULATING
+from chatdev.tools.verilog.compilation import SIMULATING
 from chatdev.tools.verilog.judge import judge_answer
 from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answer, simulate_answer, simulate_unexamined
 from tests.tools.verilog.small import BENCH, HEADER, REFERENCE, RIGHT
