@@ -100,6 +100,15 @@ def test_a_right_module_is_not_debugged(chat_server: ChatServer, tmp_path: Path)
 
 
 @pytest.mark.tool
+def test_what_the_graph_knows_of_a_sub_task_costs_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
+    build(chat_server, tmp_path, {**TALK, "debugging": "I do not see it."})
+    asked = [request.body for request in chat_server.requests if request.headers["X-ChatDev-Phase"] == "retrieval"]
+    assert len(asked) == len(PLAN["subtasks"])
+    assert "- [hop 1] word: the signal word" in str(asked[1]["messages"])
+    assert not any(body.get("tools") for body in asked)
+
+
+@pytest.mark.tool
 def test_a_draft_that_is_right_needs_no_plan(chat_server: ChatServer, tmp_path: Path) -> None:
     run = build(chat_server, tmp_path, {
         "drafting": module(WRONG), "drafting#1/round-1/assistant/draft-2": module(RIGHT)}, drafts=3)

@@ -27,7 +27,8 @@ _ONE = r"fail|failure|error|err|mismatch"
 _TOTAL_FIRST = re.compile(r"\b(?P<count>\d{1,9}|no|zero)\s+(?:(?!(?:[munpf]?s|cycles?|ticks?)\b)[a-z]+\s+){0,2}?"
                           rf"(?:(?P<failed>(?:{_MANY})(?!\w)|(?:{_ONE})(?=\W*$))|(?P<passed>{_PASS})\b)",
                           re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:\b(?:at|time|t|cycle|vector|test|case|check|step|sample|index|iteration|i|n)\s*[=#]?|@)\s*$",
+_NUMBERED = re.compile(r"(?:\b(?:at|time|t|cycle|vector|test|case|check|step|sample|index|iteration|i|n)\s*[=#]?"
+                       r"|@)\s*$",
                        re.IGNORECASE)
 _TOTAL_LAST = re.compile(rf"\b(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))(?:\s+(?:count|found|total|tests?|checks?))?"
                          r"\s*(?:[:=]|\bis\b)\s*(?P<count>\d{1,9})\b"

@@ -3,7 +3,7 @@
 Nodes are tasks, signals, transitions and examples; an edge goes from a task to a signal (IMPLEMENTS), and from a signal
 to a transition (SIGNALTRANSITION) or an example (EXAMPLES). Where the original asks a model about every pair, here a
 signal that a text names is linked without asking; what stays alone is one question to a model, whose answer is `links`.
-`verilog.relate` builds the graph, `verilog.retrieve` shows what it holds around one sub-task.
+`verilog.relate` builds the graph, `verilog.related` and `verilog.retrieve` show what it holds around one sub-task.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ except ImportError as error:
 RELATIONS = {("task", "signal"): "IMPLEMENTS", ("signal", "transition"): "SIGNALTRANSITION",
              ("signal", "example"): "EXAMPLES"}
 
+_AS_FAR = 3  # hops: task, signal, transition, signal
 _COMPARED = 300  # words of a text at most
 _NEAR, _FEWEST = 0.6, 2  # share of the shorter text's words that are the same, and their least number
 _NUMBERED = re.compile(r"\s*(?:(?:sub[\s_-]?)?task[\s_#-]*(\S+?)|(\S+?)[.:)])(?:[.:)\s]|$)", re.IGNORECASE)
@@ -64,6 +65,21 @@ def retrieve(
                                                         "examples, more what these have to do with.")] = 2,
 ) -> str:
     """The signals, transitions and examples of the specification that are related to a sub-task."""
+    return _related_to(task, hops, context)
+
+
+@tool(reads=("graph", "subtask"))
+def related(context: ToolContext) -> str:
+    """The same of the sub-task that a `foreach` is at, as far as the other signals of its transitions and examples."""
+    subtask = context.values.get("subtask")
+    name = subtask.get("id") if isinstance(subtask, Mapping) else None
+    if name is None:
+        raise ToolError(f"`subtask` must be one of the sub-tasks that verilog.relate returned, not {subtask!r:.80}")
+    return _related_to(str(name), _AS_FAR, context)
+
+
+def _related_to(task: str, hops: int, context: ToolContext) -> str:
+    """The report on a sub-task, however it is named."""
     relations = from_json(context.values.get("graph"))
     tasks = {data["name"]: data["text"] for _, data in relations.nodes(data=True) if data["type"] == "task"}
     name = find_task(task, tasks)

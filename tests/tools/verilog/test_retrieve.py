@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,14 @@ Signal transitions:
 
 Signal examples:
 - [hop 2] in = 1, 0, 1 gives done = 0, 0, 1"""
+
+
+def test_the_sub_task_at_hand_is_shown_as_far_as_the_signals_of_its_transitions() -> None:
+    graph = {"graph": relate(**SERIAL)}
+    at_hand = ToolContext({}, {**graph, "subtask": {"id": "3", "content": "x"}}, {}, Unconfined(), Path(), Path())
+    assert registry()["verilog.related"].call(at_hand, {}) == retrieve("3", hops=3)
+    with pytest.raises(ToolError, match="must be one of the sub-tasks"):
+        registry()["verilog.related"].call(replace(at_hand, values={**graph, "subtask": "3"}), {})
 
 
 def test_one_hop_shows_signals_and_three_those_that_change_with_them() -> None:
