@@ -22,6 +22,7 @@ from chatdev.tools.verilog.waveform.comparison import (
 )
 from chatdev.tools.verilog.waveform.waves import Waves
 
+_FEW_ROWS = 16, 256  # in which to look for the beginning of a difference
 _TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d{1,9}\s*[munpf]?s)")
 _TIME = re.compile(r"(?P<count>\d{1,9})\s*(?P<unit>[munpf]?s)")
 _SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", "ms", "us", "ns", "ps", "fs"])}
@@ -62,13 +63,28 @@ def _differing_outputs(report: BenchReport, waves: Waves, root: str) -> Iterator
     """The outputs that differ from the reference's at the time of the first complaint, or else those that differ
     first."""
     complaint = report.first_complaint
-    found = _find_differences(waves, root, complaint.time) if complaint and complaint.time is not None else {}
+    found = _differences_at(waves, root, complaint.time) if complaint and complaint.time is not None else {}
     if not found:
         found = _find_differences(waves, root, None)
     late = complaint.time if complaint and complaint.time is not None else 0
     first = [WrongOutput(output, 1, sampled, sampled, ()) for output, start in found.items()
              for sampled in [max(start + 1, late)]]
     yield from _find_wrong_bits(first, waves, root)
+
+
+def _differences_at(waves: Waves, root: str, time: int) -> dict[str, int]:
+    """The outputs that differ at a time, each since when, the first one first. Of a single one it only tells whether
+    that was before the time. The whole waveform is read only for differences that are older than some rows."""
+    partners = _pairs_of(waves, root)
+    for count in _FEW_ROWS:
+        rows, since = waves.rows_before(partners, time + 1, count), dict[str, int]()
+        for row in rows:
+            for pair in dict.fromkeys(partners.values()):
+                _note_difference(pair, row.values, since, row.time)
+        is_whole = len(rows) < count or (rows[0].time < time and len(since) < 2)
+        if is_whole or rows[0].time not in since.values():
+            return since
+    return _find_differences(waves, root, time)
 
 
 def _find_differences(waves: Waves, root: str, until: int | None) -> dict[str, int]:

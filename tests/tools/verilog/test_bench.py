@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chatdev.tools.verilog.bench import DUMP as DUMPING
 from chatdev.tools.verilog.bench import HiddenBench, dump_everything
-from chatdev.tools.verilog.bench_report import BenchReport, Mismatch
+from chatdev.tools.verilog.bench_report import BenchReport, Mismatch, PrintedLine
 from chatdev.tools.verilog.design.records import Part
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.waveform.waves import Waves
@@ -115,6 +115,23 @@ def test_a_bench_may_compare_after_the_change_at_the_time_of_its_report(waves: W
 def test_the_output_that_is_wrong_first_comes_first(waves: Waves) -> None:
     found = wrong_outputs(report(w=20, q=10, z=15), waves, HiddenBench(""))
     assert [wrong.output for wrong in found] == ["q", "z", "w"]
+
+
+@pytest.mark.parametrize(("since_of", "expected"), [
+    ({"q": 390, "w": 395}, ["q", "w"]), ({"q": 395, "w": 390}, ["w", "q"]), ({"q": 300, "w": 2}, ["w", "q"]),
+    ({"q": 2, "w": 300, "z": 400}, ["q", "w", "z"]), ({"z": 3}, ["z"]), ({"q": 400, "z": 400}, ["q", "z"])])
+def test_outputs_wrong_at_a_complaint_come_in_order_of_time(
+        tmp_path: Path, since_of: dict[str, int], expected: list[str]) -> None:
+    codes = {f"{output}{end}": f"{output}{end}" for output in "qwz" for end in ("_ref", "_dut")}
+    path = tmp_path / "long.vcd"
+    path.write_text("$scope module tb $end\n" + "".join(f"$var wire 1 {code} {name} $end\n"
+                                                          for name, code in codes.items())
+                    + "$upscope $end\n$enddefinitions $end\n" + "".join(
+                        f"#{time}\n" + "".join(
+                            f"{time % 2}{output}_ref\n{(time + (time >= since_of.get(output, 999))) % 2}{output}_dut\n"
+                            for output in "qwz") for time in range(401)), encoding="ascii")
+    complaint = BenchReport(mismatches=1, complaints=(PrintedLine("wrong", 400),), is_counted=False)
+    assert [wrong.output for wrong in wrong_outputs(complaint, Waves.open(path), HiddenBench(""))] == expected
 
 
 @pytest.mark.parametrize(("directive", "sampled"), [

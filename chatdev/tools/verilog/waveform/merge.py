@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
+from string import ascii_letters, punctuation
 
 from chatdev.tools.verilog.waveform.comparison import ANSWER, REFERENCE
 from chatdev.tools.verilog.waveform.waves import Waves
 
 Change = tuple[int, str, str]
+_LETTERS = "".join(sorted({*ascii_letters, *punctuation} - {*"#$bxz"}))
 
 
 def merge_reference(answer: Path, reference: Path, scope: str, outputs: Iterable[str], merged: Path) -> Path:
@@ -45,7 +47,7 @@ def _both_names(waves: Waves, below: Iterable[str], both: Mapping[str, str]) -> 
 
 def _changes(changes: Iterable[Change], names: Sequence[str]) -> Iterator[str]:
     """The lines of the file for changes in the order of time."""
-    codes = {name: str(number) for number, name in enumerate(names)}
+    codes = {name: _code(number) for number, name in enumerate(names)}
     for time, some in groupby(changes, key=lambda change: change[0]):
         yield f"#{time}\n"
         yield from (f"b{bits} {codes[name]}\n" for _, name, bits in some)
@@ -56,6 +58,12 @@ def _header(timescale: str, widths: dict[str, int]) -> Iterator[str]:
     for number, (name, width) in enumerate(widths.items()):
         *scopes, last = name.split(".")
         yield from (f"$scope module {scope} $end\n" for scope in scopes)
-        yield f"$var wire {width} {number} {last} [{width - 1}:0] $end\n"
+        yield f"$var wire {width} {_code(number)} {last} [{width - 1}:0] $end\n"
         yield "$upscope $end\n" * len(scopes)
     yield "$enddefinitions $end\n"
+
+
+def _code(number: int) -> str:
+    """A code that begins with what stands in no value or time and in few other codes, so that it is found fast."""
+    turn, at = divmod(number, len(_LETTERS))
+    return f"{_LETTERS[at]}{turn or ''}"

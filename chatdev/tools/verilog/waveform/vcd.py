@@ -29,7 +29,7 @@ class WaveformError(ToolError):
     """A waveform cannot be read, or has no such signal."""
 
 
-class _Malformed(Exception):
+class Malformed(Exception):
     """What is wrong in the line that is being read."""
 
 
@@ -71,7 +71,7 @@ class _WordSource:
                 whole = piece[:piece.rfind(b"\n") + 1]  # the start of a number is a number, too: a wrong one
                 yield whole.decode("utf-8", "replace").split()
                 if len(whole) < len(piece):
-                    raise _Malformed("the file ends in the middle of a line, or the line is far too long; "
+                    raise Malformed("the file ends in the middle of a line, or the line is far too long; "
                                     "was the simulation ended early?")
 
 
@@ -97,9 +97,9 @@ def _parse_file(path: Path, reading: Callable[[_WordSource], Iterator[T]]) -> It
     """What `reading` yields, in large pieces; a file that it complains of is read again to find the line."""
     try:
         yield from reading(_WordSource(path, _PIECE))
-    except _Malformed as error:
+    except Malformed as error:
         source = _WordSource(path, piece=0)
-        with suppress(_Malformed):
+        with suppress(Malformed):
             deque(reading(source), maxlen=0)
         raise WaveformError(f"{path.name}, line {source.line}: {error}") from None
     except OSError as error:
@@ -122,14 +122,14 @@ def _parse_header(words: Iterator[str]) -> Header:
                 signals.setdefault(signal.name, signal)
         else:
             _follow_scope(scope, word, section)
-    raise _Malformed("the file ends before its $enddefinitions: it is no VCD file, or only the start of one")
+    raise Malformed("the file ends before its $enddefinitions: it is no VCD file, or only the start of one")
 
 
 def _parse_variable(scope: list[str], section: list[str]) -> Signal:
     match section:
         case [kind, width, code, name, *bits]:
             return Signal(".".join([*scope, _unescape(name) + _index_text(bits)]), _parse_number(width), kind, code)
-    raise _Malformed(f"a $var names kind, width, code and signal; this one: {' '.join(section)}")
+    raise Malformed(f"a $var names kind, width, code and signal; this one: {' '.join(section)}")
 
 
 def _follow_scope(scope: list[str], keyword: str, section: list[str]) -> None:
@@ -140,19 +140,19 @@ def _follow_scope(scope: list[str], keyword: str, section: list[str]) -> None:
         case "$upscope", [] if scope:
             scope.pop()
         case "$scope" | "$upscope", _:
-            raise _Malformed(f"there is no such scope: {keyword} {' '.join(section)}")
+            raise Malformed(f"there is no such scope: {keyword} {' '.join(section)}")
 
 
 def _parse_section(words: Iterator[str], keyword: str) -> list[str]:
     """The words up to `$end`."""
     if not keyword.startswith("$"):
-        raise _Malformed(f"{keyword!r} is no keyword, and only those stand before $enddefinitions")
+        raise Malformed(f"{keyword!r} is no keyword, and only those stand before $enddefinitions")
     section = list[str]()
     for word in words:
         if word == "$end":
             return section
         section.append(word)
-    raise _Malformed(f"the file ends before the $end of {keyword}")
+    raise Malformed(f"the file ends before the $end of {keyword}")
 
 
 def _unescape(name: str) -> str:
@@ -168,7 +168,7 @@ def _index_text(bits: list[str]) -> str:
 
 def _parse_number(word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
-        raise _Malformed(f"{word!r:.80} is no number")
+        raise Malformed(f"{word!r:.80} is no number")
     return int(word)
 
 
@@ -182,7 +182,7 @@ def _parse_changes(words: Iterator[str], widths: Mapping[str, int], until: float
         elif kind in "bB":
             value, code = word[1:], next(words, "")
         elif kind == "#":
-            now = _parse_time(now, word)
+            now = parse_time(now, word)
             if now >= until:
                 return
             continue
@@ -191,22 +191,22 @@ def _parse_changes(words: Iterator[str], widths: Mapping[str, int], until: float
             continue
         width = wanted.get(code)
         if width:
-            yield now, code, _fill_bits(value, width)
+            yield now, code, fill_bits(value, width)
         elif width is None:
-            raise _Malformed(f"{value} is the value of no declared signal (its code: {code!r})")
+            raise Malformed(f"{value} is the value of no declared signal (its code: {code!r})")
 
 
-def _parse_time(now: int, word: str) -> int:
+def parse_time(now: int, word: str) -> int:
     time = _parse_number(word[1:])
     if time < now:
-        raise _Malformed(f"the time goes back, from {now} to {time}")
+        raise Malformed(f"the time goes back, from {now} to {time}")
     return time
 
 
-def _fill_bits(value: str, width: int) -> str:
+def fill_bits(value: str, width: int) -> str:
     value = value.lower()
     if not value or value.strip("01xz") or len(value) > width:
-        raise _Malformed(f"{value[:80]!r} is no value of {width} bits")
+        raise Malformed(f"{value[:80]!r} is no value of {width} bits")
     return value.rjust(width, value[0] if value[0] in "xz" else "0")
 
 
@@ -217,4 +217,4 @@ def _skip_word(word: str, words: Iterator[str]) -> None:
     elif word == "$comment":
         _parse_section(words, word)
     elif word not in _SECTIONS:
-        raise _Malformed(f"{word[:80]!r} is neither a time nor a value nor a keyword that may stand here")
+        raise Malformed(f"{word[:80]!r} is neither a time nor a value nor a keyword that may stand here")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Self
 
-from chatdev.tools.verilog.waveform import vcd
-from chatdev.tools.verilog.waveform.vcd import Signal, WaveformError
+from chatdev.tools.verilog.waveform import lookback, vcd
+from chatdev.tools.verilog.waveform.steps import LastSteps, find_steps
+from chatdev.tools.verilog.waveform.vcd import Malformed, Signal, WaveformError
 
 _WIDEST = 1 << 20  # bits of a signal whose values are asked for
 _NEAR = 5  # names that are offered for one that is not there
@@ -38,60 +38,47 @@ class Waves:
     path: Path
     timescale: str
     signals: Mapping[str, Signal]
+    codes: frozenset[str]
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """Read the header; raises WaveformError."""
         header = vcd.read_header(path)
-        return cls(path, header.timescale, header.signals)
+        return cls(path, header.timescale, header.signals, header.codes)
 
     def values_at(self, names: Iterable[str], time: int) -> dict[str, str]:
         """The values just before `time`: the row that explains a mismatch seen at `time`, since a bench compares before
         the updates of that time. `x` for what has no value yet."""
         signals = self._choose_signals(names)
-        last = {code: value for _, code, value in self._raw_changes(signals, time)}
-        return _values_by_name(signals, last)
+        widths = _widths_of(signals)
+        try:
+            last = lookback.values_before(self.path, widths, self.codes, time)
+        except (Malformed, OSError):
+            last = {code: value for _, code, value in vcd.read_changes(self.path, widths, time)}
+        return _name_values(signals, last)
 
     def rows_before(self, names: Iterable[str], time: int, count: int) -> list[Row]:
         """The last `count` rows before `time`, oldest first; there is one for each time at which a signal changed."""
         signals = self._choose_signals(names)
-        before, steps = dict[str, str](), deque[tuple[int, dict[str, str]]]()
-        for moment, step in self._steps(signals, time):
-            steps.append((moment, step))
-            if len(steps) > count:
-                before |= steps.popleft()[1]
+        widths = _widths_of(signals)
+        try:
+            last = lookback.steps_before(self.path, widths, self.codes, time, count)
+        except (Malformed, OSError):
+            last = LastSteps.of(vcd.read_changes(self.path, widths, time), {}, count)
+        values, sharing = _name_values(signals, last.before), _names_by_code(signals)
         rows = []
-        for moment, step in steps:
-            before |= step
-            rows.append(Row(moment, _values_by_name(signals, before)))
+        for moment, step in last.steps:
+            values.update((name, bits) for code, bits in step.items() for name in sharing[code])
+            rows.append(Row(moment, values.copy()))
         return rows
 
     def changes(self, names: Iterable[str], until: float = inf) -> Iterator[tuple[int, str, str]]:
         """(time, name, bits) of every change before `until`, first values included, by time; one at most for each."""
         signals = self._choose_signals(names)
-        for moment, step in self._steps(signals, until):
+        for moment, step in find_steps(vcd.read_changes(self.path, _widths_of(signals), until), {}):
             for name, signal in signals.items():
                 if signal.code in step:
                     yield moment, name, step[signal.code]
-
-    def _steps(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, dict[str, str]]]:
-        """For each time the codes that have another value at its end, with that value."""
-        known, step, now = dict[str, str](), dict[str, str](), 0
-        for moment, code, value in self._raw_changes(signals, until):
-            if moment != now and step:
-                known |= step
-                yield now, step
-                step = {}
-            now = moment
-            if known.get(code) != value:
-                step[code] = value
-            else:
-                step.pop(code, None)  # it went there and back within one time
-        if step:
-            yield now, step
-
-    def _raw_changes(self, signals: Mapping[str, Signal], until: float) -> Iterator[tuple[int, str, str]]:
-        return vcd.read_changes(self.path, {signal.code: signal.width for signal in signals.values()}, until)
 
     def _choose_signals(self, names: Iterable[str]) -> dict[str, Signal]:
         chosen = {name: self._signal(name) for name in names}
@@ -112,6 +99,18 @@ class Waves:
                 f"it has {len(self.signals)}, such as {', '.join(list(self.signals)[:_NEAR])}")) from None
 
 
-def _values_by_name(signals: Mapping[str, Signal], values: Mapping[str, str]) -> dict[str, str]:
+def _widths_of(signals: Mapping[str, Signal]) -> dict[str, int]:
+    """By code."""
+    return {signal.code: signal.width for signal in signals.values()}
+
+
+def _names_by_code(signals: Mapping[str, Signal]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, signal in signals.items():
+        found.setdefault(signal.code, []).append(name)
+    return found
+
+
+def _name_values(signals: Mapping[str, Signal], values: Mapping[str, str]) -> dict[str, str]:
     """The values by name; `x` for what has none yet."""
     return {name: values.get(signal.code, "x" * signal.width) for name, signal in signals.items()}
