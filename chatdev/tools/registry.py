@@ -45,7 +45,7 @@ _TOOLS = {
     "verilog.plan": "chatdev.tools.verilog.plan:review",
     "verilog.ports": "chatdev.tools.verilog.specification:ports",
     "verilog.relate": "chatdev.tools.verilog.graph:relate",
-    "verilog.related": "chatdev.tools.verilog.graph:related",
+    "verilog.related": "chatdev.tools.verilog.graph:look_around",
     "verilog.retrieve": "chatdev.tools.verilog.graph:retrieve",
     "verilog.simulate": "chatdev.tools.verilog.judge:simulate",
     "verilog.trace": "chatdev.tools.verilog.mismatch:trace",

@@ -65,20 +65,20 @@ def retrieve(
                                                         "examples, more what these have to do with.")] = 2,
 ) -> str:
     """The signals, transitions and examples of the specification that are related to a sub-task."""
-    return _related_to(task, hops, context)
+    return _report_on(task, hops, context)
 
 
-@tool(reads=("graph", "subtask"))
-def related(context: ToolContext) -> str:
+@tool(reads=("graph", "subtask"), name="verilog.related")
+def look_around(context: ToolContext) -> str:
     """The same of the sub-task that a `foreach` is at, as far as the other signals of its transitions and examples."""
     subtask = context.values.get("subtask")
     name = subtask.get("id") if isinstance(subtask, Mapping) else None
     if name is None:
         raise ToolError(f"`subtask` must be one of the sub-tasks that verilog.relate returned, not {subtask!r:.80}")
-    return _related_to(str(name), _AS_FAR, context)
+    return _report_on(str(name), _AS_FAR, context)
 
 
-def _related_to(task: str, hops: int, context: ToolContext) -> str:
+def _report_on(task: str, hops: int, context: ToolContext) -> str:
     """The report on a sub-task, however it is named."""
     relations = from_json(context.values.get("graph"))
     tasks = {data["name"]: data["text"] for _, data in relations.nodes(data=True) if data["type"] == "task"}

@@ -40,7 +40,7 @@ Signal examples:
 - [hop 2] in = 1, 0, 1 gives done = 0, 0, 1"""
 
 
-def test_the_sub_task_at_hand_is_shown_as_far_as_the_signals_of_its_transitions() -> None:
+def test_of_the_sub_task_at_hand_three_hops_are_shown() -> None:
     graph = {"graph": relate(**SERIAL)}
     at_hand = ToolContext({}, {**graph, "subtask": {"id": "3", "content": "x"}}, {}, Unconfined(), Path(), Path())
     assert registry()["verilog.related"].call(at_hand, {}) == retrieve("3", hops=3)
