@@ -36,7 +36,7 @@ PROVING = ProcessLimits(cpu=20, seconds=600, memory=2 << 30, file_size=64 << 20,
 _STEPS = 24  # half cycles of a clock, within which an output has to be defined once, and a difference is looked for
 _ANSWER, _REFERENCE, _WAVES, _SCRIPT = "answer.sv", "reference.sv", "difference.vcd", "prove.ys"
 _UNDEFINED = "-enable_undef -set-init-undef -set-def-inputs"
-_ERROR = re.compile(r"^ERROR: (?P<text>.*)$", re.MULTILINE)
+_ERROR = re.compile(r"^(?P<place>\S+:\d+: )?ERROR: (?P<text>.*)$", re.MULTILINE)
 _INPUT = re.compile(r"(?:^|\.)in_(?P<name>\w+)$")
 
 
@@ -97,7 +97,8 @@ def _script(target: Target, outputs: list[str], reference: str, answer: str) -> 
         yield from (f"read_verilog -sv -I{GIVEN} {GIVEN}{path}" for path in target.including(text).sources)
         yield f"read_verilog -sv -I{GIVEN} {file}"
         yield from (f"chparam -set {parameter} {value} {target.top}" for parameter, value in target.parameters)
-        yield from (f"prep -flatten -top {target.top}", "memory_map", "opt", f"design -stash {name}")
+        yield from (f"prep -flatten -top {target.top}", f"rename -top {target.top}", "memory_map", "opt",
+                    f"design -stash {name}")
     yield f"design -copy-from gold -as defined {target.top}"
     yield "clk2fflogic defined"
     for output in outputs:  # one that never is would make every answer right
@@ -120,7 +121,7 @@ def _read_proof(done: Execution, waves: Path) -> Equivalence:
     if done.timed_out or done.exceeded or done.exit_status is None:
         return Equivalence("UNKNOWN", "it takes more time or memory than it may")
     said = _ERROR.search(done.stderr + done.stdout)
-    text = said["text"] if said else "no reason"
+    text = f"{said['place'] or ''}{said['text']}" if said else "no reason"
     if "found no model" in text:
         return Equivalence("UNKNOWN", f"an output of the reference is not defined within {_STEPS // 2} cycles")
     if "proof did fail" in text:
