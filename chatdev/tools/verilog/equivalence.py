@@ -36,7 +36,7 @@ PROVING = ProcessLimits(cpu=20, seconds=600, memory=2 << 30, file_size=64 << 20,
 _STEPS = 24  # half cycles of a clock, within which an output has to be defined once, and a difference is looked for
 _ANSWER, _REFERENCE, _WAVES, _SCRIPT = "answer.sv", "reference.sv", "difference.vcd", "prove.ys"
 _UNDEFINED = "-enable_undef -set-init-undef -set-def-inputs"
-_ERROR = re.compile(r"^(?P<place>\S+:\d+: )?ERROR: (?P<text>.*)$", re.MULTILINE)
+_ERROR = re.compile(r"^(?:\S+:\d+: )?ERROR: .*$", re.MULTILINE)
 _INPUT = re.compile(r"(?:^|\.)in_(?P<name>\w+)$")
 
 
@@ -121,7 +121,7 @@ def _read_proof(done: Execution, waves: Path) -> Equivalence:
     if done.timed_out or done.exceeded or done.exit_status is None:
         return Equivalence("UNKNOWN", "it takes more time or memory than it may")
     said = _ERROR.search(done.stderr + done.stdout)
-    text = f"{said['place'] or ''}{said['text']}" if said else "no reason"
+    text = said[0].replace("ERROR: ", "", 1) if said else "no reason"
     if "found no model" in text:
         return Equivalence("UNKNOWN", f"an output of the reference is not defined within {_STEPS // 2} cycles")
     if "proof did fail" in text:

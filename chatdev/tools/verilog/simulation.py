@@ -25,7 +25,7 @@ from chatdev.tools.verilog.lint import lint, outside_names
 from chatdev.tools.verilog.messages import Message, port_messages, render_text
 from chatdev.tools.verilog.preprocess import expand_macros
 from chatdev.tools.verilog.simulators import compile_files, run_program
-from chatdev.tools.verilog.source_text import module_names, unit_names
+from chatdev.tools.verilog.source_text import drop_comments, module_names, unit_names
 from chatdev.tools.verilog.target import ANSWER, USUAL, Target
 from chatdev.tools.verilog.waveform.merge import merge_reference
 
@@ -82,7 +82,8 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
     if outside := outside_names(expanded, target):
         return replace(compiled, outcome="refused", messages=tuple(outside))
-    return replace(compiled, messages=(*compiled.messages, *lint(answer, target)), text=expanded)
+    return replace(compiled, messages=(*compiled.messages, *lint(answer, target)),
+                   text=drop_comments(expanded))  # in which a simulator may find commands
 
 
 def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,

@@ -16,10 +16,20 @@ _FILE = re.compile(r'\s*"(?P<name>[^"\n]*)"')
 
 def blank_comments(text: str) -> str:
     """The text with comments and strings blanked out; lines and columns stay. What could be either counts as code."""
+    return _blank(text, '"/')
+
+
+def drop_comments(text: str) -> str:
+    """The same with its strings."""
+    return _blank(text, "/")
+
+
+def _blank(text: str, beginnings: str) -> str:
+    """The text without comments, and without strings where these are among what is left out, by how it begins."""
     parts, place, last = list[str](), 0, text.rfind("*/")
     while found := _TOKEN.search(text, place):
         start, end = found.span()
-        is_code = found[0][0] == "\\"  # an escaped name
+        is_code = found[0][0] not in beginnings  # such as an escaped name
         if found["opening"]:
             is_code = end > last  # nothing closes it
             end = end if is_code else text.index("*/", end) + 2

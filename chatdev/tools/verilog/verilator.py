@@ -39,7 +39,8 @@ _NOISE = re.compile(r"Exiting due to |Command Failed |\.\.\. See the manual")
 _LONGEST = 2000  # characters of a message
 _SEVERE = re.compile(r"^\[(?P<time>\d+)\] %(?P<kind>Error|Fatal): (?P<place>[\w./-]+:\d+): "
                      r"Assertion failed in [^\n:]*(?:: (?P<text>[^\n]*))?$", re.MULTILINE)
-_OWN_LINES = re.compile(r"^(?:- |-Info: |%(?:Warning|Error): )[^\n]*\n?", re.MULTILINE)
+_OWN_LINES = re.compile(r"^(?:- (?:[\w./-]+:\d+: Verilog \$|S i m u l a t i o n |Verilator: )"
+                        r"|(?:-Info|%Warning|%Error): [\w./-]+:\d+: )[^\n]*\n?", re.MULTILINE)
 
 
 def verilator_home() -> Path | None:

@@ -22,7 +22,7 @@ from chatdev.tools.verilog.answer import (
 from chatdev.tools.verilog.lint import lint, outside_names
 from chatdev.tools.verilog.messages import word_list
 from chatdev.tools.verilog.preprocess import expand_macros
-from chatdev.tools.verilog.source_text import blank_comments
+from chatdev.tools.verilog.source_text import blank_comments, drop_comments
 from tests.tools.verilog.small import HEADER, RIGHT
 
 pytestmark = pytest.mark.tool
@@ -197,3 +197,8 @@ def test_lint_finds_latches_in_every_kind_of_process(process: str) -> None:
 def test_the_lists_name_diagnostics_that_the_parser_has() -> None:
     for which in ("strangers", "lint"):
         assert all(hasattr(pyslang.Diags, name) for name in word_list(which))
+
+
+def test_strings_stay_where_only_comments_are_dropped() -> None:
+    text = 'x = "/* a */ // b"; /* c\n */ \\a//b y // z\n'
+    assert drop_comments(text) == 'x = "/* a */ // b";     \n    \\a//b y     \n'

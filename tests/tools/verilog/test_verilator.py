@@ -120,11 +120,34 @@ def test_benches_that_compare_with_a_reference_run_there_too(tmp_path: Path) -> 
 
 
 @simulated
-@pytest.mark.parametrize("said", ['$display("PASS");', "$c(\"abort();\");", '$system("ls");', '$error("no");'])
+@pytest.mark.parametrize("said", ['$display("PASS");', '$c("abort();");', '$system("ls");', '$error("no");'])
 def test_a_module_can_neither_speak_for_the_bench_nor_run_c(said: str, tmp_path: Path) -> None:
     bench = BENCH.replace("$finish;", '$display("PASS"); $finish;')
     talking = WRONG.replace("  assign low", f"  initial {said}\n  assign low")
     assert not use("simulate", talking, tmp_path, bench=bench).passed
+
+
+@simulated
+@pytest.mark.parametrize("line", ['import "DPI-C" function int system(input string command);',
+                                  'export "DPI-C" function own;'])
+def test_functions_in_c_are_refused(line: str, tmp_path: Path) -> None:
+    found = use("check", RIGHT.replace("  bus own(clk);", f"  {line}\n  bus own(clk);"), tmp_path, bench=BENCH)
+    assert found.evidence["outcome"] == "refused"
+    assert "of functions in C is not allowed" in found.report
+
+
+@simulated
+def test_commands_in_comments_reach_no_simulator(tmp_path: Path) -> None:
+    quiet = WRONG.replace("endmodule", "endmodule /* verilator timing_off */ // verilator lint_off")
+    assert use("simulate", quiet, tmp_path, bench=BENCH).evidence["outcome"] == "mismatches"
+
+
+def test_only_its_own_lines_are_left_out() -> None:
+    said = verilator._translate("- FAIL: q\n- bench.sv:3: Verilog $finish\n%Error: q is wrong\n"
+                                "-Info: bench.sv:4: Verilog $stop, ignored\n- Verilator: $finish at 5ns\n"
+                                "[7] %Error: bench.sv:9: Assertion failed in root_of_all.tb: no\n")
+    assert said == ("- FAIL: q\n%Error: q is wrong\nERROR: bench.sv:9: no\n"
+                    "       Time: 7  Scope: root_of_all\n")
 
 
 def test_what_it_says_is_told_in_the_words_that_the_outcomes_know() -> None:

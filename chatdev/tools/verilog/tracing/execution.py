@@ -55,9 +55,12 @@ def run_process(design: Design, process: Process, part: Part, sample: SignalSamp
     """Run a process with the values of a sample: what became of the assignments that may write any bit of `part`, in
     the order in which they take effect (nonblocking ones after all others); those that were not executed only if
     `skipped`. Raises DesignError when it is nested too deeply."""
+    def begin() -> Evaluation:
+        return design.evaluation(sample.values, process.signals)
+
     try:
-        return _ProcessRun(design, process, part, lambda: design.evaluation(sample.values, process.signals), skipped,
-                           sample.decided).run()
+        return sample.once((id(process), part, skipped), _ProcessRun(
+            design, process, part, begin, skipped, sample.decided).run)
     except RecursionError:  # reading by values goes a little deeper than reading without
         raise nesting_error() from None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from chatdev.tools.verilog.design.records import Part, Trigger
 from chatdev.tools.verilog.waveform.waves import Row, Waves
+
+T = TypeVar("T")
 
 _ROWS = 512  # before a mismatch that are looked at
 _AFTER = {"posedge": "1", "negedge": "0"}
@@ -18,19 +20,27 @@ _OPPOSITE = {"posedge": "negedge", "negedge": "posedge"}
 @dataclass(frozen=True, slots=True)
 class SignalSample:
     """Values that held just before `until`. For a run of a process, `after` are the values once everything at that time
-    has happened, and `late` are the signals for which `values` has those already. `decided` are the branches that were
-    taken with these values, as far as that was asked: the same for whatever the run is looked at."""
+    has happened, and `late` are the signals for which `values` has those already. What was found out with these values
+    is kept, as many ask: `decided` are the branches that were taken, `known` is what processes made of them."""
 
     values: Mapping[str, str]
     until: int
     after: Mapping[str, str] = field(default_factory=dict)
     late: frozenset[str] = frozenset()
     decided: dict[int, int | None] = field(default_factory=dict, compare=False)
+    known: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def seen_late(self, signals: frozenset[str]) -> SignalSample:
         """The same where these signals had already changed."""
         new = {signal: self.after[signal] for signal in signals}
-        return SignalSample({**self.values, **new}, self.until, self.after, signals)
+        return self.once(signals, lambda: SignalSample({**self.values, **new}, self.until, self.after, signals))
+
+    def once(self, key: Any, find: Callable[[], T]) -> T:
+        """What `find` gives, which is called for each key but once."""
+        if key not in self.known:
+            self.known[key] = find()
+        found: T = self.known[key]
+        return found
 
 
 class History:
@@ -41,7 +51,7 @@ class History:
         self._times = [row.time for row in rows]
         self._values = [row.values for row in rows]
         self.complete = complete
-        self._samples: dict[tuple[frozenset[str], int], SignalSample] = {}
+        self._samples: dict[tuple[frozenset[str], int, int], SignalSample] = {}
 
     @classmethod
     def of(cls, waves: Waves, scope: str, signals: Iterable[str], time: int) -> Self:
@@ -56,7 +66,7 @@ class History:
         """What held just before `time`, then what held before that, and so on."""
         until = time
         for place in reversed(range(bisect_left(self._times, time))):
-            yield SignalSample(self._values[place], until)
+            yield self._sample_at(place, frozenset(), until, self._values[place], {})
             until = self._times[place]
 
     def samples_at_triggers(self, triggers: Sequence[Trigger], time: int) -> Iterator[SignalSample]:
@@ -67,15 +77,15 @@ class History:
             old = self._values[place - 1] if place else {signal: "x" * len(bits) for signal, bits in new.items()}
             fired = {trigger.part.signal for trigger in triggers if _has_fired(trigger, old, new)}
             if fired:
-                yield self._sample_at(place, frozenset(fired), old, new)
+                yield self._sample_at(place, frozenset(fired), self._times[place], old, new)
 
-    def _sample_at(self, place: int, fired: frozenset[str], old: Mapping[str, str],
+    def _sample_at(self, place: int, fired: frozenset[str], until: int, old: Mapping[str, str],
                    new: Mapping[str, str]) -> SignalSample:
-        """One for all that ask, so that what was decided with it is known to all."""
-        if (fired, place) not in self._samples:
-            self._samples[fired, place] = SignalSample({**old, **{signal: new[signal] for signal in fired}},
-                                                       self._times[place], new)
-        return self._samples[fired, place]
+        """One for all that ask, so that what was found out with it is known to all."""
+        key = fired, place, until
+        if key not in self._samples:
+            self._samples[key] = SignalSample({**old, **{signal: new[signal] for signal in fired}}, until, new)
+        return self._samples[key]
 
 
 def _has_fired(trigger: Trigger, old: Mapping[str, str], new: Mapping[str, str]) -> bool:

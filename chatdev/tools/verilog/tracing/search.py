@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.records import Kind, Part
@@ -31,23 +32,39 @@ def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 
     reader took it. Raises ToolError for an output that the design does not have.
     """
     wrong = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
-    search = _Search(design, history, wrong)
-    for _ in range(levels):
-        search.add_level()
-    return search.trace
+    return _Search(design, history, wrong, {}).trace_back(levels)
+
+
+class _Behind(NamedTuple):
+    """What is behind a watch: a level of its own and the lines of that, what to watch in the same level and in the next
+    one, and the runs of processes that were needed to find it."""
+
+    level: Level
+    lines: set[int]
+    here: list[Watch]
+    after: list[Watch]
+    runs: int
 
 
 class _Search:
     """The way back from the wrong outputs. `trace` is what was found so far; `_runs` of processes were needed for it,
-    `_leaping` of them to leap over what lines that were shown had set."""
+    `_leaping` of them to leap over what lines that were shown had set. `behind` holds what was found behind a watch,
+    for other searches in the same history as well."""
 
-    def __init__(self, design: Design, history: History | None, wrong: Sequence[Watch]) -> None:
-        self._history, self._wrong = history, wrong
+    def __init__(self, design: Design, history: History | None, wrong: Sequence[Watch],
+                 behind: dict[Watch, _Behind]) -> None:
+        self._history, self._wrong, self._behind = history, wrong, behind
         self._seen, self._runs, self._leaping = set[Watch](), 0, 0
         self._found, self._lines = set[int](), dict[Part, frozenset[int]]()
         self.trace = Trace(design, (), tuple(wrong))
 
-    def add_level(self) -> None:
+    def trace_back(self, levels: int) -> Trace:
+        """Go so many levels back."""
+        for _ in range(levels):
+            self._add_level()
+        return self.trace
+
+    def _add_level(self) -> None:
         """Go one level further back. What only leads to lines that are there already is followed last, the latest of
         it first: in a tree of equal instances this is the way to its leaves, where there is no time for all."""
         level, following = Level(), dict[Watch, None]()
@@ -82,23 +99,29 @@ class _Search:
 
     def _follow(self, watch: Watch, level: Level, shown: set[int]) -> tuple[list[Watch], list[Watch]]:
         """Add what drives this to the level; returns what to watch in the same level, and in the next one."""
-        design, one = self.trace.design, Level([watch])
-        drivers = Drivers(design, watch, one, self._wires_of(watch))
-        here, after = drivers.find(self._history)
-        self._runs += drivers.runs
-        lines = one.lines(design)
+        if watch not in self._behind:
+            self._behind[watch] = self._look_behind(watch)
+        one, lines, here, after, runs = self._behind[watch]
+        self._runs += runs
         if self._history and self._leaping < _LEAPING and lines and lines <= shown:
-            self._leaping += drivers.runs
+            self._leaping += runs
             level.leapt.append(watch)
             return [*here, *after], []
         level.add(one)
         self._found |= lines
         return here, after
 
+    def _look_behind(self, watch: Watch) -> _Behind:
+        design, one = self.trace.design, Level([watch])
+        drivers = Drivers(design, watch, one, self._wires_of(watch))
+        here, after = drivers.find(self._history)
+        return _Behind(one, one.lines(design), here, after, drivers.runs)
+
 
 def narrowest_trace(design: Design, outputs: Sequence[Watch], levels: int, history: History) -> Trace:
     """The trace of the one output that leads to the fewest lines: were there a single fault, all of them held it. Of
     many outputs some are followed, from the first to the last; traces that were broken off come last."""
     some = outputs[::math.ceil(len(outputs) / _OUTPUTS)]
-    traces = [trace_outputs(design, [output], levels, history) for output in some]
+    behind = dict[Watch, _Behind]()
+    traces = [_Search(design, history, [output], behind).trace_back(levels) for output in some]
     return min(traces, key=lambda one: (one.is_cut, -len(one.lines()) if one.is_cut else len(one.lines())))
