@@ -27,8 +27,7 @@ class Message:
 def outcomes() -> dict[str, dict[str, Any]]:
     """How a check or simulation may end: name -> passed, judged, score, says, and for the compiler's errors
     `pattern`, the more specific first."""
-    every: dict[str, dict[str, Any]] = _read_yaml("outcomes.yaml")
-    return every
+    return _read_yaml("outcomes.yaml")
 
 
 def rules() -> dict[str, dict[str, Any]]:
@@ -50,7 +49,7 @@ def port_messages() -> list[dict[str, str]]:
 
 def words_of_verilator() -> list[dict[str, str]]:
     """What it says otherwise than Icarus Verilog: `pattern` and `says` of each."""
-    words: list[dict[str, str]] = _read_yaml("verilator.yaml")
+    words: list[dict[str, str]] = _read_yaml("verilator.yaml")["words"]
     return words
 
 
@@ -66,6 +65,6 @@ def render_report(name: str, /, **facts: Any) -> str:
 
 
 @functools.cache
-def _read_yaml(name: str) -> Any:
-    data: Any = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
+def _read_yaml(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
     return data

@@ -7,9 +7,11 @@ gets one by chance, so that a bench finds out what nothing has set as a differen
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -32,6 +34,7 @@ _MODEL = ("--binary", "--timing", "--trace", "--assert", "-O0", "--x-assign", "u
           "-CFLAGS", "-std=c++20 -O0", "-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0 PYTHON3=python3",
           "--Mdir", _BUILT, "-o", PROGRAM)
 _FLAGS = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEMOD", f"-I{GIVEN.rstrip('/')}")
+_LATER = 3600  # seconds: make would build anew what is older than the file that it reads
 _CHANCE = ("+verilator+rand+reset+2", "+verilator+seed+1", "+verilator+error+limit+1000000")
 _LINE = re.compile(r"%(?P<kind>Error|Warning)(?:-(?P<code>\w+))?: (?:(?P<file>[\w./-]+):(?P<line>\d{1,9}):(?:\d+:)? )?"
                    r"(?P<text>\S.*)")
@@ -66,8 +69,9 @@ def compile_with_verilator(paths: Sequence[str], tops: Sequence[str], sandbox: S
     if not to_run:
         return _verilate(("--lint-only", "--timing"), [*paths], tops[-1], sandbox, folder)
     (folder / _BUILT).mkdir()
+    later = time.time() + _LATER
     for part in _runtime(sandbox).iterdir():
-        shutil.copy(part, folder / _BUILT)
+        os.utime(shutil.copy(part, folder / _BUILT), (later, later))
     done = _build(paths, tops, sandbox, folder)
     with suppress(FileNotFoundError):
         shutil.move(folder / _BUILT / PROGRAM, folder / PROGRAM)

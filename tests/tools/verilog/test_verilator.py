@@ -14,6 +14,8 @@ from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.verilog import verilator
 from chatdev.tools.verilog.messages import Message
+from chatdev.tools.verilog.simulators import compile_files
+from chatdev.tools.verilog.target import Target
 from tests.tools.verilog.small import BENCH as USUAL_BENCH
 from tests.tools.verilog.small import REFERENCE as USUAL_REFERENCE
 from tests.tools.verilog.small import RIGHT as USUAL_RIGHT
@@ -88,6 +90,16 @@ def test_what_icarus_verilog_does_not_know_is_judged(tmp_path: Path) -> None:
     found: Verdict = use("simulate", WRONG, tmp_path, bench=BENCH)
     assert found.evidence["outcome"] == "mismatches", found.report
     assert re.search(r"q is \d+ and not \d+", found.report)
+
+
+@simulated
+def test_its_own_part_is_built_only_once(tmp_path: Path) -> None:
+    bench = {"bench.sv": "module tb; initial $finish; endmodule\n"}
+    for name in ("first", "second"):
+        compiled = compile_files(bench, ["tb"], find_sandbox(), tmp_path / name, Target(simulator="verilator"))
+    assert compiled.passed
+    assert "__ALL.cpp" in compiled.log
+    assert "/verilated.cpp" not in compiled.log
 
 
 @simulated
