@@ -30,11 +30,14 @@ _TOTAL_FIRST = re.compile(r"\b(?P<count>\d{1,9}|no|zero)\s+(?:(?!(?:[munpf]?s|cy
 _NUMBERED = re.compile(r"(?:\b(?:at|time|t|cycle|vector|test|case|check|step|sample|index|iteration|i|n)\s*[=#]?"
                        r"|@)\s*$",
                        re.IGNORECASE)
-_TOTAL_LAST = re.compile(rf"\b(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))(?:\s+(?:count|found|total|tests?|checks?))?"
+_TOTAL_LAST = re.compile(rf"\b(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))"
+                         r"(?:\s+(?:count|cnt|found|detected|seen|total|tests?|checks?))?"
                          r"\s*(?:[:=]|\bis\b)\s*(?P<count>\d{1,9})\b"
                          r"(?=\s*(?:$|[,;|()\]*]|!(?!=)|\.(?!\d)|-+\s*$"
-                         r"|(?:in|at|after|found|checks?|tests?|samples?)\b|\w+\s*[:=]))",
+                         r"|(?:in|at|after|found|checks?|tests?|samples?)\b|(?:\w+\s+)?\w+\s*[:=]))",
                          re.IGNORECASE)
+_JOINED = re.compile(rf"\b(?:(?:num|nr|no|n|total|count|cnt)_(?=(?:{_FAIL}|{_PASS})\b)"
+                     rf"|(?:{_FAIL}|{_PASS})_(?=(?:count|cnt|num|total)\b))", re.IGNORECASE)
 _TALLY = re.compile(rf"(?:\W*\b(?:{_FAIL}|{_PASS})\s*[:=]?\s*\d{{1,9}}\b)+\W*", re.IGNORECASE)
 _IN_TALLY = re.compile(rf"(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))\s*[:=]?\s*(?P<count>\d{{1,9}})", re.IGNORECASE)
 _FIRST_CASE = re.compile(rf"(?:{_ONE})(?:\s*:\s*|\s+)0", re.IGNORECASE)
@@ -51,7 +54,7 @@ _QUIET = re.compile(rf"\b(?:{_PASS})\b", re.IGNORECASE)
 
 def checks_of(line: str) -> Checks:
     """What a line says; nothing for one without a verdict."""
-    line = line[:_LONGEST]
+    line = _JOINED.sub(lambda name: name[0].replace("_", " "), line[:_LONGEST])
     if totals := _totals(line):
         return totals
     leading = _LEADING.match(line)
@@ -69,9 +72,18 @@ def _totals(line: str) -> Checks | None:
     if shared := _share(line):
         return shared
     found = _counts(line)
-    failed = sum(_count(one) for one in found if one["failed"])
-    passed = sum(_count(one) for one in found if one["passed"])
-    return Checks(passed if passed or failed else 1, failed) if found else None
+    passed, failed = _add_up(found, "passed"), _add_up(found, "failed")
+    if passed or failed:
+        return Checks(passed or 0, failed or 0)
+    if failed == 0:
+        return Checks(passed=int(passed is None))
+    return Checks(failed=1) if passed == 0 else None  # that nothing passed is no pass
+
+
+def _add_up(found: list[re.Match[str]], kind: str) -> int | None:
+    """The sum of the counts of a kind; None where none is named."""
+    counts = [_count(one) for one in found if one[kind]]
+    return sum(counts) if counts else None
 
 
 def _counts(line: str) -> list[re.Match[str]]:

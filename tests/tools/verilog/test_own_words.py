@@ -128,7 +128,9 @@ LINES = {
     "FAIL: 0": (0, 1), "FAIL 0": (0, 1), "FAILED: 0 instead of 1": (0, 1), "100 ns FAILED": (0, 1), "0 FAIL q": (0, 1),
     "at 0 mismatches expected": (0, 1), "ERROR: 0 /= 1": (0, 1), "error = 0 expected 1": (0, 1),
     "q mismatch 0 1": (0, 1), "RESULT: FAIL (0/240)": (0, 1), "0/100 failed": (100, 0), "Failed: 0/100": (100, 0),
-    "Errors 0 of 20": (20, 0),
+    "Errors 0 of 20": (20, 0), "pass_count=10 fail_count=2": (10, 2), "fail_cnt: 0": (1, 0), "num_errors=2": (0, 2),
+    "error_flag = 1": (0, 0), "Errors detected: 0": (1, 0), "Simulation FAILED with 0 passes": (0, 1),
+    "Passed: 0": (0, 1), "passed = 0, failed = 0": (0, 0), "0 passed": (0, 1),
     "Test bench completed": (0, 0), "": (0, 0), "9" * 500: (0, 0),
 }
 
