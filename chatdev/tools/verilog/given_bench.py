@@ -13,11 +13,11 @@ from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.verilog.bench import REFERENCE_MODULE, HiddenBench, read_target
 from chatdev.tools.verilog.bench_report import BenchReport
-from chatdev.tools.verilog.compilation import COMPILING, SIMULATING
+from chatdev.tools.verilog.compilation import BENCH, COMPILING, SIMULATING
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.messages import outcomes, render_text
 from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answer, simulate_unexamined
-from chatdev.tools.verilog.simulators import read_messages, require_simulator
+from chatdev.tools.verilog.simulators import compile_files, read_messages, require_simulator
 from chatdev.tools.verilog.slang import find_names
 from chatdev.tools.verilog.source_text import module_names
 from chatdev.tools.verilog.target import ICARUS, SIMULATORS, VERILATOR, Target
@@ -45,6 +45,7 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
     _refuse_broken_files(target)
     if bench:
         _refuse_other_bench(bench)
+        _refuse_unreadable_bench(context, bench)
     outcome = _simulate_reference(context, bench) if bench and bench.reference else ""
     return {"top": target.top, "given": target.texts, "data": [*target.data],
             "reference": outcome}
@@ -86,6 +87,17 @@ def _refuse_other_bench(bench: HiddenBench) -> None:
                         "given=@FILE")
     if REFERENCE_MODULE in bench.layout.missing and not bench.reference:
         raise ToolError(f"the test bench compares with {REFERENCE_MODULE}; give its file with --input reference=FILE")
+
+
+def _refuse_unreadable_bench(context: ToolContext, bench: HiddenBench) -> None:
+    """Raise ToolError where the simulator does not know the bench's syntax; what it lacks is another matter."""
+    with throwaway_copy(context.scratch, {}) as folder:
+        found = compile_files({BENCH: bench.text}, [bench.layout.root], context.sandbox, folder / "bench", bench.target,
+                              to_run=False)
+    own = [error for error in found.errors if error.file == BENCH]
+    if found.outcome == "syntax_error" and own:
+        raise ToolError(f"the test bench cannot be read: line {own[0].line}: {own[0].text}; mend `bench`"
+                        f"{_OTHERWISE[bench.target.simulator]}")
 
 
 def _simulate_reference(context: ToolContext, bench: HiddenBench) -> str:

@@ -201,3 +201,10 @@ def test_what_is_missing_is_told_before_anything_is_paid(lacking: str, says: str
     monkeypatch.setattr("shutil.which", lambda name: None if name in (lacking, "verilator_bin") else name)
     with pytest.raises(MissingProgram, match=says):
         use("bench", RIGHT, tmp_path)
+
+
+@simulated
+def test_a_bench_that_cannot_be_read_is_told_without_a_reference_too(tmp_path: Path) -> None:
+    classy = BENCH.replace("module tb;", "class driver; int n; endclass\nmodule tb;\n  virtual bus v;")
+    with pytest.raises(ToolError, match=r"cannot be read: line \d+: .*--input simulator=verilator"):
+        use("bench", RIGHT, tmp_path, bench=classy, simulator="icarus")
