@@ -13,6 +13,7 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
 from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
+from chatdev.tools.software.cases.likely import LikelyExample, likely_examples
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.cases.wording import FILE_NAME, wording
 from chatdev.tools.software.languages import languages
@@ -26,13 +27,15 @@ _BARE_PROGRAM = r"(?:\./)?[\w-]+\.py"
 @dataclass(frozen=True, slots=True)
 class Plan:
     """`cases` expect something; `own` are the Tester's commands in their order, of which nobody knows what they print.
-    `left_out` are those that need a file which nobody makes."""
+    `left_out` are those that need a file which nobody makes. `likely` is what the request seems to show, where no case
+    is certain."""
 
     cases: tuple[Case, ...]
     own: Case | None
     left_out: tuple[Start, ...]
     request: str
     reading: RequestReading
+    likely: tuple[LikelyExample, ...] = ()
 
     @property
     def all_cases(self) -> tuple[Case, ...]:
@@ -61,7 +64,8 @@ def plan_of(context: ToolContext, command: str) -> Plan:
               if start.act not in done and not _is_sample(start, request)]
     left_out = tuple(start for start in starts if _needs_file(start, reading, context.software))
     own = _own_case(starts, left_out, reading)
-    return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading)
+    likely = () if cases or reading.contradictory else likely_examples(request, any_command())
+    return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading, likely)
 
 
 def _as_many_as_fit(cases: Sequence[Case]) -> list[Case]:

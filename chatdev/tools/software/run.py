@@ -11,10 +11,11 @@ from chatdev.tools.software import knowledge
 from chatdev.tools.software.plan import Plan, plan_of
 from chatdev.tools.software.shown import show_case, show_contradictions, show_start, show_trial
 from chatdev.tools.software.toolchain import judge, toolchain_of
-from chatdev.tools.software.trial import Trial, repeats_request, try_plan, writes_prompts
+from chatdev.tools.software.trial import Trial, repeats_request, try_plan
 from chatdev.tools.software.verdict import Finding, verdict
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
+_FOR_DOUBT = 1.0  # taken off where nothing confirms what the request seems to show
 _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and where there are none for commands that work
 
 
@@ -48,11 +49,19 @@ def use(context: ToolContext) -> Verdict:
         started = verdict(replace(bare, rule="refuses_no_input"))
     if not _is_worth_trying(bare, started, plan):
         return _verdict_of_start(started, plan)
-    trial = try_plan(toolchain, context, plan, prompts=writes_prompts(bare))
+    return _verdict_of_trial(try_plan(toolchain, context, plan, bare), context.software, bare, started)
+
+
+def _verdict_of_trial(trial: Trial, software: Mapping[str, bytes], bare: Finding, started: Verdict) -> Verdict:
+    """The verdict of a trial; where it says nothing, and of software that started wrongly and whose likely examples do
+    not hold, that of the bare start."""
+    is_likely = bool(trial.likely and trial.likely.confirmed)
+    if not (trial.starts or _count_examples(trial)) or not (started.passed or trial.plan.cases or is_likely):
+        return _verdict_of_start(started, trial.plan)
     if started.passed:
-        return _verdict(trial, context.software, started, _SCORE_OF_A_START)
+        return _verdict(trial, software, started, _SCORE_OF_A_START)
     least = started.score if trial.only_crashes else _SCORE_OF_A_START
-    return _verdict(trial, context.software, verdict(replace(bare, rule="lacks_input")), least)
+    return _verdict(trial, software, verdict(replace(bare, rule="lacks_input")), least)
 
 
 def _verdict_of_start(started: Verdict, plan: Plan) -> Verdict:
@@ -65,7 +74,9 @@ def _verdict_of_start(started: Verdict, plan: Plan) -> Verdict:
 
 def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:
     """Whether there is something to try of software that starts, or that may only have lacked what an example gives."""
-    return bool(plan.all_cases if started.passed else plan.cases and bare.rule in ("crashed", "failed_status"))
+    if started.passed:
+        return bool(plan.all_cases or plan.likely)
+    return bool(plan.cases or plan.likely) and bare.rule in ("crashed", "failed_status")
 
 
 def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, least: float) -> Verdict:
@@ -76,13 +87,22 @@ def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, leas
                 "commands": [{key: start[key] for key in ("command", "typed", "failed")}
                              for start in map(show_start, trial.starts)],
                 "cases": [{key: case[key] for key in ("from", "passed", "starts")} for case in shown]}
-    examples = (trial.held, len(trial.examples)) if trial.examples else None
-    score = least + _score(trial) if trial.failed else started.score
-    return Verdict(not trial.failed, report, score, evidence, examples=examples)
+    if trial.failed:
+        return Verdict(False, report, least + _score(trial), evidence, examples=_count_examples(trial))
+    counts = _count_examples(trial)
+    doubt = 1 - counts[0] / counts[1] if counts else 0.0
+    return Verdict(True, report, started.score - _FOR_DOUBT * doubt, evidence, judged=not doubt, examples=counts)
+
+
+def _count_examples(trial: Trial) -> tuple[int, int] | None:
+    """The examples of the request that hold, of how many: of the certain ones, else of the likely ones."""
+    if trial.examples:
+        return trial.held, len(trial.examples)
+    return trial.likely.counts if trial.likely else None
 
 
 def _score(trial: Trial) -> float:
-    """How near to working software is, by its examples first, then by everything else."""
+    """How near to working software of which something fails is, by its examples first, then by everything else."""
     working = 1 - len(trial.failed) / len(trial.starts)
     if trial.only_crashes:
         return 0.0

@@ -8,6 +8,7 @@ from typing import Any
 from chatdev.tools.base import template
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.cases.comparison import lines_of
+from chatdev.tools.software.likely_trial import LikelyTrial
 from chatdev.tools.software.plan import Plan
 from chatdev.tools.software.trial import CRASHES, Trial, TriedCase, TriedStart
 from chatdev.tools.software.verdict import Finding
@@ -43,8 +44,17 @@ def show_trial(trial: Trial) -> dict[str, Any]:
     examples, failed = len(trial.examples), len(trial.failed)
     return {"examples": examples, "held": trial.held, "failed": failed, "others": len(trial.starts) - examples,
             "other_failed": failed - (examples - trial.held),
-            "contradictions": show_contradictions(trial.plan),
+            "likely": _show_likely(trial.likely), "contradictions": show_contradictions(trial.plan),
             "left_out": [" ".join(start.arguments) for start in trial.plan.left_out]}
+
+
+def _show_likely(likely: LikelyTrial | None) -> dict[str, Any] | None:
+    """What came of the likely examples of a request that surely shows some."""
+    if likely is None or not likely.counts:
+        return None
+    seen = likely.seen and {"command": _shorten(likely.seen.facts["command"]),
+                            "said": _shorten_lines("\n".join(filter(str.strip, likely.seen.facts["streams"])))}
+    return {"confirmed": likely.confirmed, "held": likely.held, "there": likely.there, "seen": seen}
 
 
 def show_contradictions(plan: Plan) -> str:

@@ -14,7 +14,8 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
 from chatdev.tools.software.cases.wording import is_concrete
-from chatdev.tools.software.plan import Plan
+from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
+from chatdev.tools.software.plan import Plan, any_command
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import Toolchain, build_once
 from chatdev.tools.software.verdict import Finding
@@ -66,6 +67,8 @@ class Trial:
 
     plan: Plan
     cases: tuple[TriedCase, ...]
+    likely: LikelyTrial | None = None
+    """Of what the request seems to show, where no case is certain."""
 
     @property
     def starts(self) -> list[TriedStart]:
@@ -93,17 +96,18 @@ class Trial:
         return all(start.wrong == "crash" for start in self.starts)
 
 
-def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, *, prompts: bool) -> Trial:
-    """How the cases of a plan went, with software that can be built. `prompts`: it writes prompts."""
-    tried = []
+def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Finding) -> Trial:
+    """How the cases of a plan went, with software that can be built; `bare` is how it went with nothing at all."""
+    tried, prompts = [], _writes_prompts(bare)
     with build_once(toolchain, context) as built:
         for case in plan.all_cases:
             with built.copy() as folder:
                 tried.append(_try_case(toolchain, folder, case, prompts=prompts))
-    return Trial(plan, tuple(_judge_refusals(tried, plan)))
+        likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
+    return Trial(plan, tuple(_judge_refusals(tried, plan)), likely)
 
 
-def writes_prompts(bare: Finding) -> bool:
+def _writes_prompts(bare: Finding) -> bool:
     """Whether the software, started with nothing at all, writes a text that waits for an answer."""
     streams = bare.facts.get("streams", ("", ""))
     last = str(streams[0]).rpartition("\n")[2]

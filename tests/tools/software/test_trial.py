@@ -219,7 +219,8 @@ def test_what_the_tester_copied_from_the_request_is_wanted(use: Use, given: obje
     {"prints": "east"}, {"arguments": {"a": 1}}])
 def test_what_the_tester_made_up_is_not_wanted(use: Use, change: dict[str, object]) -> None:
     start = {**COPIED["starts"][0], **change}
-    assert use("print(1)", ROOMS.replace("command", "word"), examples=[{"starts": [start]}]).examples is None
+    verdict = use("print(1)", ROOMS.replace("command", "word"), examples=[{"starts": [start]}])
+    assert (verdict.passed, verdict.judged, verdict.examples) == (True, False, (0, 1))  # what the request itself shows
 
 
 def test_scores_order_what_works(use: Use) -> None:

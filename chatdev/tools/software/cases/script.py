@@ -245,7 +245,7 @@ def _shell_head(line: str, group: int) -> _Head | None:
         return _Head([Passage("file", tuple(str(text).splitlines()), group, name=name)], "unknown")
     if not words or words[0] in wording()["shell_idle"]:
         return _Head([], "unknown")
-    known = words[0] in wording()["shell"] or (line[0] == "$" and words[0].isalpha())
+    known = words[0] in wording()["shell"] or (line[0] == "$" and (words[0].isalpha() or words == ["?"]))
     return _Head([Passage("lost", (), group)], "unknown") if known else None
 
 

@@ -1,0 +1,269 @@
+"""Likely examples: what a request seems to show, where nothing in it is certain.
+
+Only what comes in is read: commands, texts, and what stands at the left. What comes out is not, since whoever misreads
+it makes a right program wrong. Instead the program is started, and what it prints is looked for in the request
+(`whole.py`). So an uncertain reading may speak for a program, and never against it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from chatdev.tools.software.cases.places import (
+    ARROW,
+    BULLET,
+    Place,
+    PlacedCommand,
+    commands_in,
+    hide,
+    is_form,
+    label_of,
+    marked_places,
+    placed_lines,
+    plain_words,
+)
+from chatdev.tools.software.cases.texts import PlacedText, texts_in
+from chatdev.tools.software.cases.whole import stands_whole
+from chatdev.tools.software.cases.wording import FILE_NAME, is_concrete, is_readable, says
+
+_COLUMNS = re.compile(rf"[ \t]*(?:{ARROW}|\||[ \t]{{3,}}|\t|=(?=[ \t])|[ \t][–—/](?=[ \t]))[ \t]*")
+_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_PROGRAM = re.compile(r"(?:\S*\s+)?(?:\./)?[\w-]+\.py\s+|(?:with|for|from|mit|für)\s+")
+_NUMBER = r"-?\d+(?:[.:]\d+)?"
+_SEQUENCE = re.compile(rf"(?<![\w.]){_NUMBER}(?:(?:,? and |, |,|,? then |,? und | by | x | ){_NUMBER})+(?!\w)")
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?!\s|$)|\n(?!\s*\n))+")
+_BARE = " \t`\"“”„'«»「」|*"
+_MOST_TEXTS, _MOST_WORDS, _MOST_ROWS, _MOST_LIKELY = 10, 5, 12, 60
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyStart:
+    """A start that a request seems to show; `place` is where its command or input stands, None where that says nothing
+    of where its output does."""
+
+    arguments: tuple[str, ...] = ()
+    stdin: str | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyExample:
+    """Starts of one program, one after another, and the files that lie beside it. `inputs` is where all that comes in
+    stands, `window` where what comes out has to. Of several examples those of the lowest `rank` say most; one that is
+    `shown` has the form of an example, whatever comes out."""
+
+    rank: int
+    starts: tuple[LikelyStart, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[Place, ...] = ()
+    window: Place | None = None
+    shown: bool = True
+    part_of: int = 0
+    """How many of the examples before it bring a text of which this one brings a part."""
+
+    @property
+    def has_input(self) -> bool:
+        """Whether anything comes in."""
+        return bool(self.files) or any(start.arguments or start.stdin for start in self.starts)
+
+    def is_all(self, held: int) -> bool:
+        """Whether so many starts that hold are all that the request shows there."""
+        return held == len(self.starts) + self.part_of
+
+    def count_held(self, outputs: Sequence[str | None], request: str, command: str) -> int:
+        """How many of the outputs stand whole in the request: each before the next start, where there are several."""
+        text = hide(request, self.inputs)
+        return sum(bool(output) and stands_whole(output or "", text, self._window(start, text), command)
+                   for start, output in zip(self.starts, outputs, strict=True))
+
+    def _window(self, start: LikelyStart, text: str) -> Place:
+        """Where the output of a start has to begin: of several ones behind its own place and before the next."""
+        if len(self.starts) < 2 or not start.place:
+            return self.window or (0, len(text))
+        after = [other.place[0] for other in self.starts if other.place and other.place > start.place]
+        return start.place[1], min(after, default=len(text))
+
+
+@functools.lru_cache(maxsize=16)
+def likely_examples(request: str, command: str) -> tuple[LikelyExample, ...]:
+    """What a request seems to show, the surest first; `command` is the pattern of what stands before a program's
+    arguments. None of a request that speaks of chance."""
+    if not is_readable(request) or says("random", request):
+        return ()
+    source = _Source(request, command)
+    found = list[LikelyExample]()
+    known = set[object]()
+    for example in source.examples():
+        key = (tuple((start.arguments, start.stdin) for start in example.starts), tuple(example.files.items()))
+        if example.starts and key not in known:
+            known.add(key)
+            found.append(example)
+    return tuple(found[:_MOST_LIKELY])
+
+
+class _Source:
+    """A request in which examples are looked for."""
+
+    def __init__(self, request: str, command: str) -> None:
+        self._request = request
+        self._commands = commands_in(request, command)
+        texts = texts_in(request, command)
+        self._texts = [*[text for text in texts if not text.loose][:_MOST_TEXTS],
+                       *[text for text in texts if text.loose][:_MOST_TEXTS]]
+        names = dict.fromkeys(FILE_NAME.findall(request))  # those that the program makes last
+        self._names = tuple(sorted(names, key=lambda name: says("makes", _line_with(request, name))))
+        self._reads_typed = says("reads_typed", request) or says("typed", request) or "|" in request
+        self._places = tuple(command.place for command in self._commands)
+
+    def examples(self) -> Iterator[LikelyExample]:
+        """All of them; where there are commands with arguments, only these are taken for arguments."""
+        if _with_arguments(self._commands):
+            yield from self._with_commands()
+            return
+        yield from self._with_labels()
+        yield from self._with_rows()
+        yield from self._with_files([LikelyStart()], self._names)
+        yield from (replace(example, starts=(LikelyStart((next(iter(example.files)),)),))
+                    for example in self._with_files([LikelyStart()], self._names[:1]))
+        if self._reads_typed or not self._names:
+            yield from self._with_typed(())
+        yield from self._with_values()
+
+    def _with_commands(self) -> Iterator[LikelyExample]:
+        """The commands one after another, with the files that they name, or with something typed into the first."""
+        for commands in self._choices():
+            starts = [LikelyStart(command.arguments, None, command.place) for command in commands]
+            words = {word for start in starts for word in start.arguments}
+            used = [name for name in self._names if name in words]
+            if not used:
+                yield LikelyExample(0, tuple(starts), {}, self._places)
+            yield from self._with_files(starts, used or self._names)
+        if self._reads_typed:
+            yield from self._with_typed(_with_arguments(self._commands)[0].arguments)
+
+    def _choices(self) -> Iterator[list[PlacedCommand]]:
+        """The commands that may be meant: those that something ends, those with arguments, and of sentences their
+        first words."""
+        given, whole = _with_arguments(self._commands), [command for command in self._commands if command.whole]
+        concrete = [command for command in whole if is_concrete(command.arguments)]
+        yield from filter(_with_arguments, (whole, concrete, given))
+        if not _with_arguments(whole):
+            for count in range(1, _MOST_WORDS):
+                yield [replace(command, arguments=command.arguments[:count]) for command in given]
+
+    def _with_files(self, starts: Sequence[LikelyStart], names: Sequence[str]) -> Iterator[LikelyExample]:
+        """The starts with the texts of the request as what one file or two hold."""
+        for name in names[:2]:
+            for text in self._texts:
+                yield self._fed(starts, {name: text.text}, [text])
+        for first in self._texts[:4] if len(names) > 1 else ():
+            for second in self._texts[:4]:
+                if first is not second:
+                    yield self._fed(starts, {names[0]: first.text, names[1]: second.text}, [first, second])
+
+    def _with_typed(self, arguments: tuple[str, ...]) -> Iterator[LikelyExample]:
+        for text in self._texts:
+            if not (arguments and text.loose):
+                yield self._fed([LikelyStart(arguments, text.text)], {}, [text])
+
+    def _fed(self, starts: Sequence[LikelyStart], files: Mapping[str, str],
+             texts: Sequence[PlacedText]) -> LikelyExample:
+        """An example in which texts of the request come in."""
+        places = tuple(place for text in texts for place in text.places)
+        part_of = sum(text.lies_in(other) for text in texts for other in self._texts[:self._texts.index(text)])
+        return LikelyExample(1, tuple(starts), files, (*self._places, *places), part_of=part_of,
+                             shown=all(text.is_shown for text in texts))
+
+    def _with_labels(self) -> Iterator[LikelyExample]:
+        """What stands behind the same label again and again."""
+        entries = dict[str, list[Place]]()
+        for begin, line in placed_lines(self._request):
+            if (label := label_of(line)) and label[1] < len(line):
+                said = _ASIDE.sub("", line)
+                entries.setdefault(label[0], []).append((begin + label[1], begin + len(said)))
+        for places in entries.values():
+            yield from self._as_starts(places, shown=len(places) > 1)
+
+    def _with_rows(self) -> Iterator[LikelyExample]:
+        """What stands left of arrows and in columns but the last one, with and without the first row."""
+        rows = list[list[Place]]()
+        for begin, line in placed_lines(self._request):
+            cells = [(begin + cell[0], begin + cell[1]) for cell in _cells(line)]
+            if len(cells) > 1 and not set(line) <= set("|-+: "):
+                rows.append([(cells[0][0], cells[-2][1]), *cells[:-1]])
+        for part in (rows, rows[1:]):
+            for column in range(min(map(len, part), default=0)):
+                yield from self._as_starts([row[column] for row in part], shown=len(rows) > 1)
+
+    def _as_starts(self, places: Sequence[Place], *, shown: bool) -> Iterator[LikelyExample]:
+        """The texts at these places as arguments, as one argument each, and as what is typed."""
+        if not places:
+            return
+        places = places[:_MOST_ROWS]
+        texts = [_COLUMNS.sub(" ", self._request[begin:end]).strip(_BARE) for begin, end in places]
+        for arguments in ([plain_words(_PROGRAM.sub("", text)) for text in texts], [(text,) for text in texts]):
+            if all(arguments) and not any(map(is_form, arguments)):
+                yield self._below_each_other(places, [LikelyStart(given) for given in arguments], shown=shown)
+        yield self._below_each_other(places, [LikelyStart((), f"{text}\n") for text in texts], shown=shown)
+
+    def _below_each_other(self, places: Sequence[Place], starts: Sequence[LikelyStart], *,
+                          shown: bool) -> LikelyExample:
+        placed = [replace(start, place=place) for start, place in zip(starts, places, strict=True)]
+        return LikelyExample(1, tuple(placed), {}, tuple(places), shown=shown)
+
+    def _with_values(self) -> Iterator[LikelyExample]:
+        """Numbers and what is between marks, as arguments."""
+        by_count = dict[int, list[LikelyStart]]()
+        for found in _SEQUENCE.finditer(self._request):
+            numbers = tuple(re.findall(_NUMBER, found[0]))
+            by_count.setdefault(len(numbers), []).append(LikelyStart(numbers, None, found.span()))
+        for starts in by_count.values():
+            if len(starts) > 1:
+                yield LikelyExample(2, tuple(starts), {}, tuple(start.place for start in starts if start.place))
+        spans = list(marked_places(self._request))
+        for sentence in _SENTENCE.finditer(self._request):
+            values = [(sentence.start() + found.start(), sentence.start() + found.end())
+                      for found in re.finditer(rf"(?<![\w.]){_NUMBER}(?!\w)", sentence[0])]
+            marked = [span for span in spans if sentence.start() <= span[0] < sentence.end()]
+            yield from self._of_sentence(values, sentence.span())
+            yield from self._of_sentence(marked, sentence.span())
+
+    def _of_sentence(self, places: Sequence[Place], sentence: Place) -> Iterator[LikelyExample]:
+        """The first values of a sentence, and each by itself, as arguments, where its output stands in it, too."""
+        groups = [list(places[:count]) for count in range(1, min(_MOST_WORDS, len(places)) + 1)]
+        for group in groups + [[place] for place in places[1:]]:
+            texts = [self._request[begin:end] for begin, end in group]
+            for words in dict.fromkeys((tuple(texts), plain_words(texts[0]) if len(texts) == 1 else tuple(texts))):
+                if words and not is_form(words):
+                    yield LikelyExample(3, (LikelyStart(words),), {}, tuple(group), sentence, shown=False)
+
+
+def _with_arguments(commands: Sequence[PlacedCommand]) -> list[PlacedCommand]:
+    return [command for command in commands if command.arguments]
+
+
+def _cells(line: str) -> Iterator[Place]:
+    """Where the cells of a row stand in its line."""
+    begin = found.end() if (found := BULLET.match(line)) else 0
+    for gap in [*_COLUMNS.finditer(line, begin), None]:
+        end = gap.start() if gap else len(line)
+        if line[begin:end].strip(_BARE):
+            yield begin, end
+        begin = gap.end() if gap else end
+
+
+def _line_with(text: str, name: str) -> str:
+    return next((line for line in text.splitlines() if name in line), "")
+
+
+def best_of(held: Iterable[tuple[LikelyExample, int]]) -> tuple[int, int]:
+    """How many starts hold, of how many: of the surest example of which any does, and there of the one of which most
+    do. Where a part of a text holds and the whole does not, that is not all."""
+    found = [(example.rank, -count, len(example.starts) + example.part_of) for example, count in held if count]
+    if not found:
+        return 0, 1
+    _, count, there = min(found)
+    return -count, there

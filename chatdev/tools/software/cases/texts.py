@@ -1,0 +1,179 @@
+"""The texts of a request that may come in: what is typed or piped into a program, or what a file holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+
+from chatdev.tools.software.cases.layout import without_margin
+from chatdev.tools.software.cases.passage import label_role
+from chatdev.tools.software.cases.places import BULLET, Place, command_pattern, label_of, marked_places, placed_lines
+from chatdev.tools.software.cases.wording import FILE_NAME
+
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_INDENTED = re.compile(r"(?: {4}|\t).*|\s*$")
+_PROMPT = re.compile(r"\s*(?:[$%] |> ?(?:cat|type|more|echo|printf) )")
+_TITLE = re.compile(r"([-=_~*#])\1{2,}.*\1{3}")
+_JOINED = r"(?:and|then|und|dann|y|et|puis)"
+_LIST = re.compile(rf"\s*[,;，、]\s*(?:{_JOINED}\s+)?|\s+{_JOINED}\s+|和")
+_SLASHES = re.compile(r"\s*/\s*|\\n")
+_COMMA = re.compile(r",\s*")
+_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_ITEM = r"[^\s,;:()`\"，、。；]+(?: [^\s,;:()`\"，、。；]+){0,2}"
+_ENUMERATION = re.compile(rf"{_ITEM}(?:[,，、] ?(?:{_JOINED} )?{_ITEM})+(?: {_JOINED} {_ITEM})?")
+_BARE = " \t`\"“”„'«»「」|*"
+_LONG_LINE = 60  # characters; what is longer is a sentence
+_LONGEST, _MOST_SPANS = 3000, 4
+
+Line = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedText:
+    """Lines that may come in, and where they stand. `loose` ones are put together out of running text; a `block` is
+    one that its author set apart, and that no label parts."""
+
+    lines: tuple[str, ...]
+    places: tuple[Place, ...]
+    loose: bool = False
+    block: bool = False
+
+    @property
+    def text(self) -> str:
+        """The lines as a file holds them."""
+        return "".join(f"{line}\n" for line in self.lines)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it has the form of something shown."""
+        return self.block or (len(self.lines) > 1 and len(self.places) == 1 and not self.loose)
+
+    def lies_in(self, other: PlacedText) -> bool:
+        """Whether it is a part of the other one, which is a block."""
+        return other.block and all(any(begin <= place[0] and place[1] <= end for begin, end in other.places)
+                   for place in self.places) and self.places != other.places
+
+
+def texts_in(request: str, command: str) -> list[PlacedText]:
+    """The texts of a request, likely ones first, each once. `command` is the pattern of what stands before a program's
+    arguments."""
+    found = dict[tuple[str, ...], PlacedText]()
+    pattern = command_pattern(command)
+    for text in chain(_runs(request, pattern), _behind_labels(request, pattern), _between_marks(request, pattern),
+                      _enumerations(request)):
+        lines = tuple(line.rstrip() for line in text.lines)
+        if any(map(str.strip, lines)) and sum(map(len, lines)) < _LONGEST:
+            found.setdefault(lines, replace(text, lines=lines))
+    return list(found.values())
+
+
+def _runs(request: str, command: re.Pattern[str]) -> Iterator[PlacedText]:
+    """Lines below each other: indented ones, and those between labels, commands, fences, rulers and sentences."""
+    def ends_block(line: str) -> bool:
+        return any(found(line) for found in (command.search, _FENCE.match, _PROMPT.match, is_ruler))
+
+    def ends_labelled(line: str) -> bool:
+        return ends_block(line) or _ends_in_colon(line) or len(line) > _LONG_LINE
+
+    kinds: tuple[Callable[[str], bool], ...] = (
+        lambda line: ends_block(line) or not _INDENTED.match(line),
+        lambda line: ends_labelled(line) or not line.strip(),
+        ends_labelled,
+        lambda line: ends_block(line) or not line.strip() or len(line) > _LONG_LINE)
+    lines = list(placed_lines(request))
+    for ends in kinds:
+        for run in _split_runs(lines, ends):
+            yield from _variants(run)
+
+
+def _ends_in_colon(line: str) -> bool:
+    return line.rstrip().endswith((":", "："))
+
+
+def is_ruler(line: str) -> bool:
+    """Whether a line is drawn to part others."""
+    line = line.strip()
+    return len(line) > 1 and (set(line) <= set("-=_~*#") or bool(_TITLE.fullmatch(line)))
+
+
+def _split_runs(lines: Sequence[Line], ends: Callable[[str], bool]) -> Iterator[list[Line]]:
+    """The runs of lines that end nothing, without empty lines around them."""
+    run = list[Line]()
+    for line in [*lines, None]:
+        if line is not None and not ends(line[1]):
+            run += [line] if run or line[1].strip() else []
+            continue
+        while run and not run[-1][1].strip():
+            run.pop()
+        if run:
+            yield run
+        run = []
+
+
+def _variants(run: Sequence[Line]) -> Iterator[PlacedText]:
+    """A run as it is, without its bullets or quote marks, and without the name of the file above it."""
+    last, text = run[-1], [line for _, line in run]
+    places = ((run[0][0], last[0] + len(last[1])),)
+    block = all(map(_INDENTED.match, text)) and not _is_labelled(text)
+    yield PlacedText(tuple(without_margin(text)), places, block=block)
+    if all(map(BULLET.match, text)):
+        yield PlacedText(tuple(BULLET.sub("", line, count=1) for line in text), places)
+    if len(run) > 1 and FILE_NAME.fullmatch(text[0].strip(_BARE + ":")):
+        yield PlacedText(tuple(without_margin(text[1:])), ((run[1][0], last[0] + len(last[1])),))
+
+
+def _is_labelled(lines: Sequence[str]) -> bool:
+    """Whether a label that says what follows it stands between the lines."""
+    return any(_ends_in_colon(line) and label_role(line.strip().rstrip(":：")) for line in lines)
+
+
+def _behind_labels(request: str, command: re.Pattern[str]) -> Iterator[PlacedText]:
+    """What stands behind labels, as a list and as one line."""
+    for begin, line in placed_lines(request):
+        label = label_of(line)
+        if not label or label[1] == len(line) or command.search(line):
+            continue
+        said = _ASIDE.sub("", line[label[1]:])
+        places = ((begin + label[1], begin + label[1] + len(said)),)
+        for parts in (_SLASHES.split(said.strip(_BARE)), _split_list(said), [said.strip(_BARE)]):
+            yield PlacedText(tuple(part.removesuffix(".") for part in parts), places, loose=len(parts) > 1)
+
+
+def _split_list(text: str) -> list[str]:
+    return [part.strip(_BARE) for part in _LIST.split(text) if part.strip(_BARE)]
+
+
+def _between_marks(request: str, command: re.Pattern[str]) -> Iterator[PlacedText]:
+    """What stands between marks: parts of it, and several ones near each other as lines."""
+    spans = [(begin, end) for begin, end in marked_places(request)
+             if not command.search(request[begin:end]) and not FILE_NAME.fullmatch(request[begin:end])]
+    for begin, end in spans:
+        for sign in (_SLASHES, _COMMA):
+            if sign.search(request[begin:end]):
+                parts = sign.split(request[begin:end])
+                yield PlacedText(tuple(filter(None, parts)), ((begin, end),), loose=True)
+    for part in _neighbours(spans):
+        yield PlacedText(tuple(request[begin:end] for begin, end in part), tuple(part))
+
+
+def _neighbours(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
+    """Some places that stand near each other, the most first."""
+    for count in range(_MOST_SPANS, 0, -1):
+        for part in (places[number:number + count] for number in range(len(places) - count + 1)):
+            if all(after[0] - before[1] < _LONG_LINE for before, after in pairwise(part)):
+                yield part
+
+
+def _enumerations(request: str) -> Iterator[PlacedText]:
+    """Lists in running text; what belongs to the sentence may stand before the first item and behind the last."""
+    for found in _ENUMERATION.finditer(request):
+        first, *others = _split_list(found[0])
+        if not others:
+            continue
+        words, last = first.split(), others[-1].split()
+        for head in dict.fromkeys((first, words[-1], " ".join(words[1:]) or first)):
+            for tail in dict.fromkeys((others[-1], last[0])):
+                begin = found.start() + found[0].index(head)
+                yield PlacedText((head, *others[:-1], tail.rstrip(".。")), ((begin, found.end()),), loose=True)

@@ -1,0 +1,149 @@
+"""Likely examples: what comes in is guessed, what comes out has to stand in the request."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.likely_examples import BEGIN, END, RESULTS, read_requests, table, try_program
+from benchmarks.study import ROOT, read_results
+from chatdev.tools.software.cases.likely import best_of, likely_examples
+from chatdev.tools.software.cases.whole import stands_whole
+from chatdev.tools.software.plan import any_command
+
+STUDY = read_results(RESULTS)
+TRAMS = """\
+Trams leave at 7, 27 and 47 past the hour. I give the time as argument.
+
+I enter: 14:30
+It answers: 14:47, 17 minutes to go
+
+I enter: 23:47
+It answers: 23:47, 0 minutes to go
+"""
+PASTED = """\
+My bees: I pipe in weights, one per line, and 0 is a broken scale.
+
+The lines are, one under the other: 31.2, 0, 28.4
+
+With these the whole output comes to
+
+mean 29.8 kg from 2 hives
+"""
+MEAN = """\
+import sys
+weights = [float(line) for line in sys.stdin if float(line)]
+print(f"mean {sum(weights) / len(weights):.1f} kg from {len(weights)} hives" if weights else "no data")
+"""
+SESSION = """\
+A glass counter for my terminal.
+
+~/water> python main.py drink        # the first one
+1 of 8
+~/water> python main.py drink 6      # a number may follow
+7 of 8
+"""
+
+
+def starts_of(request: str) -> list[list[tuple[tuple[str, ...], str | None]]]:
+    return [[(start.arguments, start.stdin) for start in example.starts]
+            for example in likely_examples(request, any_command())]
+
+
+def shows(text: str, output: str) -> bool:
+    return stands_whole(output, text, (0, len(text)), any_command())
+
+
+@pytest.mark.parametrize(("request_text", "starts"), [
+    (TRAMS, [(("14:30",), None), (("23:47",), None)]),
+    (PASTED, [((), "31.2\n0\n28.4\n")]),
+    (SESSION, [(("drink",), None), (("drink", "6"), None)]),
+    ("Two numbers, say main.py 6 8, and it shows me 3/4.", [(("6", "8"), None)]),
+    ("Convert:\n\n| typed | screen |\n|---|---|\n| 5 km | 3.1 miles |\n| 8 km | 5.0 miles |\n",
+     [(("5", "km"), None), (("8", "km"), None)]),
+    ("If I give it 4, 6 and 2 it tells me 2 cans. With 4, 6 and 3, it's 4 cans.",
+     [(("4", "6", "2"), None), (("4", "6", "3"), None)])])
+def test_what_comes_in_is_among_the_guesses(request_text: str, starts: list[object]) -> None:
+    assert starts in starts_of(request_text)
+
+
+@pytest.mark.parametrize("request_text", [
+    "", "Roll a die at random with `python main.py 6`.", "It is started as python main.py FILE and counts the words.",
+    "x" * 30_000])
+def test_nothing_is_guessed_where_nothing_is_shown(request_text: str) -> None:
+    assert not any(example.shown for example in likely_examples(request_text, any_command()))
+
+
+@pytest.mark.parametrize(("text", "output", "whole"), [
+    ("It should print 96 jars and nothing else.", "96 jars", True),
+    ("It should print 96 jars and nothing else.", "96", False),
+    ("Then it says `3 cartons, 2 left over`.", "3 cartons, 2 left over", True),
+    ("Then it says `3 cartons, 2 left over`.", "3 cartons", False),
+    ("Then it says `one`, then `two`.", "one\ntwo", True),
+    ("Then it says `one`, then `two`.", "one", False),
+    ("Answer: not enough, balance 5.00", "not enough", False),
+    ("Answer: not enough, balance 5.00", "not enough, balance 5.00", True),
+    ("I get:\n\n    a | #\n    b | ##\n", "a | #\nb | ##", True),
+    ("I get:\n\n    a | #\n    b | ##\n", "b | ##", False),
+    ("I get:\n\n    a\n      b\n", "a\nb", False),
+    ("要是敲这个，那就是“运费：19元”。", "运费：19元", True),
+    ("anything", "", False)])
+def test_an_output_has_to_stand_there_whole(text: str, output: str, whole: bool) -> None:
+    assert shows(text, output) is whole
+
+
+def test_a_part_that_holds_is_not_all() -> None:
+    trams = next(example for example in likely_examples(TRAMS, any_command()) if len(example.starts) == 2)
+    right = ["14:47, 17 minutes to go", "23:47, 0 minutes to go"]
+    assert trams.count_held(right, TRAMS, any_command()) == 2
+    assert trams.count_held(right[:1] * 2, TRAMS, any_command()) == 1  # the second stands behind the first input only
+    assert trams.count_held([None, None], TRAMS, any_command()) == 0
+    assert best_of([(trams, 1)]) == (1, 2)
+    assert best_of([(trams, 0)]) == (0, 1)
+
+
+@pytest.mark.tool
+def test_a_program_is_confirmed_by_what_stands_in_its_request() -> None:
+    right = try_program(PASTED, MEAN)
+    assert (right.passed, right.judged, right.examples) == (True, True, (1, 1))
+    assert "stands there" in right.report
+    wrong = try_program(PASTED, MEAN.replace(" if float(line)]", "]"))
+    assert wrong.passed, "an uncertain reading speaks against nobody"
+    assert wrong.score < right.score
+    unshown = try_program("Add up the numbers that I pipe in, one per line.", MEAN)
+    assert (unshown.passed, unshown.judged, unshown.examples) == (True, True, None)
+
+
+@pytest.mark.tool
+def test_a_table_that_does_not_hold_makes_no_success() -> None:
+    verdict = try_program(TRAMS, "import sys\nprint('next tram: ' + sys.argv[1])")
+    assert (verdict.passed, verdict.judged, verdict.examples) == (True, False, (0, 1))
+    assert "is not known" in verdict.report
+
+
+@pytest.mark.tool
+def test_programs_that_never_end_end_the_trial() -> None:
+    verdict = try_program(PASTED, "import sys, time\nif sys.stdin.read():\n    time.sleep(60)\nprint('no data')")
+    assert verdict.passed
+    assert verdict.examples is None
+
+
+@given(st.text("ab1 \n`\"':|->,.=$*#", max_size=300), st.text("ab1 \n`\"',.", max_size=40))
+def test_no_request_and_no_output_breaks_the_search(request_text: str, output: str) -> None:
+    for example in likely_examples(request_text, any_command())[:5]:
+        assert 0 <= example.count_held([output] * len(example.starts), request_text, any_command()) <= len(
+            example.starts)
+
+
+def test_the_study_has_every_request_and_the_page_its_table() -> None:
+    assert {row["request"] for row in STUDY["rows"]} == {request.name for request in read_requests()}
+    page = (ROOT / "docs" / "execution.md").read_text(encoding="utf-8")
+    assert f"{BEGIN}\n{table(STUDY)}\n{END}" in page
+
+
+def test_few_wrong_programs_are_taken_for_right_ones() -> None:
+    shown = [row for row in STUDY["rows"] if row["shows"]]
+    wrong = [word for row in shown for word in row["wrong"]]
+    assert wrong.count("passed") / len(wrong) < 0.25
+    assert [row["right"] for row in shown].count("failed") == 0
