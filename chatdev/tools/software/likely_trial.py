@@ -45,7 +45,7 @@ def try_likely(toolchain: Toolchain, built: BuiltSoftware, examples: Sequence[Li
                command: str, alone: Finding) -> LikelyTrial | None:
     """Try the likely examples of a request until a sure one holds; None where there are none. `alone` is how the
     software went without any input: what it says then says nothing of an example."""
-    trial = _Trial(toolchain, built, {_printed(alone)})
+    trial = _Trial(toolchain, built, {_output_of(alone)})
     held, seen = list[tuple[LikelyExample, int]](), list[Finding]()
     for example in examples:
         if not trial.has_time_for(example):
@@ -82,12 +82,12 @@ class _Trial:
                     for start in example.starts]
         if example.files and (key := (tuple(example.files), sessions[0].arguments)) not in self._idle_with:
             finding, = self._run(dict.fromkeys(example.files, ""), sessions[:1])
-            self._idle_with[key] = _printed(finding)
+            self._idle_with[key] = _output_of(finding)
         return self._run(example.files, sessions)
 
     def output(self, example: LikelyExample, finding: Finding) -> str | None:
         """What a start printed, unless it ended by an error, or prints it without what comes in, too."""
-        said = _printed(finding)
+        said = _output_of(finding)
         is_idle = said in self.idle or (example.files and said in self._idle_with.values())
         return None if finding.facts.get("exception") or (is_idle and example.has_input) else said
 
@@ -106,7 +106,7 @@ def _put(folder: Path, name: str, text: str) -> None:
         write_file(folder, name, text.encode("utf-8", "replace"))
 
 
-def _printed(finding: Finding) -> str:
+def _output_of(finding: Finding) -> str:
     """What a program printed."""
     stdout, stderr = finding.facts.get("streams", ("", ""))
     return "\n".join(printed_lines(stdout, stderr, finding.facts.get("exit_status")))
