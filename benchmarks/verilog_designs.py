@@ -2,7 +2,7 @@
 let through and wrong ones told?
 
 For each: the ports that are read of the specification beside those of the design, what the tools say of the design
-itself (the guard, the bench, the judge, lint), and which of its mutants the judge refuses: those of which the bench
+itself (the guard, the bench, the judge, lint) and of a second one, written from the specification alone, and which of its mutants the judge refuses: those of which the bench
 prints something else than of the design, and no others.
 
     python -m benchmarks.verilog_designs [--mutants 12]
@@ -41,7 +41,7 @@ BEGIN, END = "<!-- twenty: written by python -m benchmarks.verilog_designs -->",
 class Row:
     """A design. `certain` and `uncertain` are ports of the specification that were read so, `wrong` those among the
     certain ones that the design has not; `refused` is why the tools do not let the design through, "" where they do;
-    `lint` are warnings about it. Of the `mutants` that compile, the bench prints something else for those `told`;
+    `lint` are warnings about it; `second` is why the second design is not. Of the `mutants` that compile, the bench prints something else for those `told`;
     `rejected` of these, and `rejected_others`, are those that the judge refuses."""
 
     design: str
@@ -51,6 +51,7 @@ class Row:
     wrong: tuple[str, ...]
     refused: str
     lint: tuple[str, ...]
+    second: str
     mutants: int
     told: int
     rejected: int
@@ -63,8 +64,8 @@ def row_of(subject: Subject, most: int) -> Row:
     own = {port.name for port in read_design(subject.text, target).ports}
     listed = read_ports(subject.specification, target.top)
     certain = [port.name for port in listed if port.certain]
-    check, verdict = _use("check", subject, subject.text), _use("judge", subject, subject.text)
-    refused = [said.report for said in (check, verdict) if not (said.passed and said.judged)]
+    check = _use("check", subject, subject.text)
+    second = (ROOT / "benchmarks" / "data" / "verilog_twenty" / subject.name / "second.sv").read_text(encoding="utf-8")
     every = mutants(subject.text, add_parameters(subject.bench, subject.text))
     some = [mutant.text for mutant in itertools.islice(every, 0, None, max(1, len(every) // most))][:most]
     right = _prints(subject, subject.text)
@@ -73,9 +74,15 @@ def row_of(subject: Subject, most: int) -> Row:
     told = {text for text, said in printed.items() if said != right}
     warnings = check.report.partition("Warnings, which may or may not be mistakes:")[2]
     return Row(subject.name, len(own), len(certain), len([port for port in listed if port.name in own]) - len(
-        own.intersection(certain)), tuple(name for name in certain if name not in own), "; ".join(refused)[:300],
-        tuple(warnings.strip().split("\n")) if warnings else (), len(printed), len(told), len(rejected & told),
+        own.intersection(certain)), tuple(name for name in certain if name not in own), _reason_refused(subject, subject.text),
+        tuple(warnings.strip().split("\n")) if warnings else (), _reason_refused(subject, second), len(printed), len(told), len(rejected & told),
         len(rejected - told))
+
+
+def _reason_refused(subject: Subject, text: str) -> str:
+    """Why guard or judge do not let a module through; empty where they do."""
+    verdicts = (_use("check", subject, text), _use("judge", subject, text))
+    return "; ".join(said.report for said in verdicts if not (said.passed and said.judged))[:300]
 
 
 def _prints(subject: Subject, text: str) -> str | None:
@@ -100,10 +107,10 @@ def told(results: Mapping[str, Any]) -> str:
     """The table for the page."""
     rows: Sequence[Mapping[str, Any]] = results["rows"]
     table = markdown_table(
-        ["design", "ports", "read for certain", "as a remark", "wrong", "let through", "lint", "mutants",
-         "told by the bench", "of these refused", "refused of the others"],
+        ["design", "ports", "read for certain", "as a remark", "wrong", "let through", "second design", "lint",
+         "mutants", "told by the bench", "of these refused", "refused of the others"],
         [(row["design"], row["ports"], row["certain"], row["uncertain"], len(row["wrong"]),
-          "no" if row["refused"] else "yes", len(row["lint"]), row["mutants"], row["told"], row["rejected"],
+          *("no" if row[field] else "yes" for field in ("refused", "second")), len(row["lint"]), row["mutants"], row["told"], row["rejected"],
           row["rejected_others"]) for row in rows])
     told, rejected, others = (sum(row[field] for row in rows) for field in ("told", "rejected", "rejected_others"))
     return (f"{table}\n\nOf {told} mutants of which the bench prints something else than of the design {rejected} are "
