@@ -2,8 +2,9 @@
 let through and wrong ones told?
 
 For each: the ports that are read of the specification beside those of the design, what the tools say of the design
-itself (the guard, the bench, the judge, lint) and of a second one, written from the specification alone, and which of its mutants the judge refuses: those of which the bench
-prints something else than of the design, and no others.
+itself (the guard, the bench, the judge, lint) and of a second one, written from the specification alone, and which of
+the first one's mutants the judge refuses: those of which the bench prints something else than of the design, and no
+others.
 
     python -m benchmarks.verilog_designs [--mutants 12]
 """
@@ -40,9 +41,10 @@ BEGIN, END = "<!-- twenty: written by python -m benchmarks.verilog_designs -->",
 @dataclass(frozen=True, slots=True)
 class Row:
     """A design. `certain` and `uncertain` are ports of the specification that were read so, `wrong` those among the
-    certain ones that the design has not; `refused` is why the tools do not let the design through, "" where they do;
-    `lint` are warnings about it; `second` is why the second design is not. Of the `mutants` that compile, the bench prints something else for those `told`;
-    `rejected` of these, and `rejected_others`, are those that the judge refuses."""
+    certain ones that the design has not; `refused` is why the tools do not let the design through, "" where they do,
+    and `second` the same of the second design; `lint` are warnings about the first. Of the `mutants` that compile, the
+    bench prints something else for those `told`; `rejected` of these, and `rejected_others`, are those that the judge
+    refuses."""
 
     design: str
     ports: int
@@ -74,9 +76,9 @@ def row_of(subject: Subject, most: int) -> Row:
     told = {text for text, said in printed.items() if said != right}
     warnings = check.report.partition("Warnings, which may or may not be mistakes:")[2]
     return Row(subject.name, len(own), len(certain), len([port for port in listed if port.name in own]) - len(
-        own.intersection(certain)), tuple(name for name in certain if name not in own), _reason_refused(subject, subject.text),
-        tuple(warnings.strip().split("\n")) if warnings else (), _reason_refused(subject, second), len(printed), len(told), len(rejected & told),
-        len(rejected - told))
+        own.intersection(certain)), tuple(name for name in certain if name not in own),
+        _reason_refused(subject, subject.text), tuple(warnings.strip().split("\n")) if warnings else (),
+        _reason_refused(subject, second), len(printed), len(told), len(rejected & told), len(rejected - told))
 
 
 def _reason_refused(subject: Subject, text: str) -> str:
@@ -110,8 +112,8 @@ def told(results: Mapping[str, Any]) -> str:
         ["design", "ports", "read for certain", "as a remark", "wrong", "let through", "second design", "lint",
          "mutants", "told by the bench", "of these refused", "refused of the others"],
         [(row["design"], row["ports"], row["certain"], row["uncertain"], len(row["wrong"]),
-          *("no" if row[field] else "yes" for field in ("refused", "second")), len(row["lint"]), row["mutants"], row["told"], row["rejected"],
-          row["rejected_others"]) for row in rows])
+          *("no" if row[field] else "yes" for field in ("refused", "second")), len(row["lint"]), row["mutants"],
+          row["told"], row["rejected"], row["rejected_others"]) for row in rows])
     told, rejected, others = (sum(row[field] for row in rows) for field in ("told", "rejected", "rejected_others"))
     return (f"{table}\n\nOf {told} mutants of which the bench prints something else than of the design {rejected} are "
             f"refused, of the others {others}. {results['date']}; {results['machine']}.")
