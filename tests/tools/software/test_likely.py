@@ -70,7 +70,7 @@ def test_what_comes_in_is_among_the_guesses(request_text: str, starts: list[obje
 
 @pytest.mark.parametrize("request_text", [
     "", "Roll a die at random with `python main.py 6`.", "It is started as python main.py FILE and counts the words.",
-    "x" * 30_000])
+    "x" * 30_000, "Print 1.\nNothing else.\n\nPrint 3 instead.\nThat is all."])
 def test_nothing_is_guessed_where_nothing_is_shown(request_text: str) -> None:
     assert not any(example.shown for example in likely_examples(request_text, any_command()))
 

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 from chatdev.tools.software.cases.layout import without_margin
 from chatdev.tools.software.cases.passage import label_role
 from chatdev.tools.software.cases.places import BULLET, Place, command_pattern, label_of, marked_places, placed_lines
-from chatdev.tools.software.cases.wording import FILE_NAME
+from chatdev.tools.software.cases.wording import ENDS, FILE_NAME
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t).*|\s*$")
@@ -47,8 +47,9 @@ class PlacedText:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it has the form of something shown."""
-        return self.block or (len(self.lines) > 1 and len(self.places) == 1 and not self.loose)
+        """Whether it has the form of something shown: it is set apart, or lines below each other that are no prose."""
+        is_prose = self.loose or any(line.endswith(ENDS) for line in self.lines)
+        return self.block or (len(self.lines) > 1 and len(self.places) == 1 and not is_prose)
 
     def lies_in(self, other: PlacedText) -> bool:
         """Whether it is a part of the other one, which is a block."""
