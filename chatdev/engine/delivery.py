@@ -13,7 +13,7 @@ from chatdev.engine.tool_use import ToolRequest, apply_files, call_tool, fingerp
 from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
-from chatdev.replies import Unreadable, describe_problems, parse_solution
+from chatdev.replies import Unreadable, describe_problems, parse_solution, tidy_body
 from chatdev.tools.base import Verdict
 
 _NOT_JUDGED = -1e9  # the score of a version at which a tool crashed: below all that tools give
@@ -156,9 +156,13 @@ class Deliveries:
                 await self.state.set_software(software, reason)
         await self.target.close(ending, self.place)
 
+    def tidied(self, body: str) -> str:
+        """A response as it is read."""
+        return tidy_body(self.phase.solution, body) if self.context.settings.semantics > 2 else body
+
     async def _read(self, body: str, place: Place) -> Any:
         """The delivery that a response means, mended where the phase has a tool for that. Raises Unreadable."""
-        delivery = parse_solution(self.phase.solution, body, self.target.base)
+        delivery = parse_solution(self.phase.solution, self.tidied(body), self.target.base)
         tool, key = self.phase.mends, ""
         if not tool or not delivery.written:
             return delivery

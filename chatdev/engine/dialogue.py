@@ -151,7 +151,7 @@ class Dialogue:
 
     def _only_agrees(self, body: str) -> bool:
         """Whether a concluding text brings no solution of its own, and may agree with what is there."""
-        solution = self.brief.phase.solution
+        solution, body = self.brief.phase.solution, self.deliveries.tidied(body)
         has_own = bool(body.strip()) and (solution.form != "files" or solution.as_file is not None
                                           or "```" in body or "~~~" in body)
         may_keep = not self.brief.instructor and self.brief.phase.on_no_solution == "keep"

@@ -8,7 +8,7 @@ from typing import Any
 
 from chatdev.config.phases import Phase
 from chatdev.place import Place
-from chatdev.replies import FilesDelivery, Unreadable, parse_solution, read_marker
+from chatdev.replies import FilesDelivery, Unreadable, parse_solution, read_marker, tidy_body
 from chatdev.runner.recorded import RecordedRun, recorded_company
 from chatdev.runner.toolbox import KnownTools
 
@@ -64,7 +64,8 @@ def _read(text: str, phase: Phase | None, software: Files) -> FilesDelivery | No
     if phase is None:
         return None
     try:
-        found: FilesDelivery = parse_solution(phase.solution, read_marker(text).body, software)
+        body = tidy_body(phase.solution, read_marker(text).body)
+        found: FilesDelivery = parse_solution(phase.solution, body, software)
     except Unreadable:
         return None
     return found

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from chatdev.replies.problem import ReplyProblem, Unreadable, describe_problems
     from chatdev.replies.protect import objections
     from chatdev.replies.python.parts import example_part
+    from chatdev.replies.tidy import tidy_body
     from chatdev.replies.utterance import Marked, read_marker, strip_thoughts
 
 __all__ = [
     "FilesDelivery", "Marked", "ReplyProblem", "Unreadable", "describe_problems", "example_part", "objections",
-    "parse_files", "parse_solution", "read_marker", "strip_thoughts",
+    "parse_files", "parse_solution", "read_marker", "strip_thoughts", "tidy_body",
 ]
 
 _PROBLEM, _UTTERANCE = "chatdev.replies.problem", "chatdev.replies.utterance"
@@ -24,6 +25,7 @@ _LAZY = {
     "parse_solution": "chatdev.replies.forms",
     "ReplyProblem": _PROBLEM, "Unreadable": _PROBLEM, "describe_problems": _PROBLEM,
     "objections": "chatdev.replies.protect", "example_part": "chatdev.replies.python.parts",
+    "tidy_body": "chatdev.replies.tidy",
     "Marked": _UTTERANCE, "read_marker": _UTTERANCE, "strip_thoughts": _UTTERANCE,
 }
 """What is loaded when it is first asked for: the child that reads Python needs none of it, and starts at once."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from chatdev.config.phases import Form, Solution
-from chatdev.config.protocol import SOLUTION_MARKER
 from chatdev.replies.fences import FencedBlock, scan
 from chatdev.replies.file_names import name_on, read_info
 from chatdev.replies.files import FilesDelivery, parse_files
@@ -15,7 +13,6 @@ from chatdev.replies.problem import unreadable
 from chatdev.replies.values import read_choice, read_json, read_list
 from chatdev.workspace.snapshot import safe_path
 
-_CLOSING_MARKER = re.compile(r"(?:(?<=\n)|^)</?SOLUTION>\s*\Z")
 _MARKDOWN = (".md", ".markdown")
 _AROUND = 3  # lines of introduction and farewell around a document in one enclosing block
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`"}
@@ -65,15 +62,10 @@ def _content_of(path: str, text: str) -> str:
     """What `text` gives as the one file `path`: all of it, without an enclosing fence and a line with its name."""
     block = _document_block(text) if path.casefold().endswith(_MARKDOWN) else _data_block(path, text)
     if block is None:
-        return _strip_marker(_strip_name(path, text.strip("\r\n")))
+        return _strip_name(path, text.strip("\r\n"))
     if not block.closed:
         raise unreadable("cut_off", path=path)
-    return _strip_marker(block.content)
-
-
-def _strip_marker(content: str) -> str:
-    """The content without a marker above or below it, which small models put inside the block, too."""
-    return _CLOSING_MARKER.sub("", content.removeprefix(f"{SOLUTION_MARKER}\n"))
+    return block.content
 
 
 def _document_block(text: str) -> FencedBlock | None:

@@ -78,7 +78,7 @@ def test_what_is_added_to_an_older_run_goes_by_the_newest(studio: Studio) -> Non
 def test_a_run_of_a_later_version_is_refused_by_its_number(studio: Studio) -> None:
     folder = begun(studio)
     rewrite(folder, 99)
-    with pytest.raises(JournalError, match="later version of chatdev .semantics 99; this one knows up to 2"):
+    with pytest.raises(JournalError, match="later version of chatdev .semantics 99; this one knows up to 3"):
         resumed(studio, folder)
 
 
@@ -88,3 +88,16 @@ def test_what_is_no_version_is_damage(studio: Studio, version: Any) -> None:
     rewrite(folder, [version])
     with pytest.raises((JournalError, ConfigError), match="the journal is damaged"):
         resumed(studio, folder)
+
+
+@pytest.mark.parametrize(("version", "mended"), [(2, False), (3, True)])
+def test_source_without_a_block_is_a_delivery_from_the_third_on(studio: Studio, version: int, mended: bool) -> None:
+    alone = {name: value for name, value in CHANGE.items() if name != "instructor"}
+    complete = {**alone, "feedback": "software.complete", "opening": "FIX", "concludes": "assistant",
+                "solution": {"form": "files", "only": ["main.py"]}, "on_no_solution": "keep", "rounds": 1}
+    replies = {"write#1/round-1/assistant": STUB,
+               "complete#1/round-1/assistant": "<SOLUTION>\ndef save():\n    one = 1\n    return one"}
+    folder = studio.run(studio.company({"write": WRITE, "complete": complete}), replies, max_calls=1).folder
+    rewrite(folder, version)
+    studio.server.route(lambda request: replies.get(request.headers["X-ChatDev-Activity"]))
+    assert (b"one = 1" in resumed(studio, folder).software["main.py"]) == mended

@@ -191,10 +191,3 @@ def test_no_content_is_refused(text: str, why: str) -> None:
 
 def test_the_same_content_again_changes_nothing() -> None:
     assert read("x = 1", form="files", as_file="main.py").is_unchanged
-
-
-@pytest.mark.parametrize("text", [
-    "<SOLUTION>\nmodule top; endmodule\n", "```verilog\n<SOLUTION>\nmodule top; endmodule\n</SOLUTION>\n```",
-    "module top; endmodule\n</SOLUTION>", "```systemverilog\nmodule top; endmodule\n```\nThat is all."])
-def test_a_marker_within_a_file_is_none_of_it(text: str) -> None:
-    assert read(text, form="files", as_file="top.sv").software["top.sv"] == b"module top; endmodule\n"
