@@ -3,18 +3,14 @@ there."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.comparison import printed_lines
 from chatdev.tools.software.cases.likely import LikelyExample, best_of
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.verdict import Finding
-from chatdev.workspace.file_tree import write_file
 
 _MOST_STARTS, _MOST_ENDLESS = 40, 2
 _SURE_RANK = 1  # up to which an example that holds leaves no other one to try
@@ -92,18 +88,11 @@ class _Trial:
         return None if finding.facts.get("exception") or (is_idle and example.has_input) else said
 
     def _run(self, files: Mapping[str, str], sessions: Collection[Session]) -> list[Finding]:
-        with self.built.copy() as folder:
-            for name, text in files.items():
-                _put(folder, name, text)
+        with self.built.copy(files) as folder:
             findings = [self.toolchain.start(folder, session) for session in sessions]
         self.starts += len(findings)
         self.endless += sum(bool(finding.facts.get("still_running")) for finding in findings)
         return findings
-
-
-def _put(folder: Path, name: str, text: str) -> None:
-    with contextlib.suppress(WorkspaceError):  # the software has a folder where its user's file belongs
-        write_file(folder, name, text.encode("utf-8", "replace"))
 
 
 def _output_of(finding: Finding) -> str:

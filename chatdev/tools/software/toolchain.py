@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from chatdev.errors import ToolError
+from chatdev.errors import ToolError, WorkspaceError
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.base import ToolContext, throwaway_copy
@@ -20,7 +20,7 @@ from chatdev.tools.software.python import PythonToolchain
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.table import TableToolchain
 from chatdev.tools.software.verdict import Finding
-from chatdev.workspace.file_tree import explain_os_errors
+from chatdev.workspace.file_tree import explain_os_errors, write_file
 
 
 class Toolchain(Protocol):
@@ -96,12 +96,15 @@ class BuiltSoftware:
     scratch: Path
 
     @contextlib.contextmanager
-    def copy(self) -> Iterator[Path]:
-        """A fresh copy, which is gone afterwards."""
+    def copy(self, files: Mapping[str, str]) -> Iterator[Path]:
+        """A fresh copy with these files beside the software's, which is gone afterwards."""
         with explain_os_errors("make a throwaway copy in", self.scratch):
             folder = Path(tempfile.mkdtemp(dir=self.scratch))
             shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
         try:
+            for name, text in files.items():
+                with contextlib.suppress(WorkspaceError):  # the software has a folder where its user's file belongs
+                    write_file(folder, name, text.encode("utf-8", "replace"))
             yield folder
         finally:
             remove_folder(folder)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from chatdev.errors import WorkspaceError
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
@@ -19,7 +17,6 @@ from chatdev.tools.software.plan import Plan, any_command
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import Toolchain, build_once
 from chatdev.tools.software.verdict import Finding
-from chatdev.workspace.file_tree import write_file
 
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
@@ -101,7 +98,7 @@ def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Findi
     tried, prompts = [], _writes_prompts(bare)
     with build_once(toolchain, context) as built:
         for case in plan.all_cases:
-            with built.copy() as folder:
+            with built.copy(case.files) as folder:
                 tried.append(_try_case(toolchain, folder, case, prompts=prompts))
         likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
     return Trial(plan, tuple(_judge_refusals(tried, plan)), likely)
@@ -115,9 +112,6 @@ def _writes_prompts(bare: Finding) -> bool:
 
 
 def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, prompts: bool) -> TriedCase:
-    for name, text in case.files.items():
-        with contextlib.suppress(WorkspaceError):  # the software has a folder where its user's file belongs
-            write_file(folder, name, text.encode("utf-8", "replace"))
     tried = []
     for start in case.starts:
         typed = tuple((start.stdin or "").splitlines())

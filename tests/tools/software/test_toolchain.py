@@ -88,7 +88,7 @@ def test_what_is_built_once_is_tried_in_fresh_copies(context: ToolContext) -> No
     toolchain, sessions = Staged(), [Session(("add", "milk")), Session(("list",)), Session(("add", "milk"))]
     with build_once(toolchain, context) as built:
         for starts in (sessions[:2], sessions[2:]):
-            with built.copy() as folder:
+            with built.copy({}) as folder:
                 assert [toolchain.start(folder, session).rule for session in starts] == ["started"] * len(starts)
     assert toolchain.starts == sessions
     assert toolchain.seen == [{"kept.txt", "built"}, {"kept.txt", "built", "made-0"}, {"kept.txt", "built"}]

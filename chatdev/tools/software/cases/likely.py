@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from chatdev.tools.software.cases.places import (
     ARROW,
+    ASIDE,
+    BARE,
     BULLET,
     Place,
     PlacedCommand,
@@ -24,19 +26,19 @@ from chatdev.tools.software.cases.places import (
     marked_places,
     placed_lines,
     plain_words,
+    shows_output,
 )
 from chatdev.tools.software.cases.texts import PlacedText, texts_in
 from chatdev.tools.software.cases.whole import stands_whole
-from chatdev.tools.software.cases.wording import FILE_NAME, is_concrete, is_readable, says
+from chatdev.tools.software.cases.wording import FILE_NAME, is_concrete, is_literal, is_readable, says
 
 _COLUMNS = re.compile(rf"[ \t]*(?:{ARROW}|\||[ \t]{{3,}}|\t|=(?=[ \t])|[ \t][–—/](?=[ \t]))[ \t]*")
-_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _PROGRAM = re.compile(r"(?:\S*\s+)?(?:\./)?[\w-]+\.py\s+|(?:with|for|from|mit|für)\s+")
 _NUMBER = r"-?\d+(?:[.:]\d+)?"
 _SEQUENCE = re.compile(rf"(?<![\w.]){_NUMBER}(?:(?:,? and |, |,|,? then |,? und | by | x | ){_NUMBER})+(?!\w)")
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?!\s|$)|\n(?!\s*\n))+")
-_BARE = " \t`\"“”„'«»「」|*"
 _MOST_TEXTS, _MOST_WORDS, _MOST_ROWS, _MOST_LIKELY = 10, 5, 12, 60
+_NEAR = 60  # characters between a word and what it speaks of
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class _Source:
         self._names = tuple(sorted(names, key=lambda name: says("makes", _line_with(request, name))))
         self._reads_typed = says("reads_typed", request) or says("typed", request) or "|" in request
         self._places = tuple(command.place for command in self._commands)
+        self._printed = [span for span in marked_places(request)
+                         if says("printed", request[max(0, span[0] - _NEAR):span[0]])]
 
     def examples(self) -> Iterator[LikelyExample]:
         """All of them; where there are commands with arguments, only these are taken for arguments."""
@@ -139,10 +143,16 @@ class _Source:
             words = {word for start in starts for word in start.arguments}
             used = [name for name in self._names if name in words]
             if not used:
-                yield LikelyExample(0, tuple(starts), {}, self._places)
+                yield LikelyExample(0, tuple(starts), {}, self._places, shown=self._shows_output())
             yield from self._with_files(starts, used or self._names)
         if self._reads_typed:
             yield from self._with_typed(_with_arguments(self._commands)[0].arguments)
+
+    def _shows_output(self) -> bool:
+        """Whether something that has the form of an output stands next to a command."""
+        following = [*(begin for begin, _ in self._places[1:]), len(self._request)]
+        return any(shows_output(self._request, place, end)
+                   for place, end in zip(self._places, following, strict=False))
 
     def _choices(self) -> Iterator[list[PlacedCommand]]:
         """The commands that may be meant: those that something ends, those with arguments, and of sentences their
@@ -175,35 +185,45 @@ class _Source:
         places = tuple(place for text in texts for place in text.places)
         part_of = sum(text.lies_in(other) for text in texts for other in self._texts[:self._texts.index(text)])
         return LikelyExample(1, tuple(starts), files, (*self._places, *places), part_of=part_of,
-                             shown=all(text.is_shown for text in texts))
+                             shown=all(text.is_shown for text in texts) and self._shows_beside(places))
+
+    def _shows_beside(self, places: Sequence[Place]) -> bool:
+        """Whether there is an output beside what stands at these places: next to a command, as another text, or as
+        what is said to be printed."""
+        def lies_beside(other: Place) -> bool:
+            return not any(begin < other[1] and other[0] < end for begin, end in places)
+
+        return (self._shows_output() or any(map(lies_beside, self._printed))
+                or any(text.is_shown and all(map(lies_beside, text.places)) for text in self._texts))
 
     def _with_labels(self) -> Iterator[LikelyExample]:
         """What stands behind the same label again and again."""
         entries = dict[str, list[Place]]()
         for begin, line in placed_lines(self._request):
             if (label := label_of(line)) and label[1] < len(line):
-                said = _ASIDE.sub("", line)
+                said = ASIDE.sub("", line)
                 entries.setdefault(label[0], []).append((begin + label[1], begin + len(said)))
         for places in entries.values():
             yield from self._as_starts(places, shown=len(places) > 1)
 
     def _with_rows(self) -> Iterator[LikelyExample]:
         """What stands left of arrows and in columns but the last one, with and without the first row."""
-        rows = list[list[Place]]()
+        rows, outputs = list[list[Place]](), list[str]()
         for begin, line in placed_lines(self._request):
             cells = [(begin + cell[0], begin + cell[1]) for cell in _cells(line)]
             if len(cells) > 1 and not set(line) <= set("|-+: "):
                 rows.append([(cells[0][0], cells[-2][1]), *cells[:-1]])
+                outputs.append(self._request[slice(*cells[-1])])
         for part in (rows, rows[1:]):
             for column in range(min(map(len, part), default=0)):
-                yield from self._as_starts([row[column] for row in part], shown=len(rows) > 1)
+                yield from self._as_starts([row[column] for row in part], shown=len(rows) > 1 and is_literal(outputs))
 
     def _as_starts(self, places: Sequence[Place], *, shown: bool) -> Iterator[LikelyExample]:
         """The texts at these places as arguments, as one argument each, and as what is typed."""
         if not places:
             return
         places = places[:_MOST_ROWS]
-        texts = [_COLUMNS.sub(" ", self._request[begin:end]).strip(_BARE) for begin, end in places]
+        texts = [_COLUMNS.sub(" ", self._request[begin:end]).strip(BARE) for begin, end in places]
         for arguments in ([plain_words(_PROGRAM.sub("", text)) for text in texts], [(text,) for text in texts]):
             if all(arguments) and not any(map(is_form, arguments)):
                 yield self._below_each_other(places, [LikelyStart(given) for given in arguments], shown=shown)
@@ -222,7 +242,8 @@ class _Source:
             by_count.setdefault(len(numbers), []).append(LikelyStart(numbers, None, found.span()))
         for starts in by_count.values():
             if len(starts) > 1:
-                yield LikelyExample(2, tuple(starts), {}, tuple(start.place for start in starts if start.place))
+                places = tuple(start.place for start in starts if start.place)
+                yield LikelyExample(2, tuple(starts), {}, places, shown=False)
         spans = list(marked_places(self._request))
         for sentence in _SENTENCE.finditer(self._request):
             values = [(sentence.start() + found.start(), sentence.start() + found.end())
@@ -250,7 +271,7 @@ def _cells(line: str) -> Iterator[Place]:
     begin = found.end() if (found := BULLET.match(line)) else 0
     for gap in [*_COLUMNS.finditer(line, begin), None]:
         end = gap.start() if gap else len(line)
-        if line[begin:end].strip(_BARE):
+        if line[begin:end].strip(BARE):
             yield begin, end
         begin = gap.end() if gap else end
 

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chatdev.tools.software.cases.command_line import split_words
-from chatdev.tools.software.cases.wording import MARK, begins_with, is_concrete, is_word_of_speech
+from chatdev.tools.software.cases.wording import MARK, begins_with, is_concrete, is_word_of_speech, says
 
 Place = tuple[int, int]
 """Where something begins and ends, in characters of the request."""
 
 OPENING, CLOSING = "`\"“„'«「‘*", "`\"”“'»」’*"
+BARE = " \t`\"“”„'«»「」|*"
+"""What may stand around a text that is whole."""
+ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 BULLET = re.compile(r"[ \t]*(?:[-*•]|>{1,2}|\d{1,2}[.)])[ \t]+")
 ARROW = r"=>|-+>|→|⇒|⟶|↦"
 _SPAN = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|„([^“”\n]+)[“”]|«\s?([^»\n]+?)\s?»"
@@ -23,9 +26,10 @@ _LABEL = re.compile(r"[ \t]*(?:[-*•][ \t]+|\d{1,2}[.)][ \t]+)?([^\s:：`\"][^:
 _HEADS = re.compile(r"[ \t]*|.*[$>%][ \t]*|[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+|[ \t]*[^\s:]{1,20}:[ \t]+")
 """What may stand before a command that has its line for itself."""
 _BEHIND = re.compile(rf"[ \t]*(?:{ARROW}|\|)|[ \t]{{3,}}|\t|[ \t]#[ \t]")
+_IS = re.compile(r"\s*(?:is|ist|est|es|=)\b")
 _WORD = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s\"'`“”„]+")
 _FORM = re.compile(r"[A-Z]{3,}\d?|[\[<].*|.*[\]>]")
-_MOST_WORDS = 12
+_MOST_WORDS, _NEAR = 12, 60  # words of a command, characters behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,28 @@ def _words_of_speech(rest: str) -> tuple[tuple[str, ...], int]:
         if word != found[0]:
             break
     return tuple(kept), end
+
+
+def shows_output(text: str, command: Place, following: int) -> bool:
+    """Whether something that has the form of an output stands next to a command and before the following one: the line
+    below one that has its line for itself, what stands behind an arrow or in the next cell, or what is between marks
+    near a word that says so."""
+    line_begin, line_end = text.rfind("\n", 0, command[0]) + 1, text.find("\n", command[1]) % (len(text) + 1)
+    rest = text[command[1]:line_end].lstrip(CLOSING)
+    if _HEADS.fullmatch(text[line_begin:command[0]].rstrip(OPENING)) and not rest.strip(" \t:："):
+        below = text[line_end + 1:].partition("\n")[0].rstrip()
+        return below != "" and not below.endswith((".", ":")) and following > line_end + len(below)
+    near = rest[:min(_NEAR, max(0, following - line_end + len(rest)))]
+    return _BEHIND.match(rest) is not None or rest.lstrip(" \t").startswith("= ") or _speaks_of_output(near)
+
+
+def _speaks_of_output(text: str) -> bool:
+    """Whether something stands between marks, and beside it a word that says that it is printed."""
+    span = next((found for found in _SPAN.finditer(text) if found.start()), None)
+    if span is None:
+        return False
+    between = text[:span.start()]
+    return _IS.match(between) is not None or any(says("printed", words) for words in (between, text[span.end():]))
 
 
 def _goes_on(word: str) -> bool:

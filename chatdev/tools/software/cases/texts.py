@@ -9,7 +9,16 @@ from itertools import chain, pairwise
 
 from chatdev.tools.software.cases.layout import without_margin
 from chatdev.tools.software.cases.passage import label_role
-from chatdev.tools.software.cases.places import BULLET, Place, command_pattern, label_of, marked_places, placed_lines
+from chatdev.tools.software.cases.places import (
+    ASIDE,
+    BARE,
+    BULLET,
+    Place,
+    command_pattern,
+    label_of,
+    marked_places,
+    placed_lines,
+)
 from chatdev.tools.software.cases.wording import ENDS, FILE_NAME
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -20,10 +29,8 @@ _JOINED = r"(?:and|then|und|dann|y|et|puis)"
 _LIST = re.compile(rf"\s*[,;，、]\s*(?:{_JOINED}\s+)?|\s+{_JOINED}\s+|和")
 _SLASHES = re.compile(r"\s*/\s*|\\n")
 _COMMA = re.compile(r",\s*")
-_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _ITEM = r"[^\s,;:()`\"，、。；]+(?: [^\s,;:()`\"，、。；]+){0,2}"
 _ENUMERATION = re.compile(rf"{_ITEM}(?:[,，、] ?(?:{_JOINED} )?{_ITEM})+(?: {_JOINED} {_ITEM})?")
-_BARE = " \t`\"“”„'«»「」|*"
 _LONG_LINE = 60  # characters; what is longer is a sentence
 _LONGEST, _MOST_SPANS = 3000, 4
 
@@ -47,8 +54,10 @@ class PlacedText:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it has the form of something shown: it is set apart, or lines below each other that are no prose."""
-        is_prose = self.loose or any(line.endswith(ENDS) for line in self.lines)
+        """Whether it has the form of something shown: it is set apart, or lines below each other that are not mostly
+        prose or a list."""
+        prose = sum(line.endswith(ENDS) or BULLET.match(line) is not None for line in self.lines)
+        is_prose = self.loose or 2 * prose >= len(self.lines)
         return self.block or (len(self.lines) > 1 and len(self.places) == 1 and not is_prose)
 
     def lies_in(self, other: PlacedText) -> bool:
@@ -120,8 +129,9 @@ def _variants(run: Sequence[Line]) -> Iterator[PlacedText]:
     block = all(map(_INDENTED.match, text)) and not _is_labelled(text)
     yield PlacedText(tuple(without_margin(text)), places, block=block)
     if all(map(BULLET.match, text)):
-        yield PlacedText(tuple(BULLET.sub("", line, count=1) for line in text), places)
-    if len(run) > 1 and FILE_NAME.fullmatch(text[0].strip(_BARE + ":")):
+        is_list = not text[0].lstrip().startswith(">")
+        yield PlacedText(tuple(BULLET.sub("", line, count=1) for line in text), places, loose=is_list)
+    if len(run) > 1 and FILE_NAME.fullmatch(text[0].strip(BARE + ":")):
         yield PlacedText(tuple(without_margin(text[1:])), ((run[1][0], last[0] + len(last[1])),))
 
 
@@ -136,14 +146,14 @@ def _behind_labels(request: str, command: re.Pattern[str]) -> Iterator[PlacedTex
         label = label_of(line)
         if not label or label[1] == len(line) or command.search(line):
             continue
-        said = _ASIDE.sub("", line[label[1]:])
+        said = ASIDE.sub("", line[label[1]:])
         places = ((begin + label[1], begin + label[1] + len(said)),)
-        for parts in (_SLASHES.split(said.strip(_BARE)), _split_list(said), [said.strip(_BARE)]):
+        for parts in (_SLASHES.split(said.strip(BARE)), _split_list(said), [said.strip(BARE)]):
             yield PlacedText(tuple(part.removesuffix(".") for part in parts), places, loose=len(parts) > 1)
 
 
 def _split_list(text: str) -> list[str]:
-    return [part.strip(_BARE) for part in _LIST.split(text) if part.strip(_BARE)]
+    return [part.strip(BARE) for part in _LIST.split(text) if part.strip(BARE)]
 
 
 def _between_marks(request: str, command: re.Pattern[str]) -> Iterator[PlacedText]:

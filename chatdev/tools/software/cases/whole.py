@@ -13,6 +13,7 @@ from chatdev.tools.software.cases.layout import without_margin
 from chatdev.tools.software.cases.passage import label_role
 from chatdev.tools.software.cases.places import (
     ARROW,
+    BARE,
     BULLET,
     CLOSING,
     OPENING,
@@ -24,7 +25,6 @@ from chatdev.tools.software.cases.places import (
 from chatdev.tools.software.cases.texts import is_ruler
 from chatdev.tools.software.cases.wording import MARK, begins_with, is_all_of, is_word_of_speech, says
 
-_BARE = " \t`\"“”„'«»「」|*"
 _LEADS = re.compile(rf"(?:[:：=|,;(（。，{MARK}]|{ARROW})[ \t]*(?:(?:just|only|simply|again|nur)[ \t])?$")
 _OVER = re.compile(rf"[ \t]*(?:$|[.:!?)）。！？|(（{MARK}]|{ARROW})(?![:.]?\d)")
 _JOINS = r"(?:and|then|und|dann|followed by|below|under|on|in|the|a|next|second|third|new|last|line|it|that|[,;/&，、])"
@@ -52,7 +52,7 @@ def _is_block(wanted: Sequence[str], text: str, window: Place, command: re.Patte
     begin = 0
     for number in range(len(lines) - len(wanted) + 1):
         part = lines[number:number + len(wanted)]
-        content = begin + len(lines[number]) - len(lines[number].lstrip(_BARE + "-•>"))
+        content = begin + len(lines[number]) - len(lines[number].lstrip(BARE + "-•>"))
         is_there = content < window[1] and window[0] < begin + len(lines[number])
         if is_there and _is_edge(lines, number + len(wanted), command) and (
                 (_is_edge(lines, number - 1, command) and _are_same(part, wanted))
@@ -64,16 +64,16 @@ def _is_block(wanted: Sequence[str], text: str, window: Place, command: re.Patte
 
 def _are_same(lines: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether lines are the wanted ones, further in, or each behind a bullet or between marks."""
-    bare = [BULLET.sub("", line, count=1).strip(_BARE) for line in lines]
+    bare = [BULLET.sub("", line, count=1).strip(BARE) for line in lines]
     apart = all(BULLET.match(line) or line.lstrip()[:1] in tuple(OPENING + "|") for line in lines)
     return without_margin(lines) == without_margin(wanted) or (
-        apart and all(bare) and bare == [line.strip(_BARE) for line in wanted])
+        apart and all(bare) and bare == [line.strip(BARE) for line in wanted])
 
 
 def _is_behind_label(lines: Sequence[str], wanted: Sequence[str], text: str, begin: int) -> bool:
     """Whether the first line ends in the first wanted one, behind something that leads to it, and the others are as
     wanted."""
-    head, first = lines[0].rstrip(_BARE), wanted[0].strip(_BARE)
+    head, first = lines[0].rstrip(BARE), wanted[0].strip(BARE)
     if not first or not head.endswith(first) or (len(lines) > 1 and not _are_same(lines[1:], wanted[1:])):
         return False
     place = begin + len(head) - len(first)
@@ -95,7 +95,7 @@ def _is_edge(lines: Sequence[str], number: int, command: re.Pattern[str]) -> boo
 def _parts_blocks(line: str) -> bool:
     """Whether a line has nothing that is printed: it is empty, drawn, a heading, or came in."""
     is_drawn = is_ruler(line) or set(line) <= set("|-+: ")
-    return is_drawn or not line.strip(_BARE + MARK) or MARK in line or line.startswith(("```", "~~~", "# ", "## "))
+    return is_drawn or not line.strip(BARE + MARK) or MARK in line or line.startswith(("```", "~~~", "# ", "## "))
 
 
 def _is_spoken(wanted: Sequence[str], text: str, window: Place) -> bool:
