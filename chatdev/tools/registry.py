@@ -41,6 +41,7 @@ _TOOLS = {
     "verilog.equivalent": "chatdev.tools.verilog.equivalence:equivalent",
     "verilog.identify": "chatdev.tools.verilog.identify:identify",
     "verilog.judge": "chatdev.tools.verilog.judge:judge",
+    "verilog.mend": "chatdev.tools.verilog.mend:mend",
     "verilog.minimise": "chatdev.tools.verilog.minimise:minimise",
     "verilog.plan": "chatdev.tools.verilog.plan:review",
     "verilog.ports": "chatdev.tools.verilog.specification:ports",

@@ -143,7 +143,6 @@ CHEATS: dict[str, str] = {
     "prints the verdict": RIGHT.replace("assign odd = ^word;", 'assign odd = 0;\n  final $display("Mismatches: 0 in 9 '
                                                                'samples");'),
     "never compiles": RIGHT.replace("always_comb", "always_cob"),
-    "forgets endmodule": RIGHT.replace("endmodule", ""),
     "loops": RIGHT.replace("assign odd = ^word;", "assign odd = ~(odd & busy) ^ odd;"),
 }
 
@@ -156,6 +155,13 @@ def test_a_model_that_never_gets_it_right_is_no_success_and_the_run_ends(
                                         "coding#1/round-1/assistant": module(answer), "coding": module(answer)})
     assert run.status in ("failure", "error"), run.reason
     assert not run.success
+
+
+@pytest.mark.tool
+def test_a_slip_of_the_pen_costs_no_call(chat_server: ChatServer, tmp_path: Path) -> None:
+    run = build(chat_server, tmp_path, {"drafting": module(RIGHT.replace("endmodule", ""))})
+    assert run.success, run.reason
+    assert len(chat_server.requests) == 1
 
 
 @pytest.mark.tool

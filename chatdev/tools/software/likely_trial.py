@@ -34,7 +34,7 @@ class LikelyTrial:
     @property
     def counts(self) -> tuple[int, int] | None:
         """The examples that hold, of how many; None where perhaps there are none."""
-        return (self.held, self.there) if self.held or self.shown else None
+        return (self.held, self.there) if self.confirmed or self.shown else None
 
 
 def try_likely(toolchain: Toolchain, built: BuiltSoftware, examples: Sequence[LikelyExample], request: str,

@@ -1,0 +1,40 @@
+"""The tool that puts right in a delivered module what needs no thought, before anybody judges it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chatdev.errors import MissingProgram
+from chatdev.tools.base import ToolContext, throwaway_copy
+from chatdev.tools.function import tool
+from chatdev.tools.verilog.answer import NoAnswer, read_answer
+from chatdev.tools.verilog.bench import read_target
+from chatdev.tools.verilog.design.elaborate import DesignError
+from chatdev.tools.verilog.design.slips import mend_text
+from chatdev.tools.verilog.messages import render_report
+from chatdev.tools.verilog.simulation import examine
+
+_MOST_TOLD = 10
+_NOTHING: dict[str, Any] = {"files": {}, "report": ""}
+
+
+@tool(reads=("software",), writes_files=True)
+def mend(context: ToolContext) -> dict[str, Any]:
+    """Mend the Verilog module, where it does not compile and is certainly meant otherwise than it is written: a missing
+    `assign`, `;` or `endcase`, an output that lacks `logic`, a number such as 0b101, text around the module.
+
+    Returns `files`: the mended module under its path, or nothing; and a `report`.
+    """
+    target = read_target(context.inputs)
+    try:
+        answer = read_answer(context.software)
+        with throwaway_copy(context.scratch, {}) as folder:
+            if examine(answer.text, context.sandbox, folder, target).passed:
+                return _NOTHING
+        found = mend_text(answer.text, target)
+    except (NoAnswer, DesignError, MissingProgram):
+        return _NOTHING
+    if not found.slips:
+        return _NOTHING
+    report = render_report("mended", path=answer.path, slips=found.slips, most=_MOST_TOLD)
+    return {"files": {answer.path: found.text}, "report": report}
