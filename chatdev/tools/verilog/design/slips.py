@@ -36,6 +36,7 @@ _PORTS = re.compile(rb"\b(?:input|output|inout)\b([^;]*);")
 _RANGE = re.compile(rb"\[[^\]]*\]")
 _NAMES = re.compile(rb"\w+")
 _TYPES = {b"wire", b"reg", b"logic", b"signed", b"unsigned", b"bit", b"integer"}
+_MODULE = re.compile(rb"\bmodule\s+\w+\s*[#(;]")
 _ELSE_IF = {b"elif", b"elsif", b"elseif"}
 _BLANKS = re.compile(rb"\s*")
 _WORD = re.compile(rb"\w*")
@@ -114,7 +115,7 @@ def _cut_prose(data: bytes, error: Error) -> Iterator[Edit]:
     first, ends = _BEGINS.search(data), list(_ENDS.finditer(data))
     if first and error.place < first.start():
         yield Edit(0, first.start(), b"", "the text before the module was left out")
-    if ends and error.place >= ends[-1].end():
+    if ends and error.place >= ends[-1].end() and not _MODULE.search(data, ends[-1].end()):
         yield Edit(ends[-1].end(), len(data), b"", "the text behind the module was left out")
 
 

@@ -54,9 +54,13 @@ def test_a_slip_is_mended(text: str, mended: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    BLOCK + "f = a;\nendmodule\n", WIRE + "assign f = a & b;\n", BLOCK + "f = a;\nend\nend\nendmodule\n"])
+    BLOCK + "f = a;\nendmodule\n", WIRE + "assign f = a & b;\n",
+    "module m;\nendmodule\n" + WIRE + "assign f = a;\n", BLOCK + "f = a;\nend\nend\nendmodule\n"])
 def test_what_ends_a_block_is_added_or_left_out(text: str) -> None:
-    assert mend_text(mend_text(text).text).slips == ()
+    mended = mend_text(text)
+    assert mended.slips
+    assert "TopModule" in mended.text
+    assert mend_text(mended.text).slips == ()
 
 
 @pytest.mark.parametrize("text", [
