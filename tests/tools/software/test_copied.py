@@ -75,3 +75,13 @@ def test_long_requests_are_looked_through_quickly() -> None:
 def _copied(request: str, command: str, stdin: str | None, prints: str) -> list[Start]:
     start = {"command": command, "prints": prints, **({"stdin": stdin} if stdin else {})}
     return [start for case in copied_cases([{"starts": [start]}], request, any_command()) for start in case.starts]
+
+
+def test_what_the_program_makes_is_there_in_the_end() -> None:
+    request = ("I give the song's file name, like `python main.py song.txt`. Write a new file marked.txt that has "
+               "every line with \"~ \" in front, and print `done`.\n\nsong.txt:\nla\nsky\n\nmarked.txt:\n~ la\n~ sky\n")
+    example = {"files": {"song.txt": "la\nsky\n", "marked.txt": "~ la\n~ sky\n"},
+               "starts": [{"command": "python main.py song.txt", "prints": "done"}]}
+    case, = copied_cases([example], request, any_command())
+    assert case.files == {"song.txt": "la\nsky\n"}
+    assert case.starts[-1].writes == {"marked.txt": "~ la\n~ sky\n"}

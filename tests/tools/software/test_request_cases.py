@@ -204,3 +204,10 @@ def test_a_request_of_many_sessions_makes_no_trial_without_an_end() -> None:
 def session(first: int) -> str:
     """Fifteen starts in a terminal."""
     return "".join(f"$ python main.py {first} {n}\n{n}\n" for n in range(15))
+
+
+def test_a_new_file_is_written_and_does_not_lie_there() -> None:
+    case = only("`python main.py song.txt` marks the lines of song.txt in a new file marked.txt.\n\nsong.txt:\n\n"
+                "    la\n    sky\n\n$ python main.py song.txt\ndone\n\nmarked.txt:\n\n    ~ la\n    ~ sky\n")
+    assert case["files"] == {"song.txt": "la\nsky\n"}
+    assert case["starts"] == [{"arguments": ["song.txt"], "prints": "done", "writes": {"marked.txt": "~ la\n~ sky\n"}}]

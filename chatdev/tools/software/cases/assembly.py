@@ -16,6 +16,7 @@ from chatdev.tools.software.cases.wording import (
     first_sentence,
     is_word_of_speech,
     last_sentence,
+    new_files,
     number_of_lines,
     rows_of,
     says,
@@ -29,12 +30,13 @@ _NEAR = 2  # paragraphs between what belongs together
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a request as a whole says of the way a program is started."""
+    """What a request as a whole says of the way a program is started, and of the files that it names and makes anew."""
 
     takes_arguments: bool = False
     reads_typed: bool = False
     remembers: bool = False
     files: frozenset[str] = frozenset()
+    new_files: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, request: str, passages: Sequence[Passage], command: str) -> Facts:
@@ -44,7 +46,7 @@ class Facts:
             for found in command_in_prose(command).finditer(request))
         named = not says("no_arguments", request) and says("arguments", request)
         return cls(called or named, says("reads_typed", request), says("remembers", request),
-                   frozenset(FILE_NAME.findall(request)))
+                   frozenset(FILE_NAME.findall(request)), new_files(request))
 
 
 @dataclass(slots=True)
@@ -118,6 +120,8 @@ class Assembly:
         """A passage with the role that it has in a program which takes its input in one way."""
         if passage.role == "given" and not self._facts.reads_typed and len(self._facts.files) == 1:
             return replace(passage, role="file", name=min(self._facts.files))
+        if passage.role == "file" and passage.name in self._facts.new_files:
+            return replace(passage, role="left")
         if passage.role not in ("given", "result"):
             return passage
         role: Role = "typed" if passage.role == "given" else "printed"

@@ -9,7 +9,7 @@ from itertools import islice
 
 from chatdev.tools.software.cases.case import MOST_CASES, Case, Start, cases_from_value
 from chatdev.tools.software.cases.copied import CopiedRequest
-from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, status_in
+from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, new_files, status_in
 from chatdev.tools.software.session import example_lines, examples
 
 _FIELDS = {"starts", "arguments", "prints", "stdin", "writes"}
@@ -47,13 +47,21 @@ def _parts(value: object) -> Iterator[object]:
 
 
 def _copied_case(case: Case, request: CopiedRequest) -> Case | None:
-    """The case, if all that it types, finds and expects stands in the request. Files that cannot be a user's do not
-    count, nor empty ones: small models show the program itself, too, and what it has yet to make."""
-    files = {name: text for name, text in case.files.items()
-             if FILE_NAME.fullmatch(name) and name in request.text and text.strip()}
-    sound = all(request.shows(text, "holds") for text in files.values()) and all(
+    """The case, if all that it types, finds and expects stands in the request."""
+    case = _put_files(case, request.text)
+    sound = all(request.shows(text, "holds") for text in case.files.values()) and all(
         _is_copied(start, request) for start in case.starts)
-    return replace(case, files=files) if sound else None
+    return case if sound else None
+
+
+def _put_files(case: Case, request: str) -> Case:
+    """The case with its files where they belong: what the program makes is there in the end. Files that cannot be a
+    user's do not count, nor empty ones: small models show the program itself, too."""
+    files = {name: text for name, text in case.files.items()
+             if FILE_NAME.fullmatch(name) and name in request and text.strip()}
+    made = {name: files.pop(name) for name in files.keys() & new_files(request)}
+    *before, last = case.starts
+    return replace(case, files=files, starts=(*before, replace(last, writes={**made, **last.writes})))
 
 
 def _is_copied(start: Start, request: CopiedRequest) -> bool:

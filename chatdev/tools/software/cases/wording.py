@@ -19,6 +19,7 @@ COLONS = (":", "：")
 MARK = "\ue000"
 """Stands for what is between marks, or for the marks, while a text is read."""
 _LONGEST = 20_000  # characters of a request in which examples are looked for
+_SAID = 30  # characters before the name of a file that say what it is
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff"
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|[。！？]")
@@ -175,6 +176,12 @@ def is_wrapped(words: Sequence[str]) -> bool:
 def is_literal(lines: Iterable[str]) -> bool:
     """Whether lines without any mark are what is typed or printed, and do not speak of it."""
     return not any(says("describes", line) or len(line) > 100 or is_all_of("vague", line.rstrip(".")) for line in lines)
+
+
+def new_files(request: str) -> frozenset[str]:
+    """The files of which the sentence that names them first says that the program makes them."""
+    return frozenset(name for name in FILE_NAME.findall(request)
+                     if says("new_file", last_sentence(request[:request.index(name)])[-_SAID:]))
 
 
 def is_sentence(line: str) -> bool:
