@@ -24,13 +24,13 @@ ONE_CALL, COMPANY = "single_verilog", "verilogcoder"
 
 
 def _step(company: str, repeats: int) -> tuple[str, ...]:
-    return ("verilogeval", "--study", "verilog-twenty-mended", "--model", MODEL, "--data",
+    return ("verilogeval", "--study", "verilog-twenty-redrafted", "--model", MODEL, "--data",
             "benchmarks/data/verilogeval_v2.tar.gz", "--companies", company, "--problems", ",".join(PROBLEMS),
             "--repeats", str(repeats))
 
 
 STUDY = LocalStudy(
-    "verilog-twenty-mended", (_step(COMPANY, 1), _step(ONE_CALL, 3)),
+    "verilog-twenty-redrafted", (_step(COMPANY, 1), _step(ONE_CALL, 3)),
     RESULTS_FOLDER / "verilog_local.json", RESULTS_FOLDER / "verilog_local_journals.tar.xz",
     ROOT / "docs" / "verilog.md",
     ("<!-- local: written by python -m benchmarks.verilog_local -->", "<!-- end of local -->"))

@@ -118,12 +118,12 @@ def test_a_draft_that_is_right_needs_no_plan(chat_server: ChatServer, tmp_path: 
 
 
 @pytest.mark.tool
-def test_a_small_model_repairs_its_best_draft_and_plans_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
+def test_a_small_model_drafts_once_more_and_plans_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
     settings_file().parent.mkdir(parents=True)
     settings_file().write_text("models: [{match: [m], sizes: {program: small}}]", encoding="utf-8")
-    run = build(chat_server, tmp_path, {"drafting": module(WRONG), "debugging": f"top.sv\n```\n{RIGHT}```"})
+    run = build(chat_server, tmp_path, {"drafting": module(WRONG), "redrafting": module(RIGHT)})
     assert run.success, run.reason
-    assert {request.headers["X-ChatDev-Phase"] for request in chat_server.requests} == {"drafting", "debugging"}
+    assert {request.headers["X-ChatDev-Phase"] for request in chat_server.requests} == {"drafting", "redrafting"}
 
 
 @pytest.mark.tool

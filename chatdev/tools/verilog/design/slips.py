@@ -23,6 +23,7 @@ _MOST_READINGS, _MOST_ERRORS, _MOST_USES = 60, 6, 20
 _LONGEST_DECLARATION, _LONGEST_NUMBER = 2000, 80  # bytes
 _ASSIGNMENT = re.compile(rb"[ \t]*(?=(?:\w+(?:[ \t]*\[[^\]\n;]*\])*|\{[^{}\n;]*\})[ \t]*=(?!=))")
 _KEYWORD = re.compile(rb"\s*(?:assign|wire|reg|logic|localparam|parameter|input|output|inout|integer|genvar|typedef)\b")
+_MEMBER = re.compile(rb"[ \t]*(?:assign|always\w*|initial|function|endmodule)\b")
 _CASE = re.compile(rb"\bcase[xz]?\s*\(([^()\n]*,[^()\n]*)\)")
 _NUMBER = re.compile(rb"\b0(?:b([01_]+)|x([0-9a-fA-F_]+))\b")
 _DECLARED = re.compile(rb"\b(output|wire|tri)\b(?![^;]*\b(?:input|inout|output|wire|tri|reg|logic)\b)[^;=]*\Z")
@@ -156,6 +157,13 @@ def _write_number(data: bytes, error: Error) -> Iterator[Edit]:
         yield Edit(*found.span(), width + b"'" + base + digits, "a number is written `4'b1010` or `8'h1F`")
 
 
+def _end_block(data: bytes, error: Error) -> Iterator[Edit]:
+    """What belongs to the module, in a block that has no `end`."""
+    begin = data.rfind(b"\n", 0, error.place) + 1
+    if _MEMBER.match(data, begin):
+        yield Edit(begin, begin, b"end\n", "`end` was missing")
+
+
 def _drop_word(data: bytes, error: Error) -> Iterator[Edit]:
     """An `end` that ends nothing."""
     word = _word_behind(data, error.place)
@@ -220,6 +228,7 @@ _CLOSING = {b";", b")", b"]", b"}", b"end", b"endcase", b"endmodule", b"endfunct
 _FINDERS: dict[str, Sequence[Callable[[bytes, Error], Iterator[Edit]]]] = {
     "ExpectedDeclarator": (_add_assign, _write_number), "ExpectedMember": (_add_assign,),
     "ExpectedToken": (_join_selector, _write_number, _add_token), "UnexpectedEndDelim": (_drop_word,),
-    "AssignToNet": (_declare_variable,), "UndeclaredIdentifier": (_part_words,),
+    "ExpectedStatement": (_end_block,), "BadProceduralAssign": (_end_block,),
+    "AssignToNet": (_declare_variable,), "UndeclaredIdentifier": (_part_words,), "UnknownModule": (_part_words,),
     "NoImplicitConversion": (_cast_value,), "UnknownDirective": (_drop_backtick,), "UnusedPortDecl": (_list_ports,),
 }
