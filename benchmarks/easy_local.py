@@ -19,6 +19,8 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
 from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS
 
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
+PARTS = (12, 24, 36, 48)
+"""Tasks of a sealed set that all variants are run on before the next ones, so that each sitting leaves pairs."""
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -32,7 +34,8 @@ def steps_of(name: str) -> list[tuple[str, ...]]:
         only = (ONE_CALL, DRAFTS, CHAIN, "pipeline", f"{CHAIN} without drafts", f"{CHAIN} without review")
         return [step(f"{ONE_CALL},{DRAFTS},{CHAIN},pipeline", 1, "--ablations",
                      *(word for pattern in only for word in ("--only", pattern)))]
-    return [step(ONE_CALL, 3), step(f"{DRAFTS},{CHAIN}", 2)]
+    return [*(step(f"{ONE_CALL},{DRAFTS},{CHAIN}", 1, "--limit", str(count)) for count in PARTS),
+            step(ONE_CALL, 3), step(f"{DRAFTS},{CHAIN}", 2)]
 
 
 def study_of(name: str) -> LocalStudy:
