@@ -13,7 +13,7 @@ import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -89,9 +89,9 @@ def _outcome(text: str, subject: Subject) -> str:
         return simulate_answer(text, subject.bench, find_sandbox("none"), Path(folder)).outcome
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def told(study: Mapping[str, Any]) -> str:
     """By kind of slip: modules that do not compile for it, and what becomes of them."""
-    counts = {what: Counter(row["kind"] for row in rows if what == "all" or row[what])
+    counts = {what: Counter(row["kind"] for row in study["rows"] if what == "all" or row[what])
               for what in ("all", "compiles", "passes")}
     found: list[tuple[object, ...]] = [(kind, *(count[kind] for count in counts.values())) for kind in SLIPS]
     found.append(("all", *(count.total() for count in counts.values())))
@@ -109,9 +109,8 @@ def main() -> None:
         with ProcessPoolExecutor(arguments.processes) as pool:
             found = pool.map(rows_of, [*verilogeval_subjects(), *designs()])
             write_results(RESULTS, {"rows": [row for rows in found for row in rows]})
-    rows = read_results(RESULTS)["rows"]
-    write_between(PAGE, BEGIN, END, table(rows))
-    print(table(rows))
+    write_between(PAGE, BEGIN, END, told(read_results(RESULTS)))
+    print(told(read_results(RESULTS)))
 
 
 if __name__ == "__main__":

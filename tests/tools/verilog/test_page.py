@@ -7,7 +7,15 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import verilog_designs, verilog_judge, verilog_local, verilog_localise, verilog_speed, verilog_waves
+from benchmarks import (
+    verilog_designs,
+    verilog_judge,
+    verilog_local,
+    verilog_localise,
+    verilog_slips,
+    verilog_speed,
+    verilog_waves,
+)
 from benchmarks.study import read_results
 from chatdev.cli.app import command_line
 from chatdev.tools.registry import registry
@@ -15,7 +23,8 @@ from chatdev.tools.registry import registry
 PAGE = verilog_judge.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("study", [verilog_designs, verilog_judge, verilog_localise, verilog_speed, verilog_waves],
+@pytest.mark.parametrize("study", [verilog_designs, verilog_judge, verilog_localise, verilog_slips, verilog_speed,
+                                   verilog_waves],
                          ids=lambda study: study.__name__.rpartition(".")[2])
 def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
     assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
@@ -41,3 +50,10 @@ def test_every_option_that_it_names_is_there() -> None:
              for option in (*parameter.opts, *parameter.secondary_opts)}
     text = re.sub(r"<!--.*?-->", "", PAGE)
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
+
+
+def test_almost_all_slips_are_mended_and_what_compiles_then_is_right() -> None:
+    rows = read_results(verilog_slips.RESULTS)["rows"]
+    compiled = [row for row in rows if row["compiles"]]
+    assert len(compiled) / len(rows) > 0.95
+    assert sum(row["passes"] for row in compiled) / len(compiled) > 0.99
