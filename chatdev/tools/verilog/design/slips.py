@@ -34,6 +34,7 @@ _MARKED = re.compile(rb"`(?:module|endmodule)\b")
 _HEAD = re.compile(rb"\b(module\s+\w+)\s*;")
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PORTS = re.compile(rb"\b(?:input|output|inout)\b([^;]*);")
+_DECLARATION = re.compile(rb"(?:input|output|inout)\b[^;()]*;[ \t]*")
 _RANGE = re.compile(rb"\[[^\]]*\]")
 _NAMES = re.compile(rb"\w+")
 _TYPES = {b"wire", b"reg", b"logic", b"signed", b"unsigned", b"bit", b"integer"}
@@ -198,6 +199,12 @@ def _cast_value(data: bytes, error: Error) -> Iterator[Edit]:
         yield Edit(*found.span(1), kind.encode() + b"'(" + found[1] + b")", says)
 
 
+def _drop_declaration(data: bytes, error: Error) -> Iterator[Edit]:
+    """A port of the header that is declared once more in the body."""
+    if found := _DECLARATION.match(data, error.place):
+        yield Edit(*found.span(), b"", "a port that stands in the header is not declared again")
+
+
 def _drop_backtick(data: bytes, error: Error) -> Iterator[Edit]:
     """`module where the code began with a mark of running text."""
     if _MARKED.match(data, error.place):
@@ -231,4 +238,5 @@ _FINDERS: dict[str, Sequence[Callable[[bytes, Error], Iterator[Edit]]]] = {
     "ExpectedStatement": (_end_block,), "BadProceduralAssign": (_end_block,),
     "AssignToNet": (_declare_variable,), "UndeclaredIdentifier": (_part_words,), "UnknownModule": (_part_words,),
     "NoImplicitConversion": (_cast_value,), "UnknownDirective": (_drop_backtick,), "UnusedPortDecl": (_list_ports,),
+    "PortDeclInANSIModule": (_drop_declaration,),
 }

@@ -43,6 +43,8 @@ BLOCK = HEAD + "always @(*) begin\n"
      f"{HEAD}wire w;\nalways @(*) begin\nf = a;\nend\nassign w = f;\nalways @(*) begin\nend\nendmodule\n"),
     (HEAD + "always @(*)\nif (a) f = 1;\nelif (b) f = 0;\nendmodule\n",
      HEAD + "always @(*)\nif (a) f = 1;\nelse if (b) f = 0;\nendmodule\n"),
+    (f"{WIRE}output reg f;\nalways @(*) f = a;\nendmodule\n",
+     WIRE.replace("output", "output logic") + "\nalways @(*) f = a;\nendmodule\n"),
     ("module TopModule(\ninput a;\noutput f\n);\nassign f = a;\nendmodule\n",
      "module TopModule(\ninput a,\noutput f\n);\nassign f = a;\nendmodule\n"),
     ("Here it is:\n" + WIRE + "assign f = a;\nendmodule\nIt's done.\n", WIRE + "assign f = a;\nendmodule\n"),
