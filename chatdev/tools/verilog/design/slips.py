@@ -20,7 +20,7 @@ from chatdev.tools.verilog.design.source import Source, import_pyslang
 from chatdev.tools.verilog.target import USUAL, Target
 
 _MOST_READINGS, _MOST_ERRORS, _MOST_USES = 60, 6, 20
-_LONGEST_DECLARATION, _LONGEST_NUMBER = 2000, 80  # bytes
+_LONGEST, _LONGEST_DECLARATION, _LONGEST_NUMBER = 50_000, 2000, 80  # bytes
 _ASSIGNMENT = re.compile(rb"[ \t]*(?=(?:\w+(?:[ \t]*\[[^\]\n;]*\])*|\{[^{}\n;]*\})[ \t]*=(?!=))")
 _KEYWORD = re.compile(rb"\s*(?:assign|wire|reg|logic|localparam|parameter|input|output|inout|integer|genvar|typedef)\b")
 _MEMBER = re.compile(rb"[ \t]*(?:assign|always\w*|initial|function|endmodule)\b")
@@ -74,7 +74,7 @@ def mend_text(text: str, target: Target = USUAL) -> MendedText:
     """The text without the slips that could be mended. Raises DesignError for a text that cannot be looked through, and
     MissingProgram."""
     data, slips, readings = text.encode("utf-8", "replace"), list[tuple[int, str]](), 1
-    errors = _find_errors(data, target)
+    errors = _find_errors(data, target) if len(data) < _LONGEST else []
     while errors and readings < _MOST_READINGS:
         for edit in _edits(data, errors[:_MOST_ERRORS]):
             edited = data[:edit.start] + edit.text + data[edit.end:]
