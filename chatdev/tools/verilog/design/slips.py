@@ -73,17 +73,14 @@ class Error(NamedTuple):
 def mend_text(text: str, target: Target = USUAL) -> MendedText:
     """The text without the slips that could be mended. Raises DesignError for a text that cannot be looked through, and
     MissingProgram."""
-    data, slips, readings = text.encode("utf-8", "replace"), list[tuple[int, str]](), 1
+    data, slips, left = text.encode("utf-8", "replace"), list[tuple[int, str]](), _MOST_READINGS
     errors = _find_errors(data, target) if len(data) < _LONGEST else []
-    while errors and readings < _MOST_READINGS:
-        for edit in _edits(data, errors[:_MOST_ERRORS]):
-            edited = data[:edit.start] + edit.text + data[edit.end:]
-            left, readings = _find_errors(edited, target), readings + 1
-            if len(left) < len(errors):
+    while errors:
+        for edit in itertools.islice(_edits(data, errors[:_MOST_ERRORS]), left):
+            edited, left = data[:edit.start] + edit.text + data[edit.end:], left - 1
+            if len(fewer := _find_errors(edited, target)) < len(errors):
                 slips.append((data.count(b"\n", 0, edit.start) + 1, edit.says))
-                data, errors = edited, left
-                break
-            if readings >= _MOST_READINGS:
+                data, errors = edited, fewer
                 break
         else:
             break
