@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatdev import Company
+from chatdev.config.load import load_company
 from chatdev.paths import settings_file
 from tests.engine.studio import program
 from tests.support.chat_server import ChatServer, Received
@@ -61,3 +62,11 @@ def test_pipeline_is_one_call_a_specialist_who_reads_documents_only(chat_server:
         opening = texts[phase][1]["content"]
         assert [word for word in ("REQUIREMENTS", "DESIGN", "TASKS") if f"THE {word}" in opening] == read
     assert all([message["role"] for message in messages][:2] == ["system", "user"] for messages in texts.values())
+
+
+def test_the_chain_and_one_call_are_told_the_same_of_how_a_program_is_used() -> None:
+    told = ('- Words after "python main.py" arrive in sys.argv, and lines that are typed or piped in on sys.stdin: do what '
+            "they say, print only what the request says, and end. input() is for games and dialogues only")
+    for company in ("chatdev", "single"):
+        opening = load_company(company).phases["coding"].opening
+        assert told in opening, company

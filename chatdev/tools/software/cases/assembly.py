@@ -112,8 +112,7 @@ class Assembly:
             self._take(self._resolve(passage))
         self._end_shown()
         self._leave_command()
-        if self._writes and len(self._chains) == 1 == len(self._chains[0].starts):
-            self._leave_file(self._writes)
+        self._leave_file(self._writes if [len(chain.starts) for chain in self._chains] == [1] else {})
         return _join(self._chains) if self._facts.remembers else self._chains
 
     def _resolve(self, passage: Passage) -> Passage:
@@ -124,8 +123,8 @@ class Assembly:
             return replace(passage, role="left")
         if passage.role not in ("given", "result"):
             return passage
-        role: Role = "typed" if passage.role == "given" else "printed"
-        return replace(passage, role=role if self._facts.reads_typed else "unknown")
+        role: Role = "unknown" if not self._facts.reads_typed else "typed" if passage.role == "given" else "printed"
+        return replace(passage, role=role)
 
     def _take(self, passage: Passage) -> None:
         """The next passage."""
