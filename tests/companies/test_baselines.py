@@ -65,8 +65,8 @@ def test_pipeline_is_one_call_a_specialist_who_reads_documents_only(chat_server:
 
 
 def test_the_chain_and_one_call_are_told_the_same_of_how_a_program_is_used() -> None:
-    told = ('- Words after "python main.py" arrive in sys.argv, and lines that are typed or piped in on sys.stdin: do what '
-            "they say, print only what the request says, and end. input() is for games and dialogues only")
+    told = ('- Words after "python main.py" arrive in sys.argv, and lines that are typed or piped in on sys.stdin: do '
+            "what they say, print only what the request says, and end. input() is for games and dialogues only")
     for company in ("chatdev", "single"):
         opening = load_company(company).phases["coding"].opening
         assert told in opening, company
