@@ -64,7 +64,7 @@ def test_pipeline_is_one_call_a_specialist_who_reads_documents_only(chat_server:
     assert all([message["role"] for message in messages][:2] == ["system", "user"] for messages in texts.values())
 
 
-def test_the_chain_and_one_call_are_told_the_same_of_how_a_program_is_used() -> None:
+def test_the_chain_and_one_call_are_told_the_same() -> None:
     told = ('- Words after "python main.py" arrive in sys.argv, and lines that are typed or piped in on sys.stdin: do '
             "what they say, print only what the request says, and end. input() is for games and dialogues only")
     for company in ("chatdev", "single"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import asyncio
 import shutil
 import time
@@ -22,8 +23,12 @@ FIRST = "write#1/round-1/assistant"
 
 
 def children() -> set[str]:
-    """The child processes of this one."""
-    return {pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+    """The child processes of this one, without the one that reads sources and stays."""
+    found = set[str]()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that ends meanwhile
+            found |= set((task / "children").read_text().split())
+    return {pid for pid in found if b"chatdev.isolation.child" not in Path(f"/proc/{pid}/cmdline").read_bytes()}
 
 
 def stopped_by_minutes(studio: Studio, company: Path, replies: dict[str, Any], seconds: float, **options: Any) -> Run:
