@@ -13,6 +13,7 @@ from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.slips import mend_text
 from chatdev.tools.verilog.messages import render_report
 from chatdev.tools.verilog.simulation import examine
+from chatdev.tools.verilog.target import Target
 
 _MOST_TOLD = 10
 _NOTHING: dict[str, Any] = {"files": {}, "report": ""}
@@ -28,13 +29,16 @@ def mend(context: ToolContext) -> dict[str, Any]:
     target = read_target(context.inputs)
     try:
         answer = read_answer(context.software)
-        with throwaway_copy(context.scratch, {}) as folder:
-            if examine(answer.text, context.sandbox, folder, target).passed:
-                return _NOTHING
         found = mend_text(answer.text, target)
     except (NoAnswer, DesignError, MissingProgram):
         return _NOTHING
-    if not found.slips:
+    if not found.slips or _compiles(answer.text, context, target):
         return _NOTHING
     report = render_report("mended", path=answer.path, slips=found.slips, most=_MOST_TOLD)
     return {"files": {answer.path: found.text}, "report": report}
+
+
+def _compiles(text: str, context: ToolContext, target: Target) -> bool:
+    """Whether the simulator takes it as it is: the parser is stricter in places."""
+    with throwaway_copy(context.scratch, {}) as folder:
+        return examine(text, context.sandbox, folder, target).passed
