@@ -39,6 +39,9 @@ _RANGE = re.compile(rb"\[[^\]]*\]")
 _NAMES = re.compile(rb"\w+")
 _TYPES = {b"wire", b"reg", b"logic", b"signed", b"unsigned", b"bit", b"integer"}
 _MODULE = re.compile(rb"\bmodule\s+\w+\s*[#(;]")
+_TOLERATED = ((re.compile(rb"\bendmodule[ \t]*(;)"), "`endmodule` has no `;`"),
+              (re.compile(rb"(,)\s*\)\s*;\s*(?=\n)"), "the last port has no `,`"))
+"""What the parser lets pass, and simulators do not."""
 _ELSE_IF = {b"elif", b"elsif", b"elseif"}
 _BLANKS = re.compile(rb"\s*")
 _WORD = re.compile(rb"\w*")
@@ -84,6 +87,10 @@ def mend_text(text: str, target: Target = USUAL) -> MendedText:
                 break
         else:
             break
+    for pattern, says in _TOLERATED:
+        for found in reversed(list(pattern.finditer(data)) if len(data) < _LONGEST else []):
+            slips.append((data.count(b"\n", 0, found.start(1)) + 1, says))
+            data = data[:found.start(1)] + data[found.end(1):]
     return MendedText(data.decode("utf-8", "replace"), tuple(slips))
 
 

@@ -48,6 +48,9 @@ BLOCK = HEAD + "always @(*) begin\n"
     ("module TopModule(\ninput a;\noutput f\n);\nassign f = a;\nendmodule\n",
      "module TopModule(\ninput a,\noutput f\n);\nassign f = a;\nendmodule\n"),
     ("Here it is:\n" + WIRE + "assign f = a;\nendmodule\nIt's done.\n", WIRE + "assign f = a;\nendmodule\n"),
+    (WIRE + "assign f = a;\nendmodule;\n", WIRE + "assign f = a;\nendmodule\n"),
+    ("module TopModule(\ninput a,\noutput f,\n);\nassign f = a;\nendmodule\n",
+     "module TopModule(\ninput a,\noutput f\n);\nassign f = a;\nendmodule\n"),
     ("`" + WIRE + "assign f = a;\nendmodule\n", WIRE + "assign f = a;\nendmodule\n"),
     (WIRE + "typedef enum logic {A, B} kind; kind k; logic n;\nalways @(*) begin\nn = b;\nk = n;\nend\n"
      "assign f = k == A;\nendmodule\n",
