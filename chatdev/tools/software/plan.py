@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any
 
 from chatdev.tools.base import ToolContext
@@ -60,8 +60,8 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     reading = read_request(request, any_command())
     cases = _as_many_as_fit(_sound_cases(reading, context))
     done = {act for case in cases for act in case.acts}
-    starts = [start for start in _own_starts(context.values.get("commands"), command)
-              if start.act not in done and not _is_sample(start, request)]
+    starts = _without_middle([start for start in _own_starts(context.values.get("commands"), command)
+                              if start.act not in done and not _is_sample(start, request)])
     left_out = tuple(start for start in starts if _needs_file(start, reading, context.software))
     own = _own_case(starts, left_out, reading)
     likely = () if cases or reading.contradictory else likely_examples(request, any_command())
@@ -110,10 +110,16 @@ def _is_able(case: Case, reading: RequestReading) -> bool:
 
 
 def _own_starts(commands: object, command: str) -> Iterator[Start]:
-    """The Tester's own commands, each once."""
-    found = sessions(plan_lines(commands), command)
-    for session in dict.fromkeys(found):
+    """The Tester's own commands, in their order."""
+    for session in sessions(plan_lines(commands), command):
         yield Start(session.arguments, "".join(f"{line}\n" for line in session.typed) or None)
+
+
+def _without_middle(starts: Sequence[Start]) -> list[Start]:
+    """Each start where it stands first and, with others between, where it stands last: a list shows what they did."""
+    ends = [start for number, start in enumerate(starts)
+            if start not in starts[:number] or start not in starts[number + 1:]]
+    return [start for start, _ in groupby(ends)]
 
 
 def _is_sample(start: Start, request: str) -> bool:

@@ -140,20 +140,23 @@ def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool)
 
 def _judge_refusals(tried: Sequence[TriedCase], plan: Plan) -> list[TriedCase]:
     """The Tester's own commands expect no output, only sense. One that the program refuses fails only if its form
-    stands in the request, or if no command gets further; where a file is missing that nobody makes, it counts for
-    nothing."""
+    stands in the request, or if no command gets further; one that was done before, or that needs a file that nobody
+    makes, fails for no refusal."""
     every = [start for case in tried for start in case.starts]
     further = any(start.wrong in ("", "crash") and not _is_refused(start, plan) for start in every)
-    return [replace(case, starts=tuple(_judge_sense(start, plan, further=further) for start in case.starts))
+    return [replace(case, starts=tuple(_judge_sense(case, number, plan, further=further)
+                                       for number in range(len(case.starts))))
             if case.case is plan.own else case for case in tried]
 
 
-def _judge_sense(start: TriedStart, plan: Plan, *, further: bool) -> TriedStart:
+def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool) -> TriedStart:
+    start = case.starts[number]
     if _lacks_file(start, plan):
         return replace(start, counts=False)
     if start.wrong or not _is_refused(start, plan):
         return start
-    return replace(start, wrong="refusal", counts=not further or _has_form(start.start, plan))
+    again = start.start in case.case.starts[:number]
+    return replace(start, wrong="refusal", counts=not again and (not further or _has_form(start.start, plan)))
 
 
 def _is_refused(start: TriedStart, plan: Plan) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.likely_examples import BEGIN, END, RESULTS, read_requests, table, try_program
@@ -160,11 +160,12 @@ def test_programs_that_never_end_end_the_trial() -> None:
     assert verdict.examples is None
 
 
+@example("*,*", "")
 @given(st.text("ab1 \n`\"':|->,.=$*#", max_size=300), st.text("ab1 \n`\"',.", max_size=40))
 def test_no_request_and_no_output_breaks_the_search(request_text: str, output: str) -> None:
-    for example in likely_examples(request_text, any_command())[:5]:
-        assert 0 <= example.count_held([output] * len(example.starts), request_text, any_command()) <= len(
-            example.starts)
+    for found in likely_examples(request_text, any_command())[:5]:
+        assert 0 <= found.count_held([output] * len(found.starts), request_text, any_command()) <= len(
+            found.starts)
 
 
 def test_the_study_has_every_request_and_the_page_its_table() -> None:

@@ -198,6 +198,33 @@ def test_repeated_commands_and_the_sample_of_the_prompt_are_dropped(use: Use) ->
     assert [command["command"] for command in verdict.evidence["commands"]] == ["python main.py 1"]
 
 
+LOST = """\
+import pathlib, sys
+tasks = pathlib.Path("tasks.txt")
+if sys.argv[1] == "add":
+    tasks.write_text(sys.argv[2])
+elif sys.argv[1] == "remove":
+    tasks.unlink() if tasks.exists() else sys.exit("there is no such task")
+else:
+    print(int(tasks.read_text()) if tasks.exists() else "nothing to do")
+"""
+
+
+def test_the_list_at_the_end_is_tried_there_again(use: Use) -> None:
+    verdict = use(LOST, "A to-do list.", [f"python main.py {word}" for word in ("list", "add milk", "list", "list")])
+    assert [start["failed"] for start in verdict.evidence["commands"]] == [False, False, True]
+    assert not verdict.passed
+    assert "ValueError" in verdict.report
+
+
+def test_what_cannot_be_done_twice_may_be_refused_at_the_end(use: Use) -> None:
+    remove = "python main.py remove milk"
+    task = f"A to-do list. `{remove}` forgets a task."
+    verdict = use(LOST, task, ["python main.py add milk", remove, "python main.py list", remove])
+    assert verdict.passed, verdict.report
+    assert verdict.report.count(f"$ {remove}") == 2
+
+
 ROOMS = """The game reads commands from standard input, one per line. For the lines east and north it answers
 
 room 1 0

@@ -180,11 +180,12 @@ def _neighbours(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
 def _enumerations(request: str) -> Iterator[PlacedText]:
     """Lists in running text; what belongs to the sentence may stand before the first item and behind the last."""
     for found in _ENUMERATION.finditer(request):
-        first, *others = _split_list(found[0])
-        if not others:
+        parts = _split_list(found[0])
+        if len(parts) < 2:
             continue
+        first, *others = parts
         words, last = first.split(), others[-1].split()
-        for head in dict.fromkeys((first, words[-1], " ".join(words[1:]) or first)):
+        for head in dict.fromkeys((first, words[-1], first.split(maxsplit=1)[-1])):
             for tail in dict.fromkeys((others[-1], last[0])):
                 begin = found.start() + found[0].index(head)
                 yield PlacedText((head, *others[:-1], tail.rstrip(".。")), ((begin, found.end()),), loose=True)
