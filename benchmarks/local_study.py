@@ -117,12 +117,14 @@ def _companies(step: Sequence[str]) -> set[str]:
 
 
 def each_task(rows: Sequence[Mapping[str, Any]], title: str, cell: Callable[[Mapping[str, Any]], str]) -> str:
-    """A table of all tasks by all variants."""
-    found = {(row["task"], row["variant"]): row for row in rows}
+    """A table of all tasks by all variants, each with its repeats one after the other."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        found.setdefault((row["task"], row["variant"]), []).append(cell(row))
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     return markdown_table([title, *variants],
-                          [[task, *(cell(found[task, name]) if (task, name) in found else "–" for name in variants)]
+                          [[task, *(" / ".join(found.get((task, name), ["–"])) for name in variants)]
                            for task in tasks])
 
 
