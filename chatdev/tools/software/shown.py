@@ -31,6 +31,7 @@ def show_start(tried: TriedStart, software: Mapping[str, bytes] | None = None) -
     return {
         "command": _shorten(facts["command"]), "typed": list(map(_shorten, (start.stdin or "").splitlines())),
         "expects": start.expects, "wrong": tried.wrong, "failed": tried.failed,
+        "asks": tried.finding.rule == "asks_for_input",
         "wanted": None if start.prints is None else _shorten_lines(start.prints), "seen": _output(tried),
         "status_wanted": start.status, "status": facts.get("exit_status"),
         "files": [{"name": name, "wanted": _shorten_lines(start.writes[name]),

@@ -11,7 +11,7 @@ from typing import Literal
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
-from chatdev.tools.software.cases.wording import is_concrete
+from chatdev.tools.software.cases.wording import is_concrete, says
 from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
 from chatdev.tools.software.plan import Plan, any_command
 from chatdev.tools.software.session import Session
@@ -160,8 +160,11 @@ def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool) -> 
 
 
 def _is_refused(start: TriedStart, plan: Plan) -> bool:
-    """Whether the program ends in a usage text, or with a status other than 0, and not with words of the request."""
+    """Whether the program ends in a usage text, or with a status other than 0, and not with words of the request, or
+    asks for input instead of doing what its arguments say."""
     finding = start.finding
+    if finding.rule == "asks_for_input":
+        return bool(start.start.arguments) and not start.start.stdin and not says("dialogue", plan.request)
     if finding.rule not in _REFUSALS or repeats_request(finding, plan):
         return False
     return finding.facts.get("exit_status") not in (0, None) or bool(_USAGE.search("\n".join(finding.facts["streams"])))

@@ -35,6 +35,7 @@ _REFUSALS = (1, 2)
 _START = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?$')
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:|$)")
+_EMPTY_FILE = re.compile(r"Ran out of input|EOF read where")  # what pickle and marshal say of a file without content
 _MESSAGE_LINES = 5
 
 
@@ -135,7 +136,7 @@ def missing_module(trace: Trace | None) -> str | None:
 
 
 def _rule_of_trace(trace: Trace) -> str:
-    if trace.kind == "EOFError":
+    if trace.kind == "EOFError" and not _EMPTY_FILE.search(trace.exception):
         return "asks_for_input"
     name = missing_module(trace)
     if name in ("tkinter", "_tkinter"):

@@ -225,6 +225,30 @@ def test_what_cannot_be_done_twice_may_be_refused_at_the_end(use: Use) -> None:
     assert verdict.report.count(f"$ {remove}") == 2
 
 
+ASKS = "while True:\n    print('You said', input('> '))\n"
+
+
+def test_a_program_that_asks_instead_of_reading_its_arguments_fails(use: Use) -> None:
+    verdict = use(ASKS, "Develop a command-line to-do list", ["python main.py add milk", "python main.py list"])
+    assert not verdict.passed
+    assert verdict.report.count("asks for input instead of doing what the command says") == 2
+
+
+@pytest.mark.parametrize(("task", "commands"), [
+    ("Develop a text adventure.", ["python main.py look"]), ("It asks for two numbers.", ["python main.py 1 2"]),
+    ("Entwickle ein Ratespiel mit Eingabe.", ["python main.py 3"]), ("开发一个猜数字游戏。", ["python main.py 3"]),
+    ("Develop a to-do list.", ["python main.py add milk", "python main.py", "add milk"])])
+def test_a_program_that_is_to_ask_may_do_so(use: Use, task: str, commands: list[str]) -> None:
+    assert use(ASKS, task, commands).passed
+
+
+def test_a_program_that_fails_at_an_empty_file_of_its_own_does_not_ask(use: Use) -> None:
+    program = "import pickle\nopen('a.bin', 'ab').close()\nprint(pickle.load(open('a.bin', 'rb')))"
+    verdict = use(program, "A to-do list.", ["python main.py list"])
+    assert not verdict.passed
+    assert "EOFError: Ran out of input" in verdict.report
+
+
 ROOMS = """The game reads commands from standard input, one per line. For the lines east and north it answers
 
 room 1 0
