@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
 from chatdev.tools.software.cases.wording import is_concrete, says
+from chatdev.tools.software.keeping import KeepingStart, try_keeping
 from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
 from chatdev.tools.software.plan import Plan, any_command
 from chatdev.tools.software.session import Session
@@ -20,9 +21,9 @@ from chatdev.tools.software.verdict import Finding
 
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
-Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal"]
+Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal", "unlisted", "unremoved"]
 """What is wrong with a start: it fails, it does not end, it prints, ends with or writes something else than is wanted,
-or it refuses what it should do."""
+it refuses what it should do, or it does not find what was added (`KeepingStart`)."""
 _USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}
 """Rules of programs that came to their end by themselves."""
@@ -101,7 +102,14 @@ def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Findi
             with built.copy(case.files) as folder:
                 tried.append(_try_case(toolchain, folder, case, prompts=prompts))
         likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
-    return Trial(plan, tuple(_judge_refusals(tried, plan)), likely)
+        keeping = try_keeping(toolchain, built, plan.own, context.software) if plan.own and not plan.cases else []
+    return Trial(plan, (*_judge_refusals(tried, plan), *_keeping_case(keeping)), likely)
+
+
+def _keeping_case(tried: Sequence[KeepingStart]) -> Iterator[TriedCase]:
+    if tried:
+        yield TriedCase(Case("program", tuple(one.start for one in tried)),
+                        tuple(TriedStart(one.start, one.finding, one.wrong) for one in tried))
 
 
 def _writes_prompts(bare: Finding) -> bool:

@@ -13,8 +13,8 @@ from chatdev.workspace.snapshot import safe_path
 MOST_CASES = 20  # of a trial; a list that goes on for ever must not hold up the run
 MOST_STARTS = 20  # of a case
 _MOST_TEXT = 20_000  # characters of what one start types, prints or writes
-Origin = Literal["request", "tester"]
-"""Where a case stands: in the request itself, or only in what the Tester wrote down."""
+Origin = Literal["request", "tester", "program"]
+"""Where a case stands: in the request itself, in what the Tester wrote down, or in the commands of the program."""
 
 
 @dataclass(frozen=True, slots=True)

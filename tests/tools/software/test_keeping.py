@@ -1,0 +1,94 @@
+"""Programs that keep things: what is added is listed and can be removed, and who does so in his own way passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from chatdev.sandbox.kinds import find_sandbox
+from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.registry import registry
+
+pytestmark = pytest.mark.tool
+
+TODO = """\
+import pathlib, sys
+
+store = pathlib.Path("tasks.txt")
+tasks = store.read_text().splitlines() if store.exists() else []
+command, *words = sys.argv[1:] or [""]
+if command == "add" and words:
+    store.write_text("".join(f"{task}\\n" for task in [*tasks, words[0]]))
+    print("Added", words[0])
+elif command == "list":
+    for number, task in enumerate(tasks, 1):
+        print(number, task)
+elif command == "remove" and words:
+    if words[0] in tasks:
+        tasks.remove(words[0])
+        store.write_text("".join(f"{task}\\n" for task in tasks))
+        print("Removed", words[0])
+    else:
+        print("There is no", words[0])
+else:
+    sys.exit("usage: main.py add TASK | list | remove TASK")
+"""
+PLAN = tuple(f"python main.py {words}" for words in ("list", "add 'Buy milk'", "add 'Call Anna'", "list"))
+WRITES = 'store.write_text("".join(f"{task}\\n" for task in [*tasks, words[0]]))'
+FORGETS = TODO.replace(WRITES, "tasks.append(words[0])")
+NEVER_FINDS = TODO.replace("splitlines()", "splitlines(True)").replace("number, task)", "number, task, end='')")
+BY_NUMBER = TODO.replace("words[0] in tasks:\n        tasks.remove(words[0])",
+                         "words[0].isdigit() and int(words[0]) <= len(tasks):\n        tasks.pop(int(words[0]) - 1)")
+TWO_WORDS = TODO.replace('"remove" and words', '"remove" and len(words) == 2 and words[1] == "now"')
+NO_COMMAND = TODO.replace('command == "remove"', 'command == "archive"').replace("store.exists()",
+                                                                                 '"remove" and store.exists()')
+SUM = "import sys\nprint({'add': sum}[sys.argv[1]](map(int, sys.argv[2:])))"
+
+
+def use(program: str, folder: Path, plan: Sequence[str] = PLAN, task: str = "Develop a to-do list.") -> Verdict:
+    (scratch := folder / "scratch").mkdir()
+    context = ToolContext({"main.py": program.encode()}, {"commands": list(plan)}, {"task": task}, find_sandbox(),
+                          folder, scratch)
+    verdict = registry()["software.use"].call(context, {})
+    assert isinstance(verdict, Verdict)
+    assert list(scratch.iterdir()) == []
+    return verdict
+
+
+def test_a_command_that_is_not_in_the_plan_is_tried(tmp_path: Path) -> None:
+    verdict = use(TODO, tmp_path)
+    assert verdict.passed
+    assert verdict.report.endswith("$ python main.py remove 'Buy milk'\nRemoved Buy milk")
+
+
+def test_what_is_added_and_not_kept_fails(tmp_path: Path) -> None:
+    verdict = use(FORGETS, tmp_path)
+    assert (verdict.passed, verdict.evidence["cases"][0]["from"]) == (False, "program")
+    assert "It says the same before anything is added" in verdict.report
+
+
+def test_what_is_added_and_never_found_fails(tmp_path: Path) -> None:
+    verdict = use(NEVER_FINDS, tmp_path)
+    assert not verdict.passed
+    assert "$ python main.py remove 'Buy milk'\nThere is no Buy milk\nIt does the same with something" in verdict.report
+    assert 5 < verdict.score < 10
+
+
+@pytest.mark.parametrize("program", [
+    BY_NUMBER, TWO_WORDS, NO_COMMAND, SUM,
+    TODO.replace('        print("Removed", words[0])\n', ""),
+    TODO.replace('print("There is no", words[0])', 'sys.exit("There is no such task")'),
+    "import sys\nif 'remove' in sys.argv: input('Really? ')\n" + TODO])
+def test_a_right_program_of_another_kind_passes(tmp_path: Path, program: str) -> None:
+    verdict = use(program, tmp_path, ["python main.py add 2 3"] if program == SUM else PLAN)
+    assert verdict.passed, verdict.report
+
+
+def test_examples_of_the_request_leave_nothing_to_guess(tmp_path: Path) -> None:
+    assert use(NEVER_FINDS, tmp_path, task="`python main.py add tea` prints `Added tea`.").passed
+
+
+def test_a_plan_without_additions_tries_nothing_more(tmp_path: Path) -> None:
+    assert use(FORGETS, tmp_path, ["python main.py list"]).passed
