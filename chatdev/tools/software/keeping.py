@@ -1,27 +1,27 @@
-"""A trial of programs that keep things: what a user adds is listed, and can be removed.
+"""A trial of programs that keep things: what a user adds is listed, and is known to the commands that take it.
 
-No request needs to say so. It is asked of programs that have such commands, and what a command does with the thing that
-was added is compared with what it does where nobody added it, so no output has to be understood.
+No request needs to say so. What a command says after something was added is compared with what it said before, and what
+it does with that thing with what it does with something that nobody added; so no output has to be understood.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Case, Start
-from chatdev.tools.software.cases.wording import is_all_of, wording
+from chatdev.tools.software.cases.wording import is_all_of, says, wording
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.verdict import Finding
 from chatdev.workspace.file_tree import read_tree
 
 _UNKNOWN = "zq7"  # what nobody added, and no command
-_MOST_WORDS, _MOST_VALUES = 3, 5
+_MOST_WORDS, _MOST_VALUES = 3, 6
 _LONGEST_SOURCE = 200_000  # characters in which commands are looked for
 _USAGE = re.compile(r"\busage\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\w*\d\w*\b")
@@ -29,77 +29,134 @@ _NUMBER = re.compile(r"\b\w*\d\w*\b")
 
 @dataclass(frozen=True, slots=True)
 class KeepingStart:
-    """A start, and how it went: `unlisted` says the same as before something was added, `unremoved` does with that what
-    it does with something that nobody added."""
+    """A start, and how it went: `unlisted` says the same as before something was added, `unknown` does with that what
+    it does with something that nobody added, and `unchanged` is to remove it, and leaves all files as they are."""
 
     start: Start
     finding: Finding
-    wrong: Literal["", "unlisted", "unremoved"] = ""
+    wrong: Literal["", "unlisted", "unknown", "unchanged"] = ""
 
 
 def try_keeping(toolchain: Toolchain, built: BuiltSoftware, own: Case,
                 software: Mapping[str, bytes]) -> list[KeepingStart]:
-    """Add what the Tester's `own` plan adds first, list it, and remove it. What goes wrong, with what was done before
-    it; else the commands that are not in the plan. Empty for software without such commands."""
-    place = next((number for number, start in enumerate(own.starts) if _adds(start)), None)
-    if place is None:
-        return []
-    adding, trial = own.starts[place], _Keeping(toolchain, built)
-    lists, removals = (_words_of(row, own, software) for row in ("lists", "removes"))
+    """Go through the Tester's `own` plan and look at what the program keeps of it. What goes wrong, after what was
+    added; else the commands for it that are not in the plan. Empty for software that keeps nothing."""
+    trial = _Keeping(toolchain, built, own, software)
     with built.copy(own.files) as folder:
-        for start in own.starts[:place]:
-            trial.run(folder, start)
-        before = [trial.run(folder, Start((word,))) for word in lists]
-        added = KeepingStart(adding, trial.run(folder, adding))
-        if not _is_done(added.finding):
-            return []
-        listing = trial.judge_lists(folder, lists, before)
-        said = _said(added.finding) + "".join(_said(one.finding) for one in listing)
-        removed = [trial.judge_removal(folder, word, _values(adding, said)) for word in removals]
-    tried = [*listing, *filter(None, removed)]
-    if wrong := [one for one in tried if one.wrong]:
-        return [added, *wrong]
+        trial.go_through(folder)
+    if wrong := [one for one in trial.tried if one.wrong]:
+        return [*trial.added[:1], *wrong]
     planned = {start.arguments[:1] for start in own.starts}
-    return [one for one in tried if one.start.arguments[:1] not in planned]
+    return [one for one in trial.tried if one.start.arguments[:1] not in planned]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Keeping:
-    """The starts of one software."""
+    """What the plan adds, and the commands that list it or take it."""
 
     toolchain: Toolchain
     built: BuiltSoftware
+    own: Case
+    software: Mapping[str, bytes]
+    added: list[KeepingStart] = field(default_factory=list)
+    tried: list[KeepingStart] = field(default_factory=list)
+    _adders: dict[str, str] = field(default_factory=dict)
+    """The command by which each thing was added that nothing has taken yet."""
+    _heard: str = ""
+    """What was said of the things that were added: they may be called so."""
+    _judged: set[str] = field(default_factory=set)
+    _keeps_files: bool = False
 
-    def run(self, folder: Path, start: Start) -> Finding:
-        """How a start went in a folder."""
-        return self.toolchain.start(folder, Session(start.arguments, tuple((start.stdin or "").splitlines())))
+    def go_through(self, folder: Path) -> None:
+        """Carry out the plan in a folder, and judge what lists and what takes on the way: each command once, where
+        there is first something for it. What comes later may rightly find nothing."""
+        lists = {word: self._run(folder, Start((word,))) for word in self._words_of("lists")}
+        for start in self.own.starts:
+            if self.added:
+                self._judge_planned(folder, start)
+            finding, changed = self._run_and_look(folder, start)
+            if finding.rule == "started":
+                return  # each start that does not end takes seconds
+            if _is_added(start, finding, changed=changed):
+                self._note_added(start, finding)
+                self._keeps_files |= changed
+                lists = {word: before for word, before in lists.items() if not self._is_listed(folder, word, before)}
+        if self.added:
+            self._judge_removals(folder)
+            self._judge_lists(folder, lists)
 
-    def judge_lists(self, folder: Path, words: list[str], before: list[Finding]) -> list[KeepingStart]:
-        """The first command that lists what was added; where none does, the first that lists at all, as wrong."""
-        wrong = list[KeepingStart]()
-        for word, earlier in zip(words, before, strict=True):
-            start = Start((word,))
-            finding = self.run(folder, start)
-            if not _is_done(finding) or not self._is_command(folder, start):
-                continue
-            if _said(finding) != _said(earlier):
-                return [KeepingStart(start, finding)]
-            wrong.append(KeepingStart(start, finding, "unlisted"))
-        return wrong[:1]
+    def _note_added(self, start: Start, finding: Finding) -> None:
+        self.added.append(KeepingStart(start, finding))
+        self._heard += _said(finding)
+        for word in start.arguments[1:3]:
+            self._adders.setdefault(word, start.arguments[0])
 
-    def judge_removal(self, folder: Path, word: str, values: list[str]) -> KeepingStart | None:
-        """How a command removes what was added, by whichever of these values; None where that cannot be told."""
-        if not self._is_command(folder, Start((word, values[0]))):
-            return None
+    def _is_listed(self, folder: Path, word: str, before: Finding) -> bool:
+        """Whether a list says something else than before; if so, it is good for the rest of the plan."""
+        finding = self._run(folder, Start((word,)))
+        if _said(finding) == _said(before):
+            return False
+        self._heard += _said(finding)
+        self.tried.append(KeepingStart(Start((word,)), finding))
+        return True
+
+    def _judge_lists(self, folder: Path, lists: Mapping[str, Finding]) -> None:
+        """Lists that never said anything else, where no other one did."""
+        if any(len(one.start.arguments) == 1 for one in self.tried):
+            return
+        for start in (Start((word,)) for word in lists):
+            if _is_done(finding := self._run(folder, start)) and self._is_command(folder, start):
+                self.tried.append(KeepingStart(start, finding, "unlisted"))
+                return
+
+    def _judge_planned(self, folder: Path, start: Start) -> None:
+        """A start of the plan, if it is the first to remove something, or to take what another command added."""
+        word, *rest = start.arguments or ("",)
+        if is_all_of("removes", word):
+            self._judge_removals(folder)
+        elif rest and self._adders.pop(rest[0], word) != word:
+            self._judge_taker(folder, start, rest[:1], must_change=False)
+
+    def _judge_removals(self, folder: Path) -> None:
+        """The commands that remove something, in the plan or not, while nothing is removed."""
+        for word in self._words_of("removes"):
+            start = next((one for one in self.own.starts if one.arguments[:1] == (word,)), Start((word,)))
+            self._judge_taker(folder, start, [*start.arguments[1:2], *self._names()], must_change=self._keeps_files)
+
+    def _names(self) -> list[str]:
+        """What something that was added may be called: its words, its number, or what the program said of it."""
+        words = [word for word in self._adders if not word.startswith("-")]
+        return [*words[:3], "1", *_NUMBER.findall(self._heard), "0"]
+
+    def _judge_taker(self, folder: Path, start: Start, values: Sequence[str], *, must_change: bool) -> None:
+        """How a command takes what was added, called by whichever of these values."""
+        word, rest = start.arguments[0], start.arguments[2:]
+        starts = [Start((word, value, *rest), start.stdin) for value in dict.fromkeys(values)][:_MOST_VALUES]
+        if word in self._judged:
+            return
+        self._judged.add(word)
+        if not self._is_command(folder, starts[0]):
+            return
         in_vain = list[KeepingStart]()
-        for start in (Start((word, value)) for value in values):
-            finding, changed = self._try_alone(folder, start)
-            is_found = changed or not self._is_like_unknown(folder, start, finding, 1)
-            if is_found and _is_done(finding):
-                return KeepingStart(start, finding)
-            if not is_found and not _is_unclear(finding):
-                in_vain.append(KeepingStart(start, finding, "unremoved"))
-        return next(iter(in_vain), None)
+        for one in starts:
+            finding, changed = self._try_alone(folder, one)
+            if finding.rule == "started":
+                return
+            is_known = changed or not self._is_like_unknown(folder, one, finding, 1)
+            if _is_done(finding) and (changed or (is_known and not must_change)):
+                self.tried.append(KeepingStart(one, finding))
+                return
+            if not _is_unclear(finding) and (not is_known or _is_done(finding)):
+                in_vain.append(KeepingStart(one, finding, "unchanged" if is_known else "unknown"))
+        self.tried += sorted(in_vain, key=lambda one: one.wrong)[:1]
+
+    def _words_of(self, row: str) -> list[str]:
+        """The commands of a row of the table that are in the plan, or stand between quotes in the software."""
+        planned = [start.arguments[0] for start in self.own.starts if start.arguments]
+        sources = [data.decode("utf-8", "replace")[:_LONGEST_SOURCE] for data in self.software.values()]
+        quoted = [word for word in wording()[row]
+                  if any(f'"{word}"' in text or f"'{word}'" in text for text in sources)]
+        return list(dict.fromkeys((*(word for word in planned if is_all_of(row, word)), *quoted)))[:_MOST_WORDS]
 
     def _is_command(self, folder: Path, start: Start) -> bool:
         """Whether the software knows the first word of a start."""
@@ -109,33 +166,28 @@ class _Keeping:
     def _is_like_unknown(self, folder: Path, start: Start, finding: Finding, place: int) -> bool:
         """Whether a start with an unknown word at a place of its arguments goes as this one went."""
         words = start.arguments
-        other, _ = self._try_alone(folder, Start((*words[:place], _UNKNOWN, *words[place + 1:])))
+        other, _ = self._try_alone(folder, Start((*words[:place], _UNKNOWN, *words[place + 1:]), start.stdin))
         return _without(finding, words[place]) == _without(other, _UNKNOWN)
 
     def _try_alone(self, folder: Path, start: Start) -> tuple[Finding, bool]:
         """How a start goes in a copy of a folder, and whether it changes files there."""
         with BuiltSoftware(folder, self.built.scratch).copy({}) as copy:
-            before = _files_in(copy)
-            finding = self.run(copy, start)
-            return finding, _files_in(copy) != before
+            return self._run_and_look(copy, start)
+
+    def _run_and_look(self, folder: Path, start: Start) -> tuple[Finding, bool]:
+        before = _files_in(folder)
+        finding = self._run(folder, start)
+        return finding, _files_in(folder) != before
+
+    def _run(self, folder: Path, start: Start) -> Finding:
+        return self.toolchain.start(folder, Session(start.arguments, tuple((start.stdin or "").splitlines())))
 
 
-def _adds(start: Start) -> bool:
-    return len(start.arguments) > 1 and not start.stdin and is_all_of("adds", start.arguments[0])
-
-
-def _words_of(row: str, own: Case, software: Mapping[str, bytes]) -> list[str]:
-    """The commands of a row of the table that are in the plan, or stand between quotes in the software."""
-    planned = [start.arguments[0] for start in own.starts if start.arguments and is_all_of(row, start.arguments[0])]
-    sources = [data.decode("utf-8", "replace")[:_LONGEST_SOURCE] for data in software.values()]
-    quoted = [word for word in wording()[row] if any(f'"{word}"' in text or f"'{word}'" in text for text in sources)]
-    return list(dict.fromkeys((*planned, *quoted)))[:_MOST_WORDS]
-
-
-def _values(adding: Start, said: str) -> list[str]:
-    """By what a thing that was added may be called: its words, its number, or what the program said of it."""
-    words = [word for word in adding.arguments[1:] if not word.startswith("-")]
-    return list(dict.fromkeys((*words[:2], "1", *_NUMBER.findall(said), "0")))[:_MOST_VALUES]
+def _is_added(start: Start, finding: Finding, *, changed: bool) -> bool:
+    """Whether a start added something, as far as that can be seen."""
+    word, *rest = start.arguments or ("",)
+    claims = changed or is_all_of("adds", word) or says("claims", _said(finding))
+    return bool(rest) and not start.stdin and claims and _is_done(finding) and not is_all_of("removes", word)
 
 
 def _is_done(finding: Finding) -> bool:
@@ -145,7 +197,7 @@ def _is_done(finding: Finding) -> bool:
 
 def _is_unclear(finding: Finding) -> bool:
     """Whether a command asks for more, or was given something else than it takes."""
-    return finding.rule in ("asks_for_input", "started", "crashed") or bool(_USAGE.search(_said(finding)))
+    return finding.rule in ("asks_for_input", "crashed") or bool(_USAGE.search(_said(finding)))
 
 
 def _said(finding: Finding) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.keeping import BEGIN, END, PAGE, RESULTS, read_cases, table, try_case
+from benchmarks.study import read_results
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
@@ -48,7 +50,7 @@ SUM = "import sys\nprint({'add': sum}[sys.argv[1]](map(int, sys.argv[2:])))"
 
 
 def use(program: str, folder: Path, plan: Sequence[str] = PLAN, task: str = "Develop a to-do list.") -> Verdict:
-    (scratch := folder / "scratch").mkdir()
+    (scratch := folder / "scratch").mkdir(parents=True)
     context = ToolContext({"main.py": program.encode()}, {"commands": list(plan)}, {"task": task}, find_sandbox(),
                           folder, scratch)
     verdict = registry()["software.use"].call(context, {})
@@ -80,7 +82,8 @@ def test_what_is_added_and_never_found_fails(tmp_path: Path) -> None:
     BY_NUMBER, TWO_WORDS, NO_COMMAND, SUM,
     TODO.replace('        print("Removed", words[0])\n', ""),
     TODO.replace('print("There is no", words[0])', 'sys.exit("There is no such task")'),
-    "import sys\nif 'remove' in sys.argv: input('Really? ')\n" + TODO])
+    "import sys\nif 'remove' in sys.argv: input('Really? ')\n" + TODO,
+    "import sys\nwhile 'remove' in sys.argv and 'zq7' not in sys.argv: pass\n" + TODO])
 def test_a_right_program_of_another_kind_passes(tmp_path: Path, program: str) -> None:
     verdict = use(program, tmp_path, ["python main.py add 2 3"] if program == SUM else PLAN)
     assert verdict.passed, verdict.report
@@ -92,3 +95,35 @@ def test_examples_of_the_request_leave_nothing_to_guess(tmp_path: Path) -> None:
 
 def test_a_plan_without_additions_tries_nothing_more(tmp_path: Path) -> None:
     assert use(FORGETS, tmp_path, ["python main.py list"]).passed
+
+
+UNCHANGED = TODO.replace("tasks.remove(words[0])", "words[0]")
+
+
+def test_what_says_that_it_removes_and_does_not_fails(tmp_path: Path) -> None:
+    verdict = use(UNCHANGED, tmp_path)
+    assert not verdict.passed
+    assert "Removed Buy milk\nIt says so, but no file has changed" in verdict.report
+
+
+def test_what_takes_a_thing_by_its_name_must_know_it(tmp_path: Path) -> None:
+    shows = TODO.replace('"remove"', '"more"').replace("remove TASK", "more TASK")
+    wrong = shows.replace("words[0] in tasks", "words in tasks")
+    plan = [*PLAN, "python main.py more 'Buy milk'", "python main.py more 'Buy milk'"]
+    assert use(shows, tmp_path / "right", plan).passed
+    assert "nobody added" in use(wrong, tmp_path / "wrong", plan).report
+
+
+@pytest.mark.parametrize("number", [2, 4, 9, 16, 20, 28])
+def test_a_right_program_of_another_author_passes(number: int) -> None:
+    case = dict(read_cases())[f"{number:02}"]
+    verdict = try_case(case["task"], case["plan"], case["programs"]["right"])
+    assert verdict.passed, verdict.report
+
+
+def test_no_right_program_fails_and_the_page_says_so() -> None:
+    study = read_results(RESULTS)
+    assert all(row["passed"] for row in study["rows"] if row["kind"] == "right")
+    assert sum(row["by_keeping"] for row in study["rows"]) >= 30
+    shown = PAGE.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0].strip()
+    assert shown == table(study).strip()
