@@ -34,7 +34,7 @@ class KeepingStart:
 
     start: Start
     finding: Finding
-    wrong: Literal["", "unlisted", "unknown", "unchanged"] = ""
+    wrong: Literal["", "crash", "unlisted", "unknown", "unchanged"] = ""
 
 
 def try_keeping(toolchain: Toolchain, built: BuiltSoftware, own: Case,
@@ -144,11 +144,20 @@ class _Keeping:
                 return
             is_known = changed or not self._is_like_unknown(folder, one, finding, 1)
             if _is_done(finding) and (changed or (is_known and not must_change)):
-                self.tried.append(KeepingStart(one, finding))
+                self.tried += [KeepingStart(one, finding), *self._crash_at_last(folder, one)]
                 return
             if not _is_unclear(finding) and (not is_known or _is_done(finding)):
                 in_vain.append(KeepingStart(one, finding, "unchanged" if is_known else "unknown"))
         self.tried += sorted(in_vain, key=lambda one: one.wrong)[:1]
+
+    def _crash_at_last(self, folder: Path, start: Start) -> list[KeepingStart]:
+        """The crash of a command that takes the first thing by its number, at the last one."""
+        word, number, *rest = start.arguments
+        last = Start((word, str(len(self.added)), *rest), start.stdin)
+        if number != "1" or last == start:
+            return []
+        finding, _ = self._try_alone(folder, last)
+        return [KeepingStart(last, finding, "crash")] if finding.rule == "crashed" else []
 
     def _words_of(self, row: str) -> list[str]:
         """The commands of a row of the table that are in the plan, or stand between quotes in the software."""

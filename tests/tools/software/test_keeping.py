@@ -106,6 +106,14 @@ def test_what_says_that_it_removes_and_does_not_fails(tmp_path: Path) -> None:
     assert "Removed Buy milk\nIt says so, but no file has changed" in verdict.report
 
 
+def test_what_fails_at_the_last_thing_is_found(tmp_path: Path) -> None:
+    program = BY_NUMBER.replace('print("Removed", words[0])', 'print("Removed", tasks[int(words[0]) - 1])')
+    verdict = use(program, tmp_path)
+    assert not verdict.passed
+    assert "$ python main.py remove 2\n" in verdict.report
+    assert "IndexError: list index out of range" in verdict.report
+
+
 def test_what_takes_a_thing_by_its_name_must_know_it(tmp_path: Path) -> None:
     shows = TODO.replace('"remove"', '"more"').replace("remove TASK", "more TASK")
     wrong = shows.replace("words[0] in tasks", "words in tasks")
