@@ -7,7 +7,7 @@ it does with that thing with what it does with something that nobody added; so n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -87,16 +87,16 @@ class _Keeping:
 
     def _note_added(self, start: Start, finding: Finding) -> None:
         self.added.append(KeepingStart(start, finding))
-        self._heard += _said(finding)
+        self._heard += _text_of(finding)
         for word in start.arguments[1:3]:
             self._adders.setdefault(word, start.arguments[0])
 
     def _is_listed(self, folder: Path, word: str, before: Finding) -> bool:
         """Whether a list says something else than before; if so, it is good for the rest of the plan."""
         finding = self._run(folder, Start((word,)))
-        if _said(finding) == _said(before):
+        if _text_of(finding) == _text_of(before):
             return False
-        self._heard += _said(finding)
+        self._heard += _text_of(finding)
         self.tried.append(KeepingStart(Start((word,)), finding))
         return True
 
@@ -132,23 +132,29 @@ class _Keeping:
         """How a command takes what was added, called by whichever of these values."""
         word, rest = start.arguments[0], start.arguments[2:]
         starts = [Start((word, value, *rest), start.stdin) for value in dict.fromkeys(values)][:_MOST_VALUES]
-        if word in self._judged:
+        if word in self._judged or not self._is_command(folder, starts[0]):
             return
         self._judged.add(word)
-        if not self._is_command(folder, starts[0]):
-            return
-        in_vain = list[KeepingStart]()
-        for one in starts:
-            finding, changed = self._try_alone(folder, one)
+        outcomes = list(self._take_each(folder, starts, must_change=must_change))
+        if outcomes and not outcomes[-1].wrong:
+            self.tried += [outcomes[-1], *self._crash_at_last(folder, outcomes[-1].start)]
+        else:
+            self.tried += sorted(outcomes, key=lambda one: one.wrong)[:1]
+
+    def _take_each(self, folder: Path, starts: Sequence[Start], *, must_change: bool) -> Iterator[KeepingStart]:
+        """How these starts go, as far as that can be told, up to the first that takes something or does not end."""
+        for start in starts:
+            finding, changed = self._try_alone(folder, start)
             if finding.rule == "started":
+                yield KeepingStart(start, finding)
                 return
-            is_known = changed or not self._is_like_unknown(folder, one, finding, 1)
-            if _is_done(finding) and (changed or (is_known and not must_change)):
-                self.tried += [KeepingStart(one, finding), *self._crash_at_last(folder, one)]
+            is_known = changed or not self._is_like_unknown(folder, start, finding, 1)
+            if _is_unclear(finding) or (is_known and not _is_done(finding)):
+                continue
+            wrong = _wrong_of(changed=changed or not must_change, is_known=is_known)
+            yield KeepingStart(start, finding, wrong)
+            if not wrong:
                 return
-            if not _is_unclear(finding) and (not is_known or _is_done(finding)):
-                in_vain.append(KeepingStart(one, finding, "unchanged" if is_known else "unknown"))
-        self.tried += sorted(in_vain, key=lambda one: one.wrong)[:1]
 
     def _crash_at_last(self, folder: Path, start: Start) -> list[KeepingStart]:
         """The crash of a command that takes the first thing by its number, at the last one."""
@@ -195,27 +201,33 @@ class _Keeping:
 def _is_added(start: Start, finding: Finding, *, changed: bool) -> bool:
     """Whether a start added something, as far as that can be seen."""
     word, *rest = start.arguments or ("",)
-    claims = changed or is_all_of("adds", word) or says("claims", _said(finding))
+    claims = changed or is_all_of("adds", word) or says("claims", _text_of(finding))
     return bool(rest) and not start.stdin and claims and _is_done(finding) and not is_all_of("removes", word)
 
 
 def _is_done(finding: Finding) -> bool:
     """Whether a command was carried out, as far as that can be seen."""
-    return finding.rule == "clean_exit" and not _USAGE.search(_said(finding))
+    return finding.rule == "clean_exit" and not _USAGE.search(_text_of(finding))
 
 
 def _is_unclear(finding: Finding) -> bool:
     """Whether a command asks for more, or was given something else than it takes."""
-    return finding.rule in ("asks_for_input", "crashed") or bool(_USAGE.search(_said(finding)))
+    return finding.rule in ("asks_for_input", "crashed") or bool(_USAGE.search(_text_of(finding)))
 
 
-def _said(finding: Finding) -> str:
+def _wrong_of(*, changed: bool, is_known: bool) -> Literal["", "unknown", "unchanged"]:
+    if not is_known:
+        return "unknown"
+    return "" if changed else "unchanged"
+
+
+def _text_of(finding: Finding) -> str:
     return "\n".join(finding.facts.get("streams", ()))
 
 
 def _without(finding: Finding, word: str) -> tuple[str, object]:
     """What a program said and how it ended, without a word."""
-    return _said(finding).replace(word, "…"), finding.facts.get("exit_status")
+    return _text_of(finding).replace(word, "…"), finding.facts.get("exit_status")
 
 
 def _files_in(folder: Path) -> Mapping[str, bytes] | None:
