@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,7 @@ from typing import Literal
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.wording import is_all_of, says, wording
+from chatdev.tools.software.plan import Plan
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.verdict import Finding
@@ -30,34 +32,48 @@ _NUMBER = re.compile(r"\b\w*\d\w*\b")
 @dataclass(frozen=True, slots=True)
 class KeepingStart:
     """A start, and how it went: `unlisted` says the same as before something was added, `unknown` does with that what
-    it does with something that nobody added, and `unchanged` is to remove it, and leaves all files as they are."""
+    it does with something that nobody added, `unchanged` is to remove it, and leaves all files as they are, `emptied`
+    removes everything with it, and `ignored` asks for what it was given."""
 
     start: Start
     finding: Finding
-    wrong: Literal["", "crash", "unlisted", "unknown", "unchanged"] = ""
+    wrong: Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "ignored"] = ""
 
 
-def try_keeping(toolchain: Toolchain, built: BuiltSoftware, own: Case,
+def try_keeping(toolchain: Toolchain, built: BuiltSoftware, plan: Plan,
                 software: Mapping[str, bytes]) -> list[KeepingStart]:
-    """Go through the Tester's `own` plan and look at what the program keeps of it. What goes wrong, after what was
+    """Go through the Tester's own commands and look at what the program keeps of them. What goes wrong, after what was
     added; else the commands for it that are not in the plan. Empty for software that keeps nothing."""
-    trial = _Keeping(toolchain, built, own, software)
-    with built.copy(own.files) as folder:
+    if plan.own is None:
+        return []
+    trial = _Keeping(toolchain, built, plan.own, software, may_ask=says("dialogue", plan.request))
+    with built.copy(plan.own.files) as folder:
         trial.go_through(folder)
     if wrong := [one for one in trial.tried if one.wrong]:
         return [*trial.added[:1], *wrong]
-    planned = {start.arguments[:1] for start in own.starts}
+    planned = {start.arguments[:1] for start in plan.own.starts}
     return [one for one in trial.tried if one.start.arguments[:1] not in planned]
 
 
 @dataclass(slots=True)
+class _Listing:
+    """What a command that lists something said before anything was added, and says `now`; `growths` are the additions
+    after which it said something else."""
+
+    before: str
+    now: str
+    growths: int = 0
+
+
+@dataclass(slots=True)
 class _Keeping:
-    """What the plan adds, and the commands that list it or take it."""
+    """What the plan adds, and the commands that list it or take it. `may_ask` says that users want to be asked."""
 
     toolchain: Toolchain
     built: BuiltSoftware
     own: Case
     software: Mapping[str, bytes]
+    may_ask: bool
     added: list[KeepingStart] = field(default_factory=list)
     tried: list[KeepingStart] = field(default_factory=list)
     _adders: dict[str, str] = field(default_factory=dict)
@@ -65,25 +81,30 @@ class _Keeping:
     _heard: str = ""
     """What was said of the things that were added: they may be called so."""
     _judged: set[str] = field(default_factory=set)
+    _listings: dict[str, _Listing] = field(default_factory=dict)
     _keeps_files: bool = False
 
     def go_through(self, folder: Path) -> None:
         """Carry out the plan in a folder, and judge what lists and what takes on the way: each command once, where
         there is first something for it. What comes later may rightly find nothing."""
-        lists = {word: self._run(folder, Start((word,))) for word in self._words_of("lists")}
+        for word in self._words_of("lists"):
+            text = _text_of(self._run(folder, Start((word,))))
+            self._listings[word] = _Listing(text, text)
         for start in self.own.starts:
             if self.added:
                 self._judge_planned(folder, start)
             finding, changed = self._run_and_look(folder, start)
             if finding.rule == "started":
                 return  # each start that does not end takes seconds
+            if finding.rule == "asks_for_input":
+                self._judge_asking(folder, start, finding)
             if _is_added(start, finding, changed=changed):
                 self._note_added(start, finding)
                 self._keeps_files |= changed
-                lists = {word: before for word, before in lists.items() if not self._is_listed(folder, word, before)}
+                self._note_listings(folder)
         if self.added:
             self._judge_removals(folder)
-            self._judge_lists(folder, lists)
+            self._judge_lists(folder)
 
     def _note_added(self, start: Start, finding: Finding) -> None:
         self.added.append(KeepingStart(start, finding))
@@ -91,23 +112,33 @@ class _Keeping:
         for word in start.arguments[1:3]:
             self._adders.setdefault(word, start.arguments[0])
 
-    def _is_listed(self, folder: Path, word: str, before: Finding) -> bool:
-        """Whether a list says something else than before; if so, it is good for the rest of the plan."""
-        finding = self._run(folder, Start((word,)))
-        if _text_of(finding) == _text_of(before):
-            return False
-        self._heard += _text_of(finding)
-        self.tried.append(KeepingStart(Start((word,)), finding))
-        return True
+    def _note_listings(self, folder: Path) -> None:
+        """Note which lists say something else now that something was added."""
+        for word, listing in self._listings.items():
+            finding = self._run(folder, Start((word,)))
+            if (text := _text_of(finding)) == listing.now:
+                continue
+            if not listing.growths:
+                self._heard += text
+                self.tried.append(KeepingStart(Start((word,)), finding))
+            listing.now, listing.growths = text, listing.growths + 1
 
-    def _judge_lists(self, folder: Path, lists: Mapping[str, Finding]) -> None:
+    def _judge_lists(self, folder: Path) -> None:
         """Lists that never said anything else, where no other one did."""
-        if any(len(one.start.arguments) == 1 for one in self.tried):
+        if any(listing.growths for listing in self._listings.values()):
             return
-        for start in (Start((word,)) for word in lists):
+        for start in (Start((word,)) for word in self._listings):
             if _is_done(finding := self._run(folder, start)) and self._is_command(folder, start):
                 self.tried.append(KeepingStart(start, finding, "unlisted"))
                 return
+
+    def _judge_asking(self, folder: Path, start: Start, finding: Finding) -> None:
+        """A start with a command that asks for input, and does the same without what it was given."""
+        if self.may_ask or start.stdin or len(start.arguments) < 2 or any(one.wrong == "ignored" for one in self.tried):
+            return
+        bare, _ = self._try_alone(folder, Start(start.arguments[:1]))
+        if bare.rule == finding.rule and _text_of(bare) == _text_of(finding) and self._is_command(folder, start):
+            self.tried.append(KeepingStart(start, finding, "ignored"))
 
     def _judge_planned(self, folder: Path, start: Start) -> None:
         """A start of the plan, if it is the first to remove something, or to take what another command added."""
@@ -137,7 +168,8 @@ class _Keeping:
         self._judged.add(word)
         outcomes = list(self._take_each(folder, starts, must_change=must_change))
         if outcomes and not outcomes[-1].wrong:
-            self.tried += [outcomes[-1], *self._crash_at_last(folder, outcomes[-1].start)]
+            start = outcomes[-1].start
+            self.tried += [outcomes[-1], *self._crash_at_last(folder, start), *self._find_emptied(folder, start)]
         else:
             self.tried += sorted(outcomes, key=lambda one: one.wrong)[:1]
 
@@ -165,6 +197,17 @@ class _Keeping:
         finding, _ = self._try_alone(folder, last)
         return [KeepingStart(last, finding, "crash")] if finding.rule == "crashed" else []
 
+    def _find_emptied(self, folder: Path, start: Start) -> list[KeepingStart]:
+        """The start that removes one of several things, if a list then says what it said before there were any."""
+        word, name = start.arguments[:2]
+        if not is_all_of("removes", word) or sum(name in one.start.arguments for one in self.added) > 1:
+            return []
+        with self._copy_of(folder) as copy:
+            finding = self._run(copy, start)
+            emptied = any(listing.growths > 1 and _text_of(self._run(copy, Start((one,)))) == listing.before
+                          for one, listing in self._listings.items())
+        return [KeepingStart(start, finding, "emptied")] if emptied else []
+
     def _words_of(self, row: str) -> list[str]:
         """The commands of a row of the table that are in the plan, or stand between quotes in the software."""
         planned = [start.arguments[0] for start in self.own.starts if start.arguments]
@@ -186,8 +229,11 @@ class _Keeping:
 
     def _try_alone(self, folder: Path, start: Start) -> tuple[Finding, bool]:
         """How a start goes in a copy of a folder, and whether it changes files there."""
-        with BuiltSoftware(folder, self.built.scratch).copy({}) as copy:
+        with self._copy_of(folder) as copy:
             return self._run_and_look(copy, start)
+
+    def _copy_of(self, folder: Path) -> AbstractContextManager[Path]:
+        return BuiltSoftware(folder, self.built.scratch).copy({})
 
     def _run_and_look(self, folder: Path, start: Start) -> tuple[Finding, bool]:
         before = _files_in(folder)

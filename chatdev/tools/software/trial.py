@@ -21,10 +21,10 @@ from chatdev.tools.software.verdict import Finding
 
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
-Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal", "unlisted", "unknown",
-                "unchanged"]
+Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal", "unlisted", "unknown", "unchanged",
+                "emptied", "ignored"]
 """What is wrong with a start: it fails, it does not end, it prints, ends with or writes something else than is wanted,
-it refuses what it should do, or it does not find what was added (`KeepingStart`)."""
+it refuses what it should do, or it does not keep what was added (`KeepingStart`)."""
 _USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}
 """Rules of programs that came to their end by themselves."""
@@ -103,7 +103,7 @@ def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Findi
             with built.copy(case.files) as folder:
                 tried.append(_try_case(toolchain, folder, case, prompts=prompts))
         likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
-        keeping = try_keeping(toolchain, built, plan.own, context.software) if plan.own and not plan.cases else []
+        keeping = [] if plan.cases else try_keeping(toolchain, built, plan, context.software)
     return Trial(plan, (*_judge_refusals(tried, plan), *_keeping_case(keeping)), likely)
 
 

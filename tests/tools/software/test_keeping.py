@@ -106,6 +106,44 @@ def test_what_says_that_it_removes_and_does_not_fails(tmp_path: Path) -> None:
     assert "Removed Buy milk\nIt says so, but no file has changed" in verdict.report
 
 
+def test_what_removes_everything_fails(tmp_path: Path) -> None:
+    verdict = use(TODO.replace("tasks.remove(words[0])", "tasks.clear()"), tmp_path)
+    assert not verdict.passed
+    assert "Removed Buy milk\nNothing is listed any more after that." in verdict.report
+
+
+@pytest.mark.parametrize("plan", [
+    ("add 'Buy milk'", "remove 'Buy milk'", "list"), ("add tea 2", "add tea 3", "remove tea", "list")])
+def test_what_may_empty_a_list_passes(tmp_path: Path, plan: Sequence[str]) -> None:
+    program = TODO.replace("tasks.remove(words[0])", "tasks = [task for task in tasks if task != words[0]]")
+    verdict = use(program, tmp_path, [f"python main.py {words}" for words in plan])
+    assert verdict.passed, verdict.report
+
+
+ASKING = """\
+import sys
+command = sys.argv[1]
+if command == "add":
+    print("Added", input("Enter task: "))
+else:
+    print("Tasks:")
+"""
+
+
+def test_what_asks_for_what_it_was_given_fails(tmp_path: Path) -> None:
+    verdict = use(ASKING, tmp_path)
+    assert not verdict.passed
+    assert verdict.report.count("It asks for input, whatever is typed behind the command.") == 1
+
+
+@pytest.mark.parametrize(("program", "task"), [
+    (ASKING, "An interactive to-do list that asks for each task."),
+    (ASKING.replace('"Enter task: "', 'f"Add {sys.argv[2:]}? "'), "A list.")])
+def test_what_may_ask_passes(tmp_path: Path, program: str, task: str) -> None:
+    verdict = use(program, tmp_path, task=task)
+    assert verdict.passed, verdict.report
+
+
 def test_what_fails_at_the_last_thing_is_found(tmp_path: Path) -> None:
     program = BY_NUMBER.replace('print("Removed", words[0])', 'print("Removed", tasks[int(words[0]) - 1])')
     verdict = use(program, tmp_path)

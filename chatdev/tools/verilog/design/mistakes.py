@@ -13,7 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import product
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.records import Assignment, Condition, Process, Trigger
+from chatdev.tools.verilog.design.records import Assignment, Condition, Part, Process, Trigger
 
 Mistake = tuple[int, str]
 _COMBINATIONAL = frozenset({"always_comb", "latch"})
@@ -98,7 +98,8 @@ def _half_driven(design: Design) -> Iterator[Mistake]:
             driven[target.signal] |= target.mask if one.exact else (1 << design.widths.get(target.signal, 0)) - 1
     for name in driven.keys() & design.declared.keys() - inputs:
         if missing := read[name] & ~driven[name]:
-            yield design.declared[name], f"nothing drives bit {(missing & -missing).bit_length() - 1} of `{name}`"
+            first = Part(name, (missing & -missing).bit_length() - 1, 1)
+            yield design.declared[name], f"nothing drives `{design.names.text_of(first)}`"
 
 
 def _late_values(design: Design) -> Iterator[Mistake]:

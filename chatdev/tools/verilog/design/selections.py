@@ -1,4 +1,7 @@
-"""Which bits of which signal an expression such as `a`, `a[i]`, `a[7:4]`, `a[i +: 4]` or `a.field` names."""
+"""Which bits of which signal an expression such as `a`, `a[i]`, `a[7:4]`, `a[i +: 4]` or `a.field` names.
+
+The bits of an array or a structure are counted as those of a stream of it are: what stands leftmost is the highest.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,15 @@ class Selection:
 
     def narrow(self, low: int, width: int) -> Selection:
         """Some bits of these, counted from their right end."""
-        return replace(self, low=self.low + low, width=width) if self.exact else self
+        return Selection(self.symbol, self.low + low, width, True, self.indices) if self.exact else self
+
+    def blur(self) -> Selection:
+        """All of these bits, of which some are meant."""
+        return replace(self, exact=False)
+
+    def with_index(self, index: Any) -> Selection:
+        """The same with one more index."""
+        return Selection(self.symbol, self.low, self.width, self.exact, (*self.indices, index))
 
 
 class Names:
@@ -48,6 +59,27 @@ class Names:
         name = self(selection.symbol)
         return None if name is None else Part(name, selection.low, selection.width)
 
+    def text_of(self, part: Part) -> str:
+        """A part as it stands in a source: `q`, `q[3:0]`, `memory[2]`, `memory[2][7]`."""
+        kind, text, low = self.symbols[part.signal].type, part.signal, part.low
+        while kind.isUnpackedArray and kind.hasFixedRange:
+            at, low_inside = divmod(low, kind.arrayElementType.bitstreamWidth or 1)
+            if low_inside + part.width > kind.arrayElementType.bitstreamWidth:
+                break
+            text += f"[{_index_at(kind, at)}]"
+            kind, low = kind.arrayElementType, low_inside
+        if part.width == kind.bitstreamWidth:
+            return text
+        right, left = _index_at(kind, low), _index_at(kind, low + part.width - 1)
+        return f"{text}[{right}]" if part.width == 1 else f"{text}[{left}:{right}]"
+
+
+def _index_at(kind: Any, place: int) -> int:
+    """The index of a place counted from the right; the place itself in what is no vector."""
+    if not kind.hasFixedRange or (kind.isIntegral and kind.fixedRange.width != kind.bitWidth):
+        return place
+    return int(kind.fixedRange.right + (place if kind.fixedRange.left >= kind.fixedRange.right else -place))
+
 
 def is_constant(symbol: Any) -> bool:
     """Whether it is a parameter or a value of an enumeration."""
@@ -72,10 +104,12 @@ def _select_named(expression: Any, _value: Value) -> Selection:
 
 
 def _select_member(expression: Any, value: Value) -> Selection | None:
-    base = selection_of(expression.value, value)
-    if base is None or not expression.value.type.isIntegral:
-        return base
-    return base.narrow(expression.member.bitOffset, expression.type.bitWidth)
+    base, kind = selection_of(expression.value, value), expression.value.type
+    if base is None or not (kind.isIntegral or kind.isUnpackedStruct):
+        return base and base.blur()
+    width, offset = expression.type.bitstreamWidth, expression.member.bitOffset
+    # in a structure that is not packed, pyslang counts from the left
+    return base.narrow(offset if kind.isIntegral else kind.bitstreamWidth - offset - width, width)
 
 
 def _select_element(expression: Any, value: Value) -> Selection | None:
@@ -83,8 +117,7 @@ def _select_element(expression: Any, value: Value) -> Selection | None:
     if base is None:
         return None
     index = _integer(expression.selector, value)
-    base = replace(base, indices=(*base.indices, expression.selector))
-    return _select_between(base, expression, (index, index))
+    return _select_between(base.with_index(expression.selector), expression, (index, index))
 
 
 def _select_range(expression: Any, value: Value) -> Selection | None:
@@ -93,23 +126,22 @@ def _select_range(expression: Any, value: Value) -> Selection | None:
         return None
     left, right = _integer(expression.left, value), _integer(expression.right, value)
     mode = expression.selectionKind.name
-    base = replace(base, indices=(*base.indices, expression.left))
     if left is not None and right is not None and mode != "Simple":
         right = left + (right - 1 if mode == "IndexedUp" else 1 - right)
-    return _select_between(base, expression, (left, right))
+    return _select_between(base.with_index(expression.left), expression, (left, right))
 
 
 def _select_between(base: Selection, expression: Any, ends: tuple[int | None, int | None]) -> Selection:
     """The bits between two indices of `base`, or all of it when an index is unknown or outside."""
     kind = expression.value.type
     left, right = ends
-    if left is None or right is None or not kind.isIntegral:
-        return replace(base, exact=False)
-    bounds = kind.fixedRange
+    if left is None or right is None or not kind.hasFixedRange:
+        return base.blur()
+    bounds, width = kind.fixedRange, expression.type.bitstreamWidth
+    if not (bounds.containsPoint(left) and bounds.containsPoint(right)):
+        return base.blur()
     low = min(abs(left - bounds.right), abs(right - bounds.right))
-    element = expression.type.bitWidth // (abs(left - right) + 1)
-    inside = bounds.containsPoint(left) and bounds.containsPoint(right)
-    return base.narrow(low * element, expression.type.bitWidth) if inside else replace(base, exact=False)
+    return base.narrow(low * (width // (abs(left - right) + 1)), width)
 
 
 def _integer(expression: Any, value: Value) -> int | None:

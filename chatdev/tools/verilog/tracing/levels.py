@@ -172,7 +172,7 @@ def _reports(trace: Trace, level: Level, watch: Watch, history: History) -> Iter
     if steps or waits:
         conditions = _subjects(waits)
         yield SignalReport(
-            name=_name(trace, watch.part), value=_value(watch, history), time=watch.time,
+            name=trace.design.names.text_of(watch.part), value=_value(watch, history), time=watch.time,
             causes=tuple(dict.fromkeys(_cause(trace, step) for step in steps)), waits=conditions,
             kept=_last_edge(waits), edges=() if conditions else _edges(waits), wait_lines=_wait_lines(waits),
             late=_late_signals(steps, waits), either=_is_doubtful(steps, waits))
@@ -210,14 +210,6 @@ def _is_doubtful(steps: Sequence[Step], waits: Sequence[Wait]) -> bool:
 def _edges(waits: Sequence[Wait]) -> tuple[str, ...]:
     edges = (f"{trigger.edge} of {trigger.part.signal}" for wait in waits for trigger in wait.triggers)
     return tuple(dict.fromkeys(edges))
-
-
-def _name(trace: Trace, part: Part) -> str:
-    """With its bits where they are not all."""
-    if part == trace.design.part(part.signal):
-        return part.signal
-    high = part.low + part.width - 1
-    return f"{part.signal}[{high}]" if part.width == 1 else f"{part.signal}[{high}:{part.low}]"
 
 
 def _value(watch: Watch, history: History) -> str:
