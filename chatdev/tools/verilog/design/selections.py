@@ -63,11 +63,13 @@ class Names:
         """A part as it stands in a source: `q`, `q[3:0]`, `memory[2]`, `memory[2][7]`."""
         kind, text, low = self.symbols[part.signal].type, part.signal, part.low
         while kind.isUnpackedArray and kind.hasFixedRange:
-            at, low_inside = divmod(low, kind.arrayElementType.bitstreamWidth or 1)
-            if low_inside + part.width > kind.arrayElementType.bitstreamWidth:
-                break
-            text += f"[{_index_at(kind, at)}]"
-            kind, low = kind.arrayElementType, low_inside
+            size = kind.arrayElementType.bitstreamWidth or 1
+            first, last = low // size, (low + part.width - 1) // size
+            if first != last:  # several elements
+                return text if part.width == kind.bitstreamWidth else (
+                    f"{text}[{_index_at(kind, last)}:{_index_at(kind, first)}]")
+            text += f"[{_index_at(kind, first)}]"
+            kind, low = kind.arrayElementType, low % size
         if part.width == kind.bitstreamWidth:
             return text
         right, left = _index_at(kind, low), _index_at(kind, low + part.width - 1)

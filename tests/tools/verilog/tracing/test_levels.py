@@ -38,3 +38,23 @@ def test_what_changed_at_the_edge_is_told_once() -> None:
     found = first(REGISTER, history_of("clk", "en", "d", "q", t0="0 0 1 0", t5="1 1 1 1"))
     assert found.late == ("en",)
     assert [cause.because for cause in found.causes] == [("en",)]
+
+
+STAGES = """module TopModule(input [3:0] d, output q);
+  wire [3:0] stage [0:2];
+  assign stage[0] = d;
+  assign stage[1] = {stage[0][2:0], 1'b0};
+  assign stage[2] = {stage[1][2:0], 1'b0};
+  assign q = stage[2][3];
+endmodule
+"""
+
+
+def test_elements_of_an_array_are_told_one_by_one() -> None:
+    design = Design.of(STAGES)
+    history = history_of("d", "q", t0="0010 1", t5="0011 1", t7="0111 0")
+    trace = trace_outputs(design, [Watch(design.part("q"), 9)], 1, history)
+    [level] = signal_reports(trace, history)
+    assert [(one.name, [cause.certain for cause in one.causes]) for one in level] == [
+        ("q", [True]), ("stage[2][3]", [True]), ("stage[1][2]", [True]), ("stage[0][1]", [True])]
+    assert trace.next == ()
