@@ -62,7 +62,12 @@ class _Listing:
 
     before: str
     now: str
-    growths: int = 0
+    growths: list[Start] = field(default_factory=list)
+
+    def has_more_than(self, name: str) -> bool:
+        """Whether it lists something besides what is called so."""
+        others = [start for start in self.growths if name not in start.arguments]
+        return len(others) > (0 if len(others) < len(self.growths) else 1)
 
 
 @dataclass(slots=True)
@@ -101,7 +106,7 @@ class _Keeping:
             if _is_added(start, finding, changed=changed):
                 self._note_added(start, finding)
                 self._keeps_files |= changed
-                self._note_listings(folder)
+                self._note_listings(folder, start)
         if self.added:
             self._judge_removals(folder)
             self._judge_lists(folder)
@@ -112,7 +117,7 @@ class _Keeping:
         for word in start.arguments[1:3]:
             self._adders.setdefault(word, start.arguments[0])
 
-    def _note_listings(self, folder: Path) -> None:
+    def _note_listings(self, folder: Path, added: Start) -> None:
         """Note which lists say something else now that something was added."""
         for word, listing in self._listings.items():
             finding = self._run(folder, Start((word,)))
@@ -121,7 +126,8 @@ class _Keeping:
             if not listing.growths:
                 self._heard += text
                 self.tried.append(KeepingStart(Start((word,)), finding))
-            listing.now, listing.growths = text, listing.growths + 1
+            listing.now = text
+            listing.growths.append(added)
 
     def _judge_lists(self, folder: Path) -> None:
         """Lists that never said anything else, where no other one did."""
@@ -200,12 +206,12 @@ class _Keeping:
     def _find_emptied(self, folder: Path, start: Start) -> list[KeepingStart]:
         """The start that removes one of several things, if a list then says what it said before there were any."""
         word, name = start.arguments[:2]
-        if not is_all_of("removes", word) or sum(name in one.start.arguments for one in self.added) > 1:
+        if not is_all_of("removes", word):
             return []
         with self._copy_of(folder) as copy:
             finding = self._run(copy, start)
-            emptied = any(listing.growths > 1 and _text_of(self._run(copy, Start((one,)))) == listing.before
-                          for one, listing in self._listings.items())
+            emptied = any(_text_of(self._run(copy, Start((one,)))) == listing.before
+                          for one, listing in self._listings.items() if listing.has_more_than(name))
         return [KeepingStart(start, finding, "emptied")] if emptied else []
 
     def _words_of(self, row: str) -> list[str]:
