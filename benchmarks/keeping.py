@@ -26,7 +26,8 @@ DATA = ROOT / "benchmarks" / "data" / "keeping"
 RESULTS, PAGE = RESULTS_FOLDER / "keeping.json", ROOT / "docs" / "execution.md"
 BEGIN, END = "<!-- keeping: written by python -m benchmarks.keeping -->", "<!-- end of keeping -->"
 KINDS = {"right": "right", "unlisted": "what is added is not listed", "unremoved": "what is added is not removed",
-         "emptied": "removing one thing loses the others", "asking": "asks for what is typed behind the command"}
+         "emptied": "removing one thing loses the others", "another": "another thing is removed",
+         "asking": "asks for what is typed behind the command"}
 HALVES = {"read while this was made": range(1, 16), "tried once, at the end": range(16, 31)}
 _AT_ONCE = 2
 

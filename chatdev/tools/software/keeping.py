@@ -16,6 +16,7 @@ from typing import Literal
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.wording import is_all_of, says, wording
+from chatdev.tools.software.listing import Listing
 from chatdev.tools.software.plan import Plan
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
@@ -33,11 +34,11 @@ _NUMBER = re.compile(r"\b\w*\d\w*\b")
 class KeepingStart:
     """A start, and how it went: `unlisted` says the same as before something was added, `unknown` does with that what
     it does with something that nobody added, `unchanged` is to remove it, and leaves all files as they are, `emptied`
-    removes everything with it, and `ignored` asks for what it was given."""
+    removes everything with it, `another` something else, and `ignored` asks for what it was given."""
 
     start: Start
     finding: Finding
-    wrong: Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "ignored"] = ""
+    wrong: Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored"] = ""
 
 
 def try_keeping(toolchain: Toolchain, built: BuiltSoftware, plan: Plan,
@@ -49,25 +50,11 @@ def try_keeping(toolchain: Toolchain, built: BuiltSoftware, plan: Plan,
     trial = _Keeping(toolchain, built, plan.own, software, may_ask=says("dialogue", plan.request))
     with built.copy(plan.own.files) as folder:
         trial.go_through(folder)
-    if wrong := [one for one in trial.tried if one.wrong]:
-        return [*trial.added[:1], *wrong]
+    early, wrong = trial.crashes_at_nothing(), [one for one in trial.tried if one.wrong]
+    if early or wrong:
+        return [*early, *(trial.added[:1] if wrong else ()), *wrong]
     planned = {start.arguments[:1] for start in plan.own.starts}
     return [one for one in trial.tried if one.start.arguments[:1] not in planned]
-
-
-@dataclass(slots=True)
-class _Listing:
-    """What a command that lists something said before anything was added, and says `now`; `growths` are the additions
-    after which it said something else."""
-
-    before: str
-    now: str
-    growths: list[Start] = field(default_factory=list)
-
-    def has_more_than(self, name: str) -> bool:
-        """Whether it lists something besides what is called so."""
-        others = [start for start in self.growths if name not in start.arguments]
-        return len(others) > (0 if len(others) < len(self.growths) else 1)
 
 
 @dataclass(slots=True)
@@ -86,15 +73,17 @@ class _Keeping:
     _heard: str = ""
     """What was said of the things that were added: they may be called so."""
     _judged: set[str] = field(default_factory=set)
-    _listings: dict[str, _Listing] = field(default_factory=dict)
+    _listings: dict[str, Listing] = field(default_factory=dict)
+    _first: dict[str, Finding] = field(default_factory=dict)
+    """How each list went before anything was added."""
     _keeps_files: bool = False
 
     def go_through(self, folder: Path) -> None:
         """Carry out the plan in a folder, and judge what lists and what takes on the way: each command once, where
         there is first something for it. What comes later may rightly find nothing."""
         for word in self._words_of("lists"):
-            text = _text_of(self._run(folder, Start((word,))))
-            self._listings[word] = _Listing(text, text)
+            self._first[word] = self._run(folder, Start((word,)))
+            self._listings[word] = Listing(_text_of(self._first[word]), _text_of(self._first[word]))
         for start in self.own.starts:
             if self.added:
                 self._judge_planned(folder, start)
@@ -111,6 +100,11 @@ class _Keeping:
             self._judge_removals(folder)
             self._judge_lists(folder)
 
+    def crashes_at_nothing(self) -> list[KeepingStart]:
+        """The lists that crash before anything is added, and later do not."""
+        return [KeepingStart(Start((word,)), finding, "crash") for word, finding in self._first.items()
+                if finding.rule == "crashed" and self._listings[word].growths]
+
     def _note_added(self, start: Start, finding: Finding) -> None:
         self.added.append(KeepingStart(start, finding))
         self._heard += _text_of(finding)
@@ -121,13 +115,9 @@ class _Keeping:
         """Note which lists say something else now that something was added."""
         for word, listing in self._listings.items():
             finding = self._run(folder, Start((word,)))
-            if (text := _text_of(finding)) == listing.now:
-                continue
-            if not listing.growths:
-                self._heard += text
+            if finding.rule != "crashed" and listing.note(_text_of(finding), added) and len(listing.growths) == 1:
+                self._heard += listing.now
                 self.tried.append(KeepingStart(Start((word,)), finding))
-            listing.now = text
-            listing.growths.append(added)
 
     def _judge_lists(self, folder: Path) -> None:
         """Lists that never said anything else, where no other one did."""
@@ -175,7 +165,7 @@ class _Keeping:
         outcomes = list(self._take_each(folder, starts, must_change=must_change))
         if outcomes and not outcomes[-1].wrong:
             start = outcomes[-1].start
-            self.tried += [outcomes[-1], *self._crash_at_last(folder, start), *self._find_emptied(folder, start)]
+            self.tried += [outcomes[-1], *self._crash_at_last(folder, start), *self._judge_rest(folder, start)]
         else:
             self.tried += sorted(outcomes, key=lambda one: one.wrong)[:1]
 
@@ -203,16 +193,16 @@ class _Keeping:
         finding, _ = self._try_alone(folder, last)
         return [KeepingStart(last, finding, "crash")] if finding.rule == "crashed" else []
 
-    def _find_emptied(self, folder: Path, start: Start) -> list[KeepingStart]:
-        """The start that removes one of several things, if a list then says what it said before there were any."""
+    def _judge_rest(self, folder: Path, start: Start) -> list[KeepingStart]:
+        """A start that removes something, if it does not leave everything else in the lists."""
         word, name = start.arguments[:2]
         if not is_all_of("removes", word):
             return []
         with self._copy_of(folder) as copy:
             finding = self._run(copy, start)
-            emptied = any(_text_of(self._run(copy, Start((one,)))) == listing.before
-                          for one, listing in self._listings.items() if listing.has_more_than(name))
-        return [KeepingStart(start, finding, "emptied")] if emptied else []
+            wrongs = [listing.wrong_without(name, _text_of(self._run(copy, Start((one,)))))
+                      for one, listing in self._listings.items() if listing.growths]
+        return [KeepingStart(start, finding, wrong) for wrong in wrongs if wrong][:1]
 
     def _words_of(self, row: str) -> list[str]:
         """The commands of a row of the table that are in the plan, or stand between quotes in the software."""

@@ -112,6 +112,15 @@ def test_what_removes_everything_fails(tmp_path: Path) -> None:
     assert "Removed Buy milk\nNothing is listed any more after that." in verdict.report
 
 
+@pytest.mark.parametrize("program", [
+    BY_NUMBER.replace("words[0]) - 1)", "words[0]) % len(tasks))"),
+    TODO.replace("tasks.remove(words[0])", "tasks.pop(tasks.index(words[0]) - 1)")])
+def test_what_removes_another_thing_fails(tmp_path: Path, program: str) -> None:
+    verdict = use(program, tmp_path)
+    assert not verdict.passed
+    assert "Something else is gone from the list after that" in verdict.report
+
+
 @pytest.mark.parametrize("plan", [
     ("add 'Buy milk'", "remove 'Buy milk'", "list"), ("add tea 2", "add tea 3", "remove tea", "list")])
 def test_what_may_empty_a_list_passes(tmp_path: Path, plan: Sequence[str]) -> None:
@@ -142,6 +151,14 @@ def test_what_asks_for_what_it_was_given_fails(tmp_path: Path) -> None:
 def test_what_may_ask_passes(tmp_path: Path, program: str, task: str) -> None:
     verdict = use(program, tmp_path, task=task)
     assert verdict.passed, verdict.report
+
+
+def test_a_list_that_crashes_before_anything_is_added_fails(tmp_path: Path) -> None:
+    program = TODO.replace(" if store.exists() else []", " if store.exists() or command == 'list' else []").replace(
+        "tasks = store", "command = (sys.argv[1:] or [''])[0]\ntasks = store", 1)
+    verdict = use(program, tmp_path, PLAN[1:])
+    assert not verdict.passed
+    assert "FileNotFoundError" in verdict.report
 
 
 def test_what_fails_at_the_last_thing_is_found(tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""What a command of a program lists before anything was added, while things are added, and when one is removed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from chatdev.tools.software.cases.case import Start
+
+_NUMBERED = re.compile(r"\W*(\d+)\b")
+
+
+@dataclass(slots=True)
+class Listing:
+    """It said `before`, and says `now`; `growths` are the additions after which it said something else."""
+
+    before: str
+    now: str
+    growths: list[Start] = field(default_factory=list)
+
+    def note(self, text: str, added: Start) -> bool:
+        """Note what it says after an addition; whether that is something else."""
+        if text == self.now:
+            return False
+        self.now = text
+        self.growths.append(added)
+        return True
+
+    def wrong_without(self, name: str, text: str) -> Literal["", "emptied", "another"]:
+        """What is wrong when it says `text` once the thing called so is removed: it says what it said before anything
+        was added, or that thing is still there and another one is gone."""
+        if text == self.before and self._has_more_than(name):
+            return "emptied"
+        thing, gone = self._thing_called(name), {thing for thing in self._things() if thing not in text}
+        return "another" if gone and thing and thing in text else ""
+
+    def _has_more_than(self, name: str) -> bool:
+        others = [start for start in self.growths if name not in start.arguments]
+        return len(others) > (0 if len(others) < len(self.growths) else 1)
+
+    def _things(self) -> set[str]:
+        """What was added and is shown, as it was typed."""
+        words = {word for start in self.growths for word in start.arguments[1:2]}
+        return {word for word in words if word in self.now and not word.isdigit()}
+
+    def _thing_called(self, name: str) -> str:
+        """The thing of this name, or the one in the only line that begins with this number; empty for none."""
+        if name in self._things():
+            return name
+        lines = [line for line in self.now.splitlines() if (found := _NUMBERED.match(line)) and found[1] == name]
+        things = [thing for thing in self._things() if lines and thing in lines[0]]
+        return things[0] if len(lines) == len(things) == 1 else ""
