@@ -15,9 +15,9 @@ from typing import Literal
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Case, Start
-from chatdev.tools.software.cases.wording import is_all_of, says, wording
+from chatdev.tools.software.cases.wording import is_all_of, says
 from chatdev.tools.software.listing import Listing
-from chatdev.tools.software.plan import Plan
+from chatdev.tools.software.plan import Plan, command_words, quoted_words
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.verdict import Finding
@@ -25,7 +25,7 @@ from chatdev.workspace.file_tree import read_tree
 
 _UNKNOWN = "zq7"  # what nobody added, and no command
 _MOST_WORDS, _MOST_VALUES = 3, 6
-_LONGEST_SOURCE = 200_000  # characters in which commands are looked for
+_MOST_COMMANDS = 12  # that may show what was added
 _USAGE = re.compile(r"\busage\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\w*\d\w*\b")
 
@@ -34,11 +34,13 @@ _NUMBER = re.compile(r"\b\w*\d\w*\b")
 class KeepingStart:
     """A start, and how it went: `unlisted` says the same as before something was added, `unknown` does with that what
     it does with something that nobody added, `unchanged` is to remove it, and leaves all files as they are, `emptied`
-    removes everything with it, `another` something else, and `ignored` asks for what it was given."""
+    removes everything with it, `another` something else, `ignored` asks for what it was given, and `hidden` is a list
+    that there is not, nor anything else that shows what was added."""
 
     start: Start
     finding: Finding
-    wrong: Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored"] = ""
+    wrong: Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored",
+                   "hidden"] = ""
 
 
 def try_keeping(toolchain: Toolchain, built: BuiltSoftware, plan: Plan,
@@ -127,6 +129,25 @@ class _Keeping:
             if _is_done(finding := self._run(folder, start)) and self._is_command(folder, start):
                 self.tried.append(KeepingStart(start, finding, "unlisted"))
                 return
+        if self._keeps_files and not self.tried:
+            self._judge_hidden(folder)
+
+    def _judge_hidden(self, folder: Path) -> None:
+        """A list of the plan that the program does not know, where nothing else shows what was added."""
+        planned = [Start(start.arguments[:1]) for start in self.own.starts
+                   if start.arguments and is_all_of("lists", start.arguments[0])]
+        words = [(), *((word,) for word in quoted_words(self.software)[:_MOST_COMMANDS])]
+        if planned and not any(self._shows(folder, Start(one)) for one in words):
+            self.tried.append(KeepingStart(planned[0], self._run(folder, planned[0]), "hidden"))
+
+    def _shows(self, folder: Path, start: Start) -> bool:
+        """Whether a start says something else now than before anything was added, or knows what was added by name."""
+        finding, _ = self._try_alone(folder, start)
+        with self.built.copy(self.own.files) as fresh:
+            if _is_done(finding) and _text_of(self._run(fresh, start)) != _text_of(finding):
+                return True
+        named = Start((*start.arguments, *self.added[0].start.arguments[1:2]))
+        return bool(start.arguments) and not self._is_like_unknown(folder, named, self._try_alone(folder, named)[0], 1)
 
     def _judge_asking(self, folder: Path, start: Start, finding: Finding) -> None:
         """A start with a command that asks for input, and does the same without what it was given."""
@@ -205,12 +226,7 @@ class _Keeping:
         return [KeepingStart(start, finding, wrong) for wrong in wrongs if wrong][:1]
 
     def _words_of(self, row: str) -> list[str]:
-        """The commands of a row of the table that are in the plan, or stand between quotes in the software."""
-        planned = [start.arguments[0] for start in self.own.starts if start.arguments]
-        sources = [data.decode("utf-8", "replace")[:_LONGEST_SOURCE] for data in self.software.values()]
-        quoted = [word for word in wording()[row]
-                  if any(f'"{word}"' in text or f"'{word}'" in text for text in sources)]
-        return list(dict.fromkeys((*(word for word in planned if is_all_of(row, word)), *quoted)))[:_MOST_WORDS]
+        return command_words(row, self.own, self.software)[:_MOST_WORDS]
 
     def _is_command(self, folder: Path, start: Start) -> bool:
         """Whether the software knows the first word of a start."""

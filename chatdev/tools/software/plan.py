@@ -4,7 +4,8 @@ own commands; and `software.examples`, which reads the first of these."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Any
@@ -15,12 +16,14 @@ from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
 from chatdev.tools.software.cases.likely import LikelyExample, likely_examples
 from chatdev.tools.software.cases.tester import copied_cases
-from chatdev.tools.software.cases.wording import FILE_NAME, wording
+from chatdev.tools.software.cases.wording import FILE_NAME, is_all_of, wording
 from chatdev.tools.software.languages import languages
 from chatdev.tools.software.session import PYTHON_COMMAND, plan_lines, sessions
 
 MOST_TRIED = 60  # starts of all cases; one that does not end takes seconds
 _LONGEST_REQUEST = 100_000  # characters in which what a program says is looked for
+_LONGEST_SOURCE = 200_000  # characters in which commands are looked for
+_QUOTED = re.compile(r"""(?P<mark>["'])(\w[\w-]{1,19})(?P=mark)""")
 _BARE_PROGRAM = r"(?:\./)?[\w-]+\.py"
 
 
@@ -132,3 +135,17 @@ def _needs_file(start: Start, reading: RequestReading, software: Iterable[str]) 
     """Whether a command names a file that neither the software nor the request brings."""
     there = {*software, *(reading.files or {})}
     return any(FILE_NAME.fullmatch(word) and word not in there for word in start.arguments)
+
+
+def command_words(row: str, own: Case, software: Mapping[str, bytes]) -> list[str]:
+    """The words of a row of wording.yaml that are commands of the plan, or stand between quotes in the software."""
+    planned = [start.arguments[0] for start in own.starts if start.arguments]
+    quoted = quoted_words(software)
+    return list(dict.fromkeys((*(word for word in planned if is_all_of(row, word)),
+                               *(word for word in wording()[row] if word in quoted))))
+
+
+def quoted_words(software: Mapping[str, bytes]) -> list[str]:
+    """All words that stand alone between quotes, in their order."""
+    sources = (data.decode("utf-8", "replace")[:_LONGEST_SOURCE] for data in software.values())
+    return list(dict.fromkeys(found[2] for text in sources for found in _QUOTED.finditer(text)))

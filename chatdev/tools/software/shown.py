@@ -44,7 +44,7 @@ def show_trial(trial: Trial) -> dict[str, Any]:
     """The counts of a trial, and what of its plan was not tried."""
     examples, failed = len(trial.examples), len(trial.failed)
     return {"examples": examples, "held": trial.held, "failed": failed, "others": len(trial.starts) - examples,
-            "other_failed": failed - (examples - trial.held),
+            "other_failed": failed - (examples - trial.held), "refused": trial.refused,
             "likely": _show_likely(trial.likely), "contradictions": show_contradictions(trial.plan),
             "left_out": [" ".join(start.arguments) for start in trial.plan.left_out]}
 

@@ -22,7 +22,7 @@ from chatdev.tools.software.verdict import Finding
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
 Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal", "unlisted", "unknown", "unchanged",
-                "emptied", "another", "ignored"]
+                "emptied", "another", "ignored", "hidden"]
 """What is wrong with a start: it fails, it does not end, it prints, ends with or writes something else than is wanted,
 it refuses what it should do, or it does not keep what was added (`KeepingStart`)."""
 _USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)
@@ -88,6 +88,11 @@ class Trial:
     def failed(self) -> list[TriedStart]:
         """The starts that are to be mended."""
         return [start for start in self.starts if start.failed]
+
+    @property
+    def refused(self) -> int:
+        """How many starts the program refuses that fail nobody."""
+        return sum(start.wrong == "refusal" and not start.counts for start in self.starts)
 
     @property
     def only_crashes(self) -> bool:

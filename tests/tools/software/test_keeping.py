@@ -161,6 +161,19 @@ def test_a_list_that_crashes_before_anything_is_added_fails(tmp_path: Path) -> N
     assert "FileNotFoundError" in verdict.report
 
 
+def test_what_no_command_shows_fails(tmp_path: Path) -> None:
+    verdict = use(TODO.replace('command == "list"', "command is None").replace('"remove"', '"add"'), tmp_path)
+    assert not verdict.passed
+    assert "The program does not know this command, and no other one shows what was added." in verdict.report
+
+
+@pytest.mark.parametrize("changed", [('command == "list"', 'command == ""'), ('"list"', '"agenda"')])
+def test_what_any_command_shows_passes(tmp_path: Path, changed: tuple[str, str]) -> None:
+    verdict = use(TODO.replace(*changed).replace('"remove"', '"add"'), tmp_path)
+    assert verdict.passed, verdict.report
+    assert verdict.report.startswith("It starts, and 2 of these 4 commands were carried out; the others it refuses.")
+
+
 def test_what_fails_at_the_last_thing_is_found(tmp_path: Path) -> None:
     program = BY_NUMBER.replace('print("Removed", words[0])', 'print("Removed", tasks[int(words[0]) - 1])')
     verdict = use(program, tmp_path)
