@@ -164,11 +164,22 @@ def merge(base: Node, over: Node) -> Node:
 
 def _refuse_depth(text: str, name: str) -> None:
     """The C parser composes recursively and would crash the process on a text like `[[[[…`."""
+    if _is_deep(text):
+        raise ConfigError(f"{name}: nested deeper than {_DEEPEST} levels; write it flatter")
+
+
+def _is_deep(text: str) -> bool:
     depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            raise ConfigError(f"{name}: nested deeper than {_DEEPEST} levels; write it flatter")
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                return True
+    except yaml.MarkedYAMLError as error:
+        if "nesting depth" not in str(error.problem):  # newer scanners, which read ahead, have a limit of their own
+            raise
+        return True
+    return False
 
 
 def _child(value: Value, key: Key) -> Node | None:

@@ -191,7 +191,7 @@ def test_the_first_example_of_a_command_counts() -> None:
 JS = """\
 const fs = require("fs"), [verb, task] = process.argv.slice(2);
 if (verb === "add") fs.appendFileSync("todo.txt", task + "\\n");
-else if (verb === "list") console.log(fs.readFileSync("todo.txt", "utf8"));
+else if (verb === "list") console.log(fs.existsSync("todo.txt") ? fs.readFileSync("todo.txt", "utf8") : "");
 else console.log("usage: main.js add TASK | list");
 """
 GUESS = """\
