@@ -134,11 +134,11 @@ class _Keeping:
 
     def _judge_hidden(self, folder: Path) -> None:
         """A list of the plan that the program does not know, where nothing else shows what was added."""
-        planned = [Start(start.arguments[:1]) for start in self.own.starts
-                   if start.arguments and is_all_of("lists", start.arguments[0])]
+        lists = [Start((word,)) for word in self._listings]
+        unknown = [start for start in lists if not self._is_command(folder, start)]
         words = [(), *((word,) for word in quoted_words(self.software)[:_MOST_COMMANDS])]
-        if planned and not any(self._shows(folder, Start(one)) for one in words):
-            self.tried.append(KeepingStart(planned[0], self._run(folder, planned[0]), "hidden"))
+        if unknown and not any(self._shows(folder, Start(one)) for one in words):
+            self.tried.append(KeepingStart(unknown[0], self._run(folder, unknown[0]), "hidden"))
 
     def _shows(self, folder: Path, start: Start) -> bool:
         """Whether a start says something else now than before anything was added, or knows what was added by name."""
@@ -237,7 +237,8 @@ class _Keeping:
         """Whether a start with an unknown word at a place of its arguments goes as this one went."""
         words = start.arguments
         other, _ = self._try_alone(folder, Start((*words[:place], _UNKNOWN, *words[place + 1:]), start.stdin))
-        return _without(finding, words[place]) == _without(other, _UNKNOWN)
+        return _without(finding, "") == _without(other, "") or (
+            _without(finding, words[place]) == _without(other, _UNKNOWN))
 
     def _try_alone(self, folder: Path, start: Start) -> tuple[Finding, bool]:
         """How a start goes in a copy of a folder, and whether it changes files there."""
@@ -285,7 +286,8 @@ def _text_of(finding: Finding) -> str:
 
 def _without(finding: Finding, word: str) -> tuple[str, object]:
     """What a program said and how it ended, without a word."""
-    return _text_of(finding).replace(word, "…"), finding.facts.get("exit_status")
+    text = _text_of(finding)
+    return text.replace(word, "…") if word else text, finding.facts.get("exit_status")
 
 
 def _files_in(folder: Path) -> Mapping[str, bytes] | None:
