@@ -12,6 +12,7 @@ from typing import Any
 
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
+from chatdev.tools.software.cases.assembly import Facts
 from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
 from chatdev.tools.software.cases.likely import LikelyExample, likely_examples
@@ -64,7 +65,8 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     cases = _as_many_as_fit(_sound_cases(reading, context))
     done = {act for case in cases for act in case.acts}
     starts = _without_middle([start for start in _own_starts(context.values.get("commands"), command)
-                              if start.act not in done and not _is_sample(start, request)])
+                              if start.act not in done and not _is_sample(start, request)
+                              and not _is_invented(start, reading.facts, request)])
     left_out = tuple(start for start in starts if _needs_file(start, reading, context.software))
     own = _own_case(starts, left_out, reading)
     likely = () if cases or reading.contradictory else likely_examples(request, any_command())
@@ -100,9 +102,16 @@ def _sound_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
     copied = copied_cases(context.values.get("examples"), _request_of(context), any_command())
     known = [case.acts for case in (*reading.cases, *reading.contradictory)]
     more = [replace(case, files={**(reading.files or {}), **case.files}) for case in copied if case.acts not in known]
+    more = [_with_writes(case, reading.made) for case in more] if len(copied) == 1 else more
     able = [case for case in more if _is_able(case, reading)]
     sound, _ = part_contradictions([*reading.cases, *able])
     return [*reading.cases, *(case for case in able if case in sound)]
+
+
+def _with_writes(case: Case, made: Mapping[str, str]) -> Case:
+    """The only case of a request that shows what is made: in the end it is there."""
+    *before, last = case.starts
+    return replace(case, starts=(*before, replace(last, writes={**made, **last.writes})))
 
 
 def _is_able(case: Case, reading: RequestReading) -> bool:
@@ -129,6 +138,12 @@ def _is_sample(start: Start, request: str) -> bool:
     """Whether a command is the one that prompts show as a sample: copied from there, and not from the request."""
     words = " ".join(start.arguments)
     return words in wording()["samples"] and words not in request
+
+
+def _is_invented(start: Start, facts: Facts, request: str) -> bool:
+    """Whether a command has arguments of its own for a program that reads what is typed, and takes none."""
+    takes_none = facts.reads_typed and not facts.takes_arguments
+    return takes_none and not all(word in request for word in start.arguments)
 
 
 def _needs_file(start: Start, reading: RequestReading, software: Iterable[str]) -> bool:

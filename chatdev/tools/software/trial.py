@@ -109,7 +109,8 @@ def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Findi
                 tried.append(_try_case(toolchain, folder, case, prompts=prompts))
         likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
         keeping = [] if plan.cases else try_keeping(toolchain, built, plan, context.software)
-    return Trial(plan, (*_judge_refusals(tried, plan), *_keeping_case(keeping)), likely)
+    confirmed = likely is not None and likely.counts is not None and likely.confirmed
+    return Trial(plan, (*_judge_refusals(tried, plan, further=confirmed), *_keeping_case(keeping)), likely)
 
 
 def _keeping_case(tried: Sequence[KeepingStart]) -> Iterator[TriedCase]:
@@ -152,12 +153,12 @@ def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool)
     return TriedStart(start, finding, wrong, files=files)
 
 
-def _judge_refusals(tried: Sequence[TriedCase], plan: Plan) -> list[TriedCase]:
+def _judge_refusals(tried: Sequence[TriedCase], plan: Plan, *, further: bool) -> list[TriedCase]:
     """The Tester's own commands expect no output, only sense. One that the program refuses fails only if its form
-    stands in the request, or if no command gets further; one that was done before, or that needs a file that nobody
+    stands in the request, or if no command gets `further`; one that was done before, or that needs a file that nobody
     makes, fails for no refusal."""
     every = [start for case in tried for start in case.starts]
-    further = any(start.wrong in ("", "crash") and not _is_refused(start, plan) for start in every)
+    further = further or any(start.wrong in ("", "crash") and not _is_refused(start, plan) for start in every)
     return [replace(case, starts=tuple(_judge_sense(case, number, plan, further=further)
                                        for number in range(len(case.starts))))
             if case.case is plan.own else case for case in tried]

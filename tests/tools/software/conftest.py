@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Protocol
 
 import pytest
 
@@ -33,3 +34,21 @@ def judge(request: pytest.FixtureRequest, run_folder: Path, tmp_path: Path) -> J
         return verdict
 
     return run
+
+
+class Use(Protocol):
+    def __call__(self, software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict: ...
+
+
+@pytest.fixture
+def use(tmp_path: Path) -> Use:
+    def call(software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict:
+        (scratch := tmp_path / "scratch").mkdir(exist_ok=True)
+        values = {"commands": list(commands), "examples": examples}
+        context = ToolContext({"main.py": software.encode()}, values, {"task": task}, find_sandbox(), tmp_path, scratch)
+        verdict = registry()["software.use"].call(context, {})
+        assert isinstance(verdict, Verdict)
+        assert list(scratch.iterdir()) == []
+        return verdict
+
+    return call

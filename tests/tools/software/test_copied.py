@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from chatdev.sandbox.kinds import find_sandbox
+from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.tester import copied_cases
-from chatdev.tools.software.plan import any_command
+from chatdev.tools.software.plan import any_command, plan_of
 
 WHOLE = [
     ("`python main.py 3` prints `9`", "python main.py 3", None, "9"),
@@ -21,6 +25,7 @@ WHOLE = [
     ("For python main.py\n\nTyped:\n31\n54\nAnswer:\nlongest: 54 cm", "python main.py", "31\n54", "longest: 54 cm"),
     ("python main.py gets the lines red, green and blue and prints `3`.", "python main.py", "red\ngreen\nblue", "3"),
     ("python main.py 501 20\n481 left\n\nThat is the idea.", "python main.py 501 20", None, "481 left"),
+    ("stdin:\nsocks\nhat\n\nstdout:\n1) socks\n2) hat\n", "python main.py", "socks\nhat\n", "1) socks\n2) hat"),
     ("`python main.py 3` gibt `9` aus.", "python main.py 3", None, "9"),
     ("运行 `python main.py 3` 输出 `9`。", "python main.py 3", None, "9"),
 ]
@@ -84,4 +89,14 @@ def test_what_the_program_makes_is_there_in_the_end() -> None:
                "starts": [{"command": "python main.py song.txt", "prints": "done"}]}
     case, = copied_cases([example], request, any_command())
     assert case.files == {"song.txt": "la\nsky\n"}
+    assert case.starts[-1].writes == {"marked.txt": "~ la\n~ sky\n"}
+
+
+def test_what_the_request_shows_of_a_new_file_is_wanted_though_the_tester_left_it_out() -> None:
+    request = ("I give the song's file name, like `python main.py song.txt`. Write a new file marked.txt that has "
+               "every line with \"~ \" in front, and print `done`.\n\nsong.txt:\nla\nsky\n\nmarked.txt:\n~ la\n~ sky\n")
+    example = {"files": {"song.txt": "la\nsky\n"}, "starts": [{"command": "python main.py song.txt", "prints": "done"}]}
+    folder = Path("unused")
+    context = ToolContext({}, {"examples": [example]}, {"task": request}, find_sandbox(), folder, folder)
+    (case,) = plan_of(context, any_command()).cases
     assert case.starts[-1].writes == {"marked.txt": "~ la\n~ sky\n"}

@@ -129,6 +129,10 @@ WHOLE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "commands without marks": ("Kept in all.txt.\n\npython main.py 2\n2\npython main.py 3\n5\n",
                                [{"starts": [prints("2", "2"), prints("3", "5")]}]),
     "a drawing": ("$ python main.py 2\n *\n***\n\nThese are two lines.", [{"starts": [prints("2", " *\n***")]}]),
+    "a list that is printed": ("Standard input.\n\nstdin:\nsocks\nhat\n\nstdout:\n1) socks\n2) hat\n", [
+        {"starts": [{"arguments": [], "stdin": "socks\nhat\n", "prints": "1) socks\n2) hat"}]}]),
+    "a list below a file": ("`python main.py a.txt` marks it.\n\na.txt:\nsocks\nhat\n\nIt prints:\n- socks\n- hat\n",
+                            [{"files": {"a.txt": "socks\nhat\n"}, "starts": [prints("a.txt", "- socks\n- hat")]}]),
     "Chinese labels": ("从标准输入读取。\n\n输入：\n3\n4\n输出：\n7\n",
                        [{"starts": [{"arguments": [], "stdin": "3\n4\n", "prints": "7"}]}]),
     "Chinese": ("程序从标准输入读取。\n\n输入:\n```\n3\n4\n```\n输出:\n```\n7\n```\n",

@@ -4,35 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Protocol
 
 import pytest
 
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
+from tests.tools.software.conftest import Use
 
 pytestmark = pytest.mark.tool
-
-USAGE = "import sys\nsys.exit('usage: main.py WORD')\n"
-
-
-class Use(Protocol):
-    def __call__(self, software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict: ...
-
-
-@pytest.fixture
-def use(tmp_path: Path) -> Use:
-    def call(software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict:
-        (scratch := tmp_path / "scratch").mkdir(exist_ok=True)
-        values = {"commands": list(commands), "examples": examples}
-        context = ToolContext({"main.py": software.encode()}, values, {"task": task}, find_sandbox(), tmp_path, scratch)
-        verdict = registry()["software.use"].call(context, {})
-        assert isinstance(verdict, Verdict)
-        assert list(scratch.iterdir()) == []
-        return verdict
-
-    return call
 
 
 JAR = """\
@@ -157,32 +137,6 @@ def test_one_paragraph_that_contradicts_itself_counts_for_nothing(use: Use, task
     verdict = use("print(8)", task)
     assert (verdict.passed, verdict.examples) == (True, None)
     assert "The request contradicts itself" in verdict.report
-
-
-WORDS = "Words go in with `python main.py add WORD` and out with `python main.py list`."
-
-
-@pytest.mark.parametrize(("commands", "failed"), [
-    (["python main.py", "python main.py dance"], [True, True]),  # nothing gets further
-    (["python main.py add milk", "python main.py cat"], [True, False]),  # the form stands in the request
-    (["python main.py list", "python main.py add", "python main.py dance 3"], [False, False, False])])
-def test_a_refusal_fails_where_the_request_has_its_form(use: Use, commands: list[str], failed: list[bool]) -> None:
-    program = "import sys\nif sys.argv[1:] in (['list'], ['cat']): print('milk')\nelse: sys.exit('usage: main.py')\n"
-    verdict = use(program, WORDS, commands)
-    assert [start["failed"] for start in verdict.evidence["commands"]] == failed
-    assert verdict.passed != any(failed)
-    assert ("This is refused, and it should work." in verdict.report) == any(failed)
-
-
-def test_a_program_that_only_explains_its_usage_does_not_pass(use: Use) -> None:
-    verdict = use(USAGE, "Count letters.", [f"python main.py {word}" for word in ("a", "b", "c")])
-    assert (verdict.passed, verdict.score) == (False, 5)
-    assert "3 of these 3 commands do not work" in verdict.report
-
-
-def test_a_refusal_in_the_words_of_the_request_is_right(use: Use) -> None:
-    program = "import sys\nprint('no such word')\nsys.exit(1)\n"
-    assert use(program, "An unknown word prints `no such word`.", ["python main.py x"]).passed
 
 
 def test_what_needs_a_file_that_nobody_gives_is_not_run(use: Use) -> None:

@@ -40,6 +40,7 @@ class CopiedRequest:
         raw = request.splitlines()[:_MOST_LINES]
         self._fences = [bool(_FENCE.match(line.strip())) for line in raw]
         self._lines = [_plain(line) for line in raw]
+        self._whole_lines = [_plain(line, margin=False) for line in raw]  # with the bullets or numbers they begin with
 
     def places_of(self, arguments: Sequence[str]) -> list[Place]:
         """Where a command with these arguments ends; one without any may stand anywhere, also unsaid."""
@@ -72,12 +73,14 @@ class CopiedRequest:
     def _is_block(self, lines: Sequence[str], first: int, end: int, meaning: Meaning) -> bool:
         """Whether lines of the request are these, all of them, with nothing more above or below."""
         last = min(end, len(self._lines)) - len(lines)
-        return any(self._plain_lines(start, start + len(lines)) == list(lines)
-                   and self._is_edge(start - 1) and self._is_edge(start + len(lines))
+        return any(self._stand_at(start, lines) and self._is_edge(start - 1) and self._is_edge(start + len(lines))
                    and self._may_mean(start, meaning) for start in range(first, last + 1))
 
-    def _plain_lines(self, start: int, end: int) -> list[str]:
-        return [line.strip(_BARE) for line in self._lines[start:end]]
+    def _stand_at(self, start: int, lines: Sequence[str]) -> bool:
+        """Whether these are the lines from one on, all with what they begin with, or all without."""
+        wanted = [line.strip(_BARE) for line in lines]
+        return any([line.strip(_BARE) for line in source[start:start + len(lines)]] == wanted
+                   for source in (self._lines, self._whole_lines))
 
     def _is_edge(self, number: int) -> bool:
         """Whether a block cannot go on in a line: it is empty, a label, a heading or a command."""

@@ -22,12 +22,14 @@ _PARTS = re.compile(r"(?<=[.!?:])\s+|[。！？]|\n\s*\n")
 @dataclass(frozen=True, slots=True)
 class RequestReading:
     """What a request says of trying the program. `contradictory` are cases of which another one says something else;
-    `files` are shown in it, `lacking` are files that it names and neither shows nor has the program make; `commands`
-    are the arguments of all commands in it, also of those in which something has to be filled in."""
+    `files` are shown in it, and `made` what files hold that the program makes anew; `lacking` are files that it names
+    and neither shows nor has the program make; `commands` are the arguments of all commands in it, also of those in
+    which something has to be filled in."""
 
     cases: tuple[Case, ...] = ()
     contradictory: tuple[Case, ...] = ()
     files: Mapping[str, str] | None = None
+    made: Mapping[str, str] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()
     commands: tuple[tuple[str, ...], ...] = ()
     facts: Facts = field(default_factory=Facts)
@@ -49,7 +51,16 @@ def read_request(request: str, command: str) -> RequestReading:
             if not lacks_file(case, lacking, commands)]
     sound, contradictory = part_contradictions(_without_repeats(case for case, _ in able)[:MOST_CASES],
                                                [case for case, forgetful in able if forgetful])
-    return RequestReading(tuple(sound), tuple(contradictory), files, lacking, commands, facts)
+    return RequestReading(tuple(sound), tuple(contradictory), files, _made_files(passages, facts), lacking, commands,
+                          facts)
+
+
+def _made_files(passages: Iterable[Passage], facts: Facts) -> dict[str, str]:
+    """What the request shows, below their names, of the files that the program makes anew."""
+    shown = [passage for passage in passages if passage.role == "file" and not passage.inline]
+    names = Counter(passage.name for passage in shown)
+    return {passage.name: "".join(f"{line}\n" for line in passage.lines) for passage in shown
+            if passage.name in facts.new_files and names[passage.name] == 1}
 
 
 def _certain_cases(chains: Iterable[Chain], files: Mapping[str, str], facts: Facts) -> Iterator[tuple[Case, bool]]:

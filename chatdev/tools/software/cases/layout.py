@@ -19,7 +19,7 @@ _WIDE_GAP = re.compile(r"[ \t]{3,}|\t+")
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some lines of a request that belong together. `group` is the same for all items of a list; `tag` is what stands
-    behind the marks of a code block; a table has its rows in `cells`."""
+    behind the marks of a code block, or what an item begins with; a table has its rows in `cells`."""
 
     kind: Kind
     lines: tuple[str, ...]
@@ -130,9 +130,11 @@ def _paragraph(lines: Sequence[str], group: int) -> Iterator[Block]:
     if starts[0]:
         yield Block("prose", tuple(without_margin(lines[:starts[0]])), group)
     for start, end in pairwise([*starts, len(lines)]):
-        first = _ITEM.sub("", lines[start], count=1).strip()
+        sign = _ITEM.match(lines[start])
+        assert sign
         rest = without_margin(lines[start + 1:end])
-        yield Block("item", (first, *rest), group + 1 if starts[0] else group)
+        first = lines[start][sign.end():].strip()
+        yield Block("item", (first, *rest), group + 1 if starts[0] else group, sign[0].strip())
 
 
 def _group_of_list(found: Sequence[Block], lines: Sequence[str], group: int) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from chatdev.tools.software.cases.command_line import read_command
 from chatdev.tools.software.cases.layout import Block, blocks_of
-from chatdev.tools.software.cases.passage import Passage, Role, make_passage, role_of
+from chatdev.tools.software.cases.passage import Passage, Role, label_role, make_passage, role_of
 from chatdev.tools.software.cases.script import Script
 from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
 from chatdev.tools.software.cases.wording import (
@@ -44,6 +44,7 @@ class _Reading:
         self._group = 0
         self._below_command = False
         self._awaits_output = False
+        self._last: Passage | None = None
 
     def read(self, blocks: Sequence[Block]) -> Iterator[Passage]:
         """The passages of blocks."""
@@ -56,7 +57,9 @@ class _Reading:
             self._awaits_output = False
             found = self._blocks(blocks[place:end], blocks[end:end + 1])
             denied = end < len(blocks) and begins_with("denied", blocks[end].text)
-            yield from (replace(passage, role="lost") for passage in found) if denied else found
+            for passage in found:
+                self._last = replace(passage, role="lost") if denied else passage
+                yield self._last
             place = end
 
     def _blocks(self, blocks: Sequence[Block], following: Sequence[Block]) -> Iterator[Passage]:
@@ -68,12 +71,26 @@ class _Reading:
         return self._list(blocks, following) if blocks[0].kind == "item" else self._paragraph(blocks[0], following)
 
     def _list(self, items: Sequence[Block], following: Sequence[Block]) -> Iterator[Passage]:
-        """The items of a list, which is a script as a whole, or each of them running text."""
+        """The items of a list, which is an output, a script as a whole, or each of them running text."""
+        if output := self._listed_output(items, following):
+            yield output
+            return
         if found := self._script([line for item in items for line in item.lines], following):
             yield from found
             return
         for place, item in enumerate(items):
             yield from self._paragraph(item, items[place + 1:place + 2] or following)
+
+    def _listed_output(self, items: Sequence[Block], following: Sequence[Block]) -> Passage | None:
+        """The passage of a list below a label that says that it is printed, signs included. They are printed too, since
+        the lines above, which come in, have none."""
+        role, before = label_role(self._cue.rstrip("".join(COLONS))), self._last
+        comes_in = before and not before.inline and before.role in ("typed", "given", "file")
+        lines = [f"{item.tag} {item.text}" for item in items]
+        if not comes_in or role not in ("printed", "result") or not self._cue.endswith(COLONS):
+            return None
+        shown = all(len(item.lines) == 1 for item in items) and self._is_shown([item.text for item in items], following)
+        return Passage(role, tuple(lines), self._group, cue=self._take_cue()) if shown else None
 
     def _take_cue(self) -> str:
         cue, self._cue = self._cue, ""

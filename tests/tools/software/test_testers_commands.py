@@ -1,0 +1,59 @@
+"""The Tester's own commands: a program that refuses what its request asks for fails, and one that refuses what somebody
+made up does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tools.software.conftest import Use
+
+pytestmark = pytest.mark.tool
+
+USAGE = "import sys\nsys.exit('usage: main.py WORD')\n"
+WORDS = "Words go in with `python main.py add WORD` and out with `python main.py list`."
+
+
+@pytest.mark.parametrize(("commands", "failed"), [
+    (["python main.py", "python main.py dance"], [True, True]),  # nothing gets further
+    (["python main.py add milk", "python main.py cat"], [True, False]),  # the form stands in the request
+    (["python main.py list", "python main.py add", "python main.py dance 3"], [False, False, False])])
+def test_a_refusal_fails_where_the_request_has_its_form(use: Use, commands: list[str], failed: list[bool]) -> None:
+    program = "import sys\nif sys.argv[1:] in (['list'], ['cat']): print('milk')\nelse: sys.exit('usage: main.py')\n"
+    verdict = use(program, WORDS, commands)
+    assert [start["failed"] for start in verdict.evidence["commands"]] == failed
+    assert verdict.passed != any(failed)
+    assert ("This is refused, and it should work." in verdict.report) == any(failed)
+
+
+def test_a_program_that_only_explains_its_usage_does_not_pass(use: Use) -> None:
+    verdict = use(USAGE, "Count letters.", [f"python main.py {word}" for word in ("a", "b", "c")])
+    assert (verdict.passed, verdict.score) == (False, 5)
+    assert "3 of these 3 commands do not work" in verdict.report
+
+
+def test_a_refusal_in_the_words_of_the_request_is_right(use: Use) -> None:
+    program = "import sys\nprint('no such word')\nsys.exit(1)\n"
+    assert use(program, "An unknown word prints `no such word`.", ["python main.py x"]).passed
+
+
+NUMBERED = """\
+import sys
+if len(sys.argv) != 1:
+    sys.exit('usage: main.py')
+for number, line in enumerate(sys.stdin, 1):
+    print(f'{number}: {line.strip()}')
+"""
+INVENTED = ["python main.py add socks", 'python main.py add "rain coat"']
+
+
+def test_arguments_that_somebody_made_up_may_be_refused_by_a_program_that_reads_lines(use: Use) -> None:
+    assert use(NUMBERED, "Number the lines of standard input.", INVENTED).passed
+    said = use(NUMBERED, "Number the lines of standard input, or the socks, which you add.", INVENTED[:1])
+    assert not said.passed, "these words stand in the request"
+
+
+def test_a_program_that_does_what_the_request_seems_to_show_may_refuse_what_somebody_made_up(use: Use) -> None:
+    task = "A glass counter.\n\n~/water> python main.py drink        # the first one\n1 of 8\n"
+    program = "import sys\nif sys.argv[1:] != ['drink']: sys.exit('usage: main.py drink')\nprint('1 of 8')\n"
+    assert use(program, task, INVENTED).passed
+    assert not use(program.replace("1 of", "2 of"), task, INVENTED).passed
