@@ -55,11 +55,16 @@ def spent(server: ChatServer, replies: Mapping[str, str]) -> list[tuple[str, int
     return found
 
 
-@pytest.mark.tool
-def test_an_easy_task_costs_at_most_six_times_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
+def make_small() -> None:
+    """Let the model `m` have the profile of a small one."""
     settings_file().parent.mkdir(parents=True)
     settings_file().write_text("models: [{match: [m], drafts: 4, drafts_at_once: 1, sizes: {program: small}}]",
                                encoding="utf-8")
+
+
+@pytest.mark.tool
+def test_an_easy_task_costs_at_most_six_times_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
+    make_small()
     right, wrong = (f"main.py\n```python\n{code}\n```" for code in (COUNT, COUNT.replace("slices in", "slices of")))
     replies = {"coding": right, "coding#1/round-1/assistant": wrong, "manual": "line of text " * 75}
     chat_server.route(lambda request: replies.get(request.headers["X-ChatDev-Activity"],
@@ -71,3 +76,15 @@ def test_an_easy_task_costs_at_most_six_times_one_call(chat_server: ChatServer, 
     assert run.success, run.reason
     assert [phase for phase, _ in spent(chat_server, replies)] == ["coding"] * 2 + ["manual"]
     assert sum(tokens for _, tokens in spent(chat_server, replies)) <= 6 * once
+
+
+@pytest.mark.tool
+def test_a_small_model_drafts_anew_and_repairs_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
+    make_small()
+    right, wrong = (f"main.py\n```python\n{code}\n```" for code in (COUNT, COUNT.replace("slices in", "slices of")))
+    replies = {"coding": wrong, "redraft": wrong, "redraft#1/round-1/assistant/draft-2": right, "manual": "# Loaves"}
+    chat_server.route(lambda request: replies.get(request.headers["X-ChatDev-Activity"],
+                                                  replies[request.headers["X-ChatDev-Phase"]]))
+    run = Company.load("chatdev").run(REQUEST, model="m", base_url=chat_server.url, warehouse=tmp_path)
+    assert run.success, run.reason
+    assert [phase for phase, _ in spent(chat_server, replies)] == ["coding"] * 4 + ["redraft"] * 2 + ["manual"]
