@@ -18,14 +18,25 @@ class Listing:
     before: str
     now: str
     growths: list[Start] = field(default_factory=list)
+    _new: list[str] = field(default_factory=list)
+    """The lines that were not there before the last addition."""
 
     def note(self, text: str, added: Start) -> bool:
         """Note what it says after an addition; whether that is something else."""
         if text == self.now:
             return False
+        self._new = [line for line in text.splitlines() if line not in self.now.splitlines()]
         self.now = text
         self.growths.append(added)
         return True
+
+    def is_split(self, added: Start) -> bool:
+        """Whether it shows the thing of several words that was added last as so many things: a word in a line each."""
+        words = added.arguments[1].casefold().split()
+        lines = [line.casefold() for line in self._new]
+        apart = [sum(word in line for word in words) == 1 for line in lines if any(word in line for word in words)]
+        return len(words) > 1 and len(apart) == len(words) and all(apart) and (
+            all(any(word in line for line in lines) for word in words))
 
     def wrong_without(self, name: str, text: str) -> Literal["", "emptied", "another"]:
         """What is wrong when it says `text` once the thing called so is removed: it says what it said before anything

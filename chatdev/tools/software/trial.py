@@ -12,9 +12,10 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
 from chatdev.tools.software.cases.wording import is_concrete, says
-from chatdev.tools.software.keeping import KeepingStart, try_keeping
+from chatdev.tools.software.keeping import try_keeping
 from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
 from chatdev.tools.software.plan import Plan, any_command
+from chatdev.tools.software.probe import KeepingStart
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import Toolchain, build_once
 from chatdev.tools.software.verdict import Finding
@@ -22,7 +23,7 @@ from chatdev.tools.software.verdict import Finding
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
 Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal", "unlisted", "unknown", "unchanged",
-                "emptied", "another", "ignored", "hidden"]
+                "emptied", "another", "ignored", "hidden", "split", "unmarked", "marked"]
 """What is wrong with a start: it fails, it does not end, it prints, ends with or writes something else than is wanted,
 it refuses what it should do, or it does not keep what was added (`KeepingStart`)."""
 _USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)

@@ -1,0 +1,116 @@
+"""Starts of a program beside its trial, each in a copy of a folder, and what can be seen of them without understanding
+what is printed: whether they are carried out, change files, or go as with a word that nobody knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from chatdev.errors import WorkspaceError
+from chatdev.tools.software.cases.case import Case, Start
+from chatdev.tools.software.plan import command_words
+from chatdev.tools.software.session import Session
+from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
+from chatdev.tools.software.verdict import Finding
+from chatdev.workspace.file_tree import read_tree
+
+_UNKNOWN = "zq7"  # what nobody added, and no command
+_MOST_WORDS = 3
+_USAGE = re.compile(r"\busage\b", re.IGNORECASE)
+Wrong = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "hidden", "split",
+                "unmarked", "marked"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepingStart:
+    """A start, and how it went: `unlisted` says the same as before something was added, `unknown` does with that what
+    it does with something that nobody added, `unchanged` is to remove it, and leaves all files as they are, `emptied`
+    removes everything with it, `another` something else, `ignored` asks for what it was given, `hidden` is a list
+    that there is not, nor anything else that shows what was added, and `split` shows one thing as several. `unmarked`
+    finishes a thing that no list then marks, `marked` marks what nobody finished."""
+
+    start: Start
+    finding: Finding
+    wrong: Wrong = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Starts the software of a trial; `own` are the Tester's commands, with the files that lie there."""
+
+    toolchain: Toolchain
+    built: BuiltSoftware
+    own: Case
+    software: Mapping[str, bytes]
+
+    def words_of(self, row: str) -> list[str]:
+        """The first commands of the plan or the software that are words of this row of wording.yaml."""
+        return command_words(row, self.own, self.software)[:_MOST_WORDS]
+
+    def is_command(self, folder: Path, start: Start) -> bool:
+        """Whether the software knows the first word of a start."""
+        finding, _ = self.try_alone(folder, start)
+        return not self.is_like_unknown(folder, start, finding, 0)
+
+    def is_like_unknown(self, folder: Path, start: Start, finding: Finding, place: int) -> bool:
+        """Whether a start with an unknown word at a place of its arguments goes as this one went."""
+        words = start.arguments
+        other, _ = self.try_alone(folder, Start((*words[:place], _UNKNOWN, *words[place + 1:]), start.stdin))
+        return _without(finding, "") == _without(other, "") or (
+            _without(finding, words[place]) == _without(other, _UNKNOWN))
+
+    def try_alone(self, folder: Path, start: Start) -> tuple[Finding, bool]:
+        """How a start goes in a copy of a folder, and whether it changes files there."""
+        with self.copy_of(folder) as copy:
+            return self.run_and_look(copy, start)
+
+    def copy_of(self, folder: Path) -> AbstractContextManager[Path]:
+        """A copy of a folder, with what is there."""
+        return BuiltSoftware(folder, self.built.scratch).copy({})
+
+    def fresh_copy(self) -> AbstractContextManager[Path]:
+        """A copy of the software as it is before anybody uses it."""
+        return self.built.copy(self.own.files)
+
+    def run_and_look(self, folder: Path, start: Start) -> tuple[Finding, bool]:
+        """How a start goes in a folder, and whether it changes files there."""
+        before = _files_in(folder)
+        finding = self.run(folder, start)
+        return finding, _files_in(folder) != before
+
+    def run(self, folder: Path, start: Start) -> Finding:
+        """How a start goes in a folder."""
+        return self.toolchain.start(folder, Session(start.arguments, tuple((start.stdin or "").splitlines())))
+
+
+def is_done(finding: Finding) -> bool:
+    """Whether a command was carried out, as far as that can be seen."""
+    return finding.rule == "clean_exit" and not _USAGE.search(text_of(finding))
+
+
+def is_unclear(finding: Finding) -> bool:
+    """Whether a command asks for more, or was given something else than it takes."""
+    return finding.rule in ("asks_for_input", "crashed") or bool(_USAGE.search(text_of(finding)))
+
+
+def text_of(finding: Finding) -> str:
+    """All that a start said."""
+    return "\n".join(finding.facts.get("streams", ()))
+
+
+def _without(finding: Finding, word: str) -> tuple[str, object]:
+    """What a program said and how it ended, without a word."""
+    text = text_of(finding)
+    return text.replace(word, "…") if word else text, finding.facts.get("exit_status")
+
+
+def _files_in(folder: Path) -> Mapping[str, bytes] | None:
+    """What lies in a folder; None where that is nothing that a software has."""
+    try:
+        return read_tree(folder)
+    except WorkspaceError:
+        return None
