@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from chatdev.isolation.isolate import isolate
 from chatdev.workspace.python_source import check, one_at_a_time, parse
 
-_GIVEN = {"_"}  # what a program may be given at run time (gettext)
+_GIVEN = {"_", "exit", "quit", "copyright", "credits", "license", "help"}
+"""What a program is given at run time, by gettext or by `site`, which the child that reads it does without."""
 _MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names unseen
 
 

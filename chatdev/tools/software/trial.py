@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -14,7 +14,7 @@ from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wa
 from chatdev.tools.software.cases.wording import is_concrete, says
 from chatdev.tools.software.keeping import try_keeping
 from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
-from chatdev.tools.software.plan import Plan, any_command
+from chatdev.tools.software.plan import Plan, any_command, quoted_words
 from chatdev.tools.software.probe import KeepingStart
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import Toolchain, build_once
@@ -103,21 +103,27 @@ class Trial:
 
 def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Finding) -> Trial:
     """How the cases of a plan went, with software that can be built; `bare` is how it went with nothing at all."""
-    tried, prompts = [], _writes_prompts(bare)
+    tried, prompts = [], _may_prompt(plan.request) and _writes_prompts(bare)
     with build_once(toolchain, context) as built:
         for case in plan.all_cases:
             with built.copy(case.files) as folder:
                 tried.append(_try_case(toolchain, folder, case, prompts=prompts))
         likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
         keeping = [] if plan.cases else try_keeping(toolchain, built, plan, context.software)
-    confirmed = likely is not None and likely.counts is not None and likely.confirmed
-    return Trial(plan, (*_judge_refusals(tried, plan, further=confirmed), *_keeping_case(keeping)), likely)
+    known = quoted_words(context.software) if likely and likely.counts and likely.confirmed else None
+    return Trial(plan, (*_judge_own(tried, plan, known), *_keeping_case(keeping)), likely)
 
 
 def _keeping_case(tried: Sequence[KeepingStart]) -> Iterator[TriedCase]:
     if tried:
         yield TriedCase(Case("program", tuple(one.start for one in tried)),
                         tuple(TriedStart(one.start, one.finding, one.wrong) for one in tried))
+
+
+def _may_prompt(request: str) -> bool:
+    """Whether a program may say something before it reads what is typed: not where it gets a stream, and nobody speaks
+    of asking."""
+    return not says("unprompted", request) and (says("asks", request) or not says("streams", request))
 
 
 def _writes_prompts(bare: Finding) -> bool:
@@ -154,25 +160,33 @@ def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool)
     return TriedStart(start, finding, wrong, files=files)
 
 
-def _judge_refusals(tried: Sequence[TriedCase], plan: Plan, *, further: bool) -> list[TriedCase]:
+def _judge_own(tried: Sequence[TriedCase], plan: Plan, known: Collection[str] | None) -> list[TriedCase]:
     """The Tester's own commands expect no output, only sense. One that the program refuses fails only if its form
-    stands in the request, or if no command gets `further`; one that was done before, or that needs a file that nobody
-    makes, fails for no refusal."""
+    stands in the request, or if no command gets further; one that was done before, or that needs a file that nobody
+    makes, fails for no refusal. Where the program does what the request seems to show, and has these `known` words in
+    it, a command that neither of them has fails for nothing."""
     every = [start for case in tried for start in case.starts]
-    further = further or any(start.wrong in ("", "crash") and not _is_refused(start, plan) for start in every)
-    return [replace(case, starts=tuple(_judge_sense(case, number, plan, further=further)
+    further = known is not None or any(start.wrong in ("", "crash") and not _is_refused(start, plan) for start in every)
+    return [replace(case, starts=tuple(_judge_sense(case, number, plan, further=further, known=known)
                                        for number in range(len(case.starts))))
             if case.case is plan.own else case for case in tried]
 
 
-def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool) -> TriedStart:
+def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool,
+                 known: Collection[str] | None) -> TriedStart:
     start = case.starts[number]
-    if _lacks_file(start, plan):
+    if _lacks_file(start, plan) or (known is not None and _is_made_up(start.start, plan, known)):
         return replace(start, counts=False)
     if start.wrong or not _is_refused(start, plan):
         return start
     again = start.start in case.case.starts[:number]
     return replace(start, wrong="refusal", counts=not again and (not further or _has_form(start.start, plan)))
+
+
+def _is_made_up(start: Start, plan: Plan, known: Collection[str]) -> bool:
+    """Whether the first argument of a start is a word that neither the request nor the software has."""
+    word = next(iter(start.arguments), "")
+    return word[:1].isalpha() and word not in known and word not in plan.request
 
 
 def _is_refused(start: TriedStart, plan: Plan) -> bool:

@@ -71,6 +71,16 @@ def test_the_program_is_no_file_of_the_customer() -> None:
         assert copied_cases([{"files": {"words.txt": text}, "starts": [start]}], request, any_command()) == []
 
 
+def test_what_is_made_up_beside_what_is_copied_takes_nothing_away() -> None:
+    request = "After python main.py, 90 12 should print \"7 pieces, 6 cm left\". A piece of 0 is refused."
+    starts = [{"command": "python main.py 90 12", "prints": "7 pieces, 6 cm left"},
+              {"command": "python main.py 60 0", "prints": "a piece needs a length"}]
+    (case,) = copied_cases([{"starts": starts}], request, any_command())
+    assert [start.arguments for start in case.starts] == [("90", "12")]
+    kept = request + " It remembers the roll."
+    assert copied_cases([{"starts": starts}], kept, any_command()) == []
+
+
 def test_long_requests_are_looked_through_quickly() -> None:
     request = "`python main.py 3` prints `9`, 9, 9\n" * 500
     start = {"command": "python main.py 3", "prints": "9 " * 2000}

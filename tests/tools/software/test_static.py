@@ -82,7 +82,7 @@ def test_a_dictionary_that_takes_a_unit_for_a_name() -> None:
     "try:\n    unicode\nexcept NameError:\n    unicode = str\n", "print(__file__, __name__)\n", "print(_('text'))\n",
     "exec('x = 1')\nprint(x)\n", "class A:\n    b: 'A'\n    def f(self) -> 'A': return self\n",
     "def f():\n    return g()\ndef g():\n    return 1\n", "match 1:\n    case int(n):\n        print(n)\n",
-    "x = [n for n in range(3) if (y := n)]\nprint(y)\n",
+    "x = [n for n in range(3) if (y := n)]\nprint(y)\n", "try:\n    exit(1)\nfinally:\n    quit()\n",
 ])
 def test_what_only_looks_so(source: str) -> None:
     assert undefined(source) == []

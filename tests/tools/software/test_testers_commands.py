@@ -57,3 +57,10 @@ def test_a_program_that_does_what_the_request_seems_to_show_may_refuse_what_some
     program = "import sys\nif sys.argv[1:] != ['drink']: sys.exit('usage: main.py drink')\nprint('1 of 8')\n"
     assert use(program, task, INVENTED).passed
     assert not use(program.replace("1 of", "2 of"), task, INVENTED).passed
+
+
+def test_a_program_that_does_what_the_request_seems_to_show_may_crash_at_what_somebody_made_up(use: Use) -> None:
+    task = "A glass counter.\n\n~/water> python main.py 1        # the first one\n1 of 8\n"
+    program = "import sys\nprint(int(sys.argv[1]), 'of 8')\n"
+    assert use(program, task, INVENTED).passed
+    assert not use(program, task, ["python main.py glass"]).passed, "this word stands in the request"

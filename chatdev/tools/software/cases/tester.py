@@ -9,7 +9,7 @@ from itertools import islice
 
 from chatdev.tools.software.cases.case import MOST_CASES, Case, Start, cases_from_value
 from chatdev.tools.software.cases.copied import CopiedRequest
-from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, new_files, status_in
+from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, new_files, says, status_in
 from chatdev.tools.software.session import example_lines, examples
 
 _FIELDS = {"starts", "arguments", "prints", "stdin", "writes"}
@@ -32,7 +32,8 @@ def copied_cases(value: object, request: str, command: str) -> list[Case]:
 def _cases_of_part(part: object, request: CopiedRequest, command: str) -> list[Case]:
     if isinstance(part, Mapping) and _FIELDS & part.keys():
         cases = cases_from_value(part, "tester", command)
-        return [copied for case in cases if (copied := _copied_case(case, request))]
+        return [copied for case in cases for one in _parts_of_case(case, request)
+                if (copied := _copied_case(one, request))]
     return [Case("tester", (Start(session.arguments, prints=session.prints),))
             for session in examples(example_lines([part]), request.text, command)]
 
@@ -44,6 +45,14 @@ def _parts(value: object) -> Iterator[object]:
         if len(lists) == 1:
             value = lists[0]
     yield from value if isinstance(value, list | tuple) else [value]
+
+
+def _parts_of_case(case: Case, request: CopiedRequest) -> list[Case]:
+    """The case; where some of it is made up, and the program keeps nothing from one start to the next, each start by
+    itself."""
+    if len(case.starts) < 2 or says("remembers", request.text) or _copied_case(case, request):
+        return [case]
+    return [replace(case, starts=(start,)) for start in case.starts]
 
 
 def _copied_case(case: Case, request: CopiedRequest) -> Case | None:
