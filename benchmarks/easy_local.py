@@ -1,10 +1,11 @@
 """The tables of docs/evaluation.md on the easy tasks: companies with the local model on one set of them.
 
-    python -m benchmarks.easy_local tuning|sealed-1|sealed-2 [--collect | --write]
+    python -m benchmarks.easy_local tuning|sealed-1|sealed-2|opened [--collect | --write]
 
-On the tuning set every variant runs once, on a sealed one those that are judged run two or three times. The runs take
-hours on a laptop; given again, the command goes on where it was (studies/ledger.sqlite). Rows are written to
-benchmarks/results/easy_SET.json, the journals beside them, and the page from the rows alone.
+On the tuning set every variant runs once, on a sealed one those that are judged run two or three times. `opened` are
+the first tasks of sealed-2, whose journals were read; the others are judged. The runs take hours on a laptop; given
+again, the command goes on where it was (studies/ledger.sqlite). Rows are written to benchmarks/results/easy_SET.json,
+the journals beside them, and the page from the rows alone.
 """
 
 from __future__ import annotations
@@ -19,22 +20,30 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
 from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS
 
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
+OPENED, SEEN = "opened", 12
+"""The name of the tasks of the last set that were read, and how many these are."""
+NAMES = (*SETS, OPENED)
 PARTS = (12, 24, 36, 48)
 """Tasks of a sealed set that all variants are run on before the next ones, so that each sitting leaves pairs."""
 Rows = Sequence[Mapping[str, Any]]
 
 
 def steps_of(name: str) -> list[tuple[str, ...]]:
-    """What is run on a set."""
+    """What is run on a set; nothing more on the tasks that were opened."""
+    if name == OPENED:
+        return []
+    seen = SEEN if name == SETS[-1] else 0
+
     def step(companies: str, repeats: int, *more: str) -> tuple[str, ...]:
-        return ("srdd", "--easy", name, "--study", f"easy-{name}", "--model", MODEL, "--install", "never",
-                "--companies", companies, "--repeats", str(repeats), *more)
+        return ("srdd", "--easy", name, "--skip", str(seen), "--study", f"easy-{name}", "--model", MODEL, "--install",
+                "never", "--companies", companies, "--repeats", str(repeats), *more)
 
     if name == SETS[0]:
         only = (ONE_CALL, DRAFTS, CHAIN, "pipeline", f"{CHAIN} without drafts", f"{CHAIN} without review")
         return [step(f"{ONE_CALL},{DRAFTS},{CHAIN},pipeline", 1, "--ablations",
                      *(word for pattern in only for word in ("--only", pattern)))]
-    return [*(step(f"{ONE_CALL},{DRAFTS},{CHAIN}", 1, "--limit", str(count)) for count in PARTS),
+    parts = [str(count) for count in PARTS if count <= PARTS[-1] - seen]
+    return [*(step(f"{ONE_CALL},{DRAFTS},{CHAIN}", 1, "--limit", count) for count in parts),
             step(ONE_CALL, 3), step(f"{DRAFTS},{CHAIN}", 2)]
 
 
@@ -91,7 +100,7 @@ def _by_variant(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] not in SETS:
-        sys.exit(f"name the set: python -m benchmarks.easy_local {'|'.join(SETS)}")
+    if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
+        sys.exit(f"name the set: python -m benchmarks.easy_local {'|'.join(NAMES)}")
     chosen = sys.argv.pop(1)
     main(study_of(chosen), __doc__, lambda folders: {}, lambda study: page_text(study, chosen))

@@ -46,6 +46,8 @@ def command() -> None:
 @click.option("--only-with-acceptance", is_flag=True, help="Only tasks that have a hidden acceptance test.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N",
               help="This many tasks, spread evenly over areas and categories; a greater limit adds more.")
+@click.option("--skip", type=click.IntRange(min=0), default=0, metavar="N",
+              help="Leave out the first N tasks in this order, which somebody has seen already.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which tasks a limit takes.")
 @click.option("--embedder", default="lexical", show_default=True, metavar="lexical|minilm|endpoint:MODEL",
               help="What consistency is measured with.")
@@ -74,7 +76,7 @@ def _plan_srdd(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
     found = variants(given["companies"], models=options.models, sets=options.sets, ablations=given["ablations"])
     chosen = variants_by_name(options.only, found)
     tasks = Selection(given["areas"], given["categories"], given["only_with_acceptance"], given["limit"],
-                      given["seed"]).select(data.tasks())
+                      given["seed"], given["skip"]).select(data.tasks())
     data.check(tasks)
     conditions = Conditions(given["embedder"], given["install"], given["runtime"])
     return StudyPlan(chosen, tasks, study_of(data, conditions, options, given["embedder_url"]))

@@ -129,13 +129,14 @@ def _refuse_duplicates(tasks: list[Task], path: Path) -> list[Task]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Filters, and how many of what passes them. Empty filters pass everything."""
+    """Filters, and how many of what passes them, after the first `skip`. Empty filters pass everything."""
 
     areas: Sequence[str] = ()
     categories: Sequence[str] = ()
     only_with_acceptance: bool = False
     limit: int | None = None
     seed: int = 0
+    skip: int = 0
 
     def select(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks taken, in an order that `spread_tasks` makes; a greater `limit` takes the same and more. Raises
@@ -145,7 +146,9 @@ class Selection:
         found = [task for task in tasks if self._passes(task)]
         if not found:
             raise ConfigError("no task passes the filters; leave out --areas, --categories or --only-with-acceptance")
-        return spread_tasks(found, self.seed)[:self.limit]
+        if self.skip >= len(found):
+            raise ConfigError(f"--skip {self.skip} leaves none of {len(found)} tasks; give a smaller number")
+        return spread_tasks(found, self.seed)[self.skip:][:self.limit]
 
     def _passes(self, task: Task) -> bool:
         in_area = not self.areas or task.area in self.areas

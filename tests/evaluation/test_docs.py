@@ -11,7 +11,6 @@ from benchmarks import easy_local, srdd_local
 from benchmarks.study import read_results
 from chatdev.batch.local import BREAKER_FAILURES
 from chatdev.cli.app import command_line
-from chatdev.evaluation.easy_tasks import SETS
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
 from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES
 from chatdev.evaluation.trial import load_hidden_test
@@ -49,7 +48,7 @@ def test_the_tables_are_those_of_the_rows_that_are_kept() -> None:
     assert f"{begin}\n{srdd_local.page_text(RESULTS)}\n{end}" in PAGE
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", easy_local.NAMES)
 def test_the_tables_of_the_easy_tasks_are_those_that_are_kept(name: str) -> None:
     study = easy_local.study_of(name)
     text = f"\n{easy_local.page_text(read_results(study.results), name)}" if study.results.exists() else ""

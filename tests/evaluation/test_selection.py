@@ -55,3 +55,11 @@ def test_filters_leave_what_they_say() -> None:
 def test_what_there_is_not_is_refused(selection: Selection, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         selection.select(TASKS)
+
+
+def test_what_was_seen_is_left_out() -> None:
+    every = Selection().select(TASKS)
+    assert Selection(skip=12).select(TASKS) == every[12:]
+    assert Selection(skip=12, limit=5).select(TASKS) == every[12:17]
+    with pytest.raises(ConfigError, match="leaves none of"):
+        Selection(skip=len(TASKS)).select(TASKS)
