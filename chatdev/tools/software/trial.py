@@ -162,9 +162,9 @@ def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool)
 
 def _judge_own(tried: Sequence[TriedCase], plan: Plan, known: Collection[str] | None) -> list[TriedCase]:
     """The Tester's own commands expect no output, only sense. One that the program refuses fails only if its form
-    stands in the request, or if no command gets further; one that was done before, or that needs a file that nobody
-    makes, fails for no refusal. Where the program does what the request seems to show, and has these `known` words in
-    it, a command that neither of them has fails for nothing."""
+    stands in the request, if it is never taken, or if no command gets further; one that was done before, or that needs
+    a file that nobody makes, fails for no refusal. Where the program does what the request seems to show, and has these
+    `known` words in it, a command that neither of them has fails for nothing."""
     every = [start for case in tried for start in case.starts]
     further = known is not None or any(start.wrong in ("", "crash") and not _is_refused(start, plan) for start in every)
     return [replace(case, starts=tuple(_judge_sense(case, number, plan, further=further, known=known)
@@ -180,7 +180,19 @@ def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool,
     if start.wrong or not _is_refused(start, plan):
         return start
     again = start.start in case.case.starts[:number]
-    return replace(start, wrong="refusal", counts=not again and (not further or _has_form(start.start, plan)))
+    counts = not further or _has_form(start.start, plan) or _is_never_taken(case, start, plan)
+    return replace(start, wrong="refusal", counts=counts and not again)
+
+
+def _is_never_taken(case: TriedCase, start: TriedStart, plan: Plan) -> bool:
+    """Whether the request has this command, with other arguments perhaps but as many, and the program answers it with
+    its usage whatever they are."""
+    def is_alike(words: Sequence[str]) -> bool:
+        return len(words) == len(start.start.arguments) > 1 and words[0] == start.start.arguments[0]
+
+    has_word = any(word[:1].isalpha() for word in start.start.arguments[:1])
+    return has_word and any(map(is_alike, plan.reading.commands)) and all(
+        _is_refused(one, plan) and _shows_usage(one.finding) for one in case.starts if is_alike(one.start.arguments))
 
 
 def _is_made_up(start: Start, plan: Plan, known: Collection[str]) -> bool:
@@ -197,7 +209,11 @@ def _is_refused(start: TriedStart, plan: Plan) -> bool:
         return bool(start.start.arguments) and not start.start.stdin and not says("dialogue", plan.request)
     if finding.rule not in _REFUSALS or repeats_request(finding, plan):
         return False
-    return finding.facts.get("exit_status") not in (0, None) or bool(_USAGE.search("\n".join(finding.facts["streams"])))
+    return finding.facts.get("exit_status") not in (0, None) or _shows_usage(finding)
+
+
+def _shows_usage(finding: Finding) -> bool:
+    return bool(_USAGE.search("\n".join(finding.facts["streams"])))
 
 
 def repeats_request(finding: Finding, plan: Plan) -> bool:

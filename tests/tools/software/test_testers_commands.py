@@ -64,3 +64,21 @@ def test_a_program_that_does_what_the_request_seems_to_show_may_crash_at_what_so
     program = "import sys\nprint(int(sys.argv[1]), 'of 8')\n"
     assert use(program, task, INVENTED).passed
     assert not use(program, task, ["python main.py glass"]).passed, "this word stands in the request"
+
+
+NAMED = "`python main.py add milk` puts a word in, `python main.py drop 1` takes it out, `python main.py list` shows all."
+COUNTS_WRONG = """\
+import sys
+if len(sys.argv) == 2 and sys.argv[1] == 'list': print('1. milk')
+elif sys.argv[1:2] == ['drop']: sys.exit('no such word')
+else: print('Usage: main.py add WORD | drop NUMBER | list')
+"""
+
+
+def test_a_command_of_the_request_that_is_never_taken_fails(use: Use) -> None:
+    plan = [f"python main.py {words}" for words in ("add tea", "list", "drop 9", "add", "dance now")]
+    verdict = use(COUNTS_WRONG, NAMED, plan)
+    assert [start["failed"] for start in verdict.evidence["commands"]] == [True, False, False, False, False]
+    sometimes = COUNTS_WRONG.replace("elif", "elif sys.argv[1:] == ['add', 'tea']: print('Added')\nelif", 1)
+    verdict = use(sometimes, NAMED, ["python main.py add tea", "python main.py add coffee"])
+    assert [start["failed"] for start in verdict.evidence["commands"][:2]] == [False, False]
