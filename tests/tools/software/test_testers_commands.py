@@ -66,7 +66,8 @@ def test_a_program_that_does_what_the_request_seems_to_show_may_crash_at_what_so
     assert not use(program, task, ["python main.py glass"]).passed, "this word stands in the request"
 
 
-NAMED = "`python main.py add milk` puts a word in, `python main.py drop 1` takes it out, `python main.py list` shows all."
+NAMED = ("`python main.py add milk` puts a word in, `python main.py drop 1` takes it out, and "
+         "`python main.py list` shows all.")
 COUNTS_WRONG = """\
 import sys
 if len(sys.argv) == 2 and sys.argv[1] == 'list': print('1. milk')
