@@ -33,10 +33,9 @@ class Listing:
     def is_split(self, added: Start) -> bool:
         """Whether it shows the thing of several words that was added last as so many things: a word in a line each."""
         words = added.arguments[1].casefold().split()
-        lines = [line.casefold() for line in self._new]
-        apart = [sum(word in line for word in words) == 1 for line in lines if any(word in line for word in words)]
-        return len(words) > 1 and len(apart) == len(words) and all(apart) and (
-            all(any(word in line for line in lines) for word in words))
+        found = [[word for word in words if word in line.casefold()] for line in self._new]
+        return len(words) > 1 and sorted(word for line in found for word in line) == sorted(words) and (
+            max(map(len, found)) == 1)
 
     def wrong_without(self, name: str, text: str) -> Literal["", "emptied", "another"]:
         """What is wrong when it says `text` once the thing called so is removed: it says what it said before anything

@@ -21,21 +21,23 @@ def judge_marks(probe: Probe, added: Sequence[Start], lists: Sequence[str], name
                 request: str) -> Iterator[KeepingStart]:
     """What is wrong with the marks in the `lists` of a program to which things are `added`, when the first of them is
     finished by one of its `names`: that thing is marked then, nothing else is, and before nothing was."""
-    if not (sign := _sign_in(request)) or not lists:
+    sign, added = _sign_in(request), added[:_MOST_ADDED]
+    if not sign or not lists:
         return
-    marks = _Marks(probe, sign, [start.arguments[1] for start in added[:_MOST_ADDED]], lists)
+    marks = _Marks(probe, sign, [start.arguments[1] for start in added], lists)
     with probe.fresh_copy() as folder:
-        for start in added[:_MOST_ADDED]:
+        for start in added:
             probe.run(folder, start)
-        early = next(marks.too_early(folder), None)
-        if early:
-            yield early
-            return
-        for word in probe.words_of("finishes"):
-            planned = [start.arguments[1] for start in probe.own.starts if start.arguments[:1] == (word,)
-                       and len(start.arguments) > 1]
-            starts = [Start((word, name)) for name in dict.fromkeys((*planned, *names))]
-            yield from islice(marks.after_finishing(folder, starts[:_MOST_STARTS]), 1)
+        early = list(islice(marks.too_early(folder), 1))
+        yield from early
+        for word in probe.words_of("finishes") if not early else ():
+            yield from marks.after_finishing(folder, _finishing(word, probe.own.starts, names))
+
+
+def _finishing(word: str, planned: Sequence[Start], names: Sequence[str]) -> list[Start]:
+    """The starts by which a command may finish a thing: as the plan does, and by whatever the thing may be called."""
+    given = [start.arguments[1] for start in planned if start.arguments[:1] == (word,) and len(start.arguments) > 1]
+    return [Start((word, name)) for name in dict.fromkeys((*given, *names))][:_MOST_STARTS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,7 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     cases = _as_many_as_fit(_sound_cases(reading, context))
     done = {act for case in cases for act in case.acts}
     starts = _without_middle([start for start in _own_starts(context.values.get("commands"), command)
-                              if start.act not in done and not _is_sample(start, request)
-                              and not _is_invented(start, reading.facts, request)])
+                              if start.act not in done and not _is_invented(start, reading.facts, request)])
     left_out = tuple(start for start in starts if _needs_file(start, reading, context.software))
     own = _own_case(starts, left_out, reading)
     likely = () if cases or reading.contradictory else likely_examples(request, any_command())
@@ -101,17 +100,18 @@ def _sound_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
     """The cases of the request, and those of the Tester that try something else and lack nothing."""
     copied = copied_cases(context.values.get("examples"), _request_of(context), any_command())
     known = [case.acts for case in (*reading.cases, *reading.contradictory)]
-    more = [replace(case, files={**(reading.files or {}), **case.files}) for case in copied if case.acts not in known]
-    more = [_with_writes(case, reading.made) for case in more] if len(copied) == 1 else more
+    made = reading.made if len(copied) == 1 else {}
+    more = [_with_files(case, reading.files or {}, made) for case in copied if case.acts not in known]
     able = [case for case in more if _is_able(case, reading)]
     sound, _ = part_contradictions([*reading.cases, *able])
     return [*reading.cases, *(case for case in able if case in sound)]
 
 
-def _with_writes(case: Case, made: Mapping[str, str]) -> Case:
-    """The only case of a request that shows what is made: in the end it is there."""
+def _with_files(case: Case, files: Mapping[str, str], made: Mapping[str, str]) -> Case:
+    """A case with the files that the request shows, and with those that are made, which are there in the end."""
     *before, last = case.starts
-    return replace(case, starts=(*before, replace(last, writes={**made, **last.writes})))
+    return replace(case, files={**files, **case.files},
+                   starts=(*before, replace(last, writes={**made, **last.writes})))
 
 
 def _is_able(case: Case, reading: RequestReading) -> bool:
@@ -141,9 +141,10 @@ def _is_sample(start: Start, request: str) -> bool:
 
 
 def _is_invented(start: Start, facts: Facts, request: str) -> bool:
-    """Whether a command has arguments of its own for a program that reads what is typed, and takes none."""
+    """Whether a command is the sample that prompts show, or has arguments of its own for a program that reads what is
+    typed, and takes none."""
     takes_none = facts.reads_typed and not facts.takes_arguments
-    return takes_none and not all(word in request for word in start.arguments)
+    return _is_sample(start, request) or (takes_none and not all(word in request for word in start.arguments))
 
 
 def _needs_file(start: Start, reading: RequestReading, software: Iterable[str]) -> bool:

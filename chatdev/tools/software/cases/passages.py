@@ -84,13 +84,12 @@ class _Reading:
     def _listed_output(self, items: Sequence[Block], following: Sequence[Block]) -> Passage | None:
         """The passage of a list below a label that says that it is printed, signs included. They are printed too, since
         the lines above, which come in, have none."""
-        role, before = label_role(self._cue.rstrip("".join(COLONS))), self._last
-        comes_in = before and not before.inline and before.role in ("typed", "given", "file")
-        lines = [f"{item.tag} {item.text}" for item in items]
-        if not comes_in or role not in ("printed", "result") or not self._cue.endswith(COLONS):
+        role = label_role(self._cue.rstrip("".join(COLONS))) if self._cue.endswith(COLONS) else None
+        if role not in ("printed", "result") or not _comes_in(self._last):
             return None
-        shown = all(len(item.lines) == 1 for item in items) and self._is_shown([item.text for item in items], following)
-        return Passage(role, tuple(lines), self._group, cue=self._take_cue()) if shown else None
+        if any(len(item.lines) > 1 for item in items) or not self._is_shown([one.text for one in items], following):
+            return None
+        return Passage(role, tuple(f"{one.tag} {one.text}" for one in items), self._group, cue=self._take_cue())
 
     def _take_cue(self) -> str:
         cue, self._cue = self._cue, ""
@@ -188,6 +187,11 @@ def _without_form(passage: Passage, words: Collection[str]) -> Passage:
     if passage.command and says("wrong", without_asides(last_sentence(passage.cue))):
         return replace(passage, role="lost")
     return passage
+
+
+def _comes_in(passage: Passage | None) -> bool:
+    """Whether some lines below each other are what the program gets."""
+    return passage is not None and not passage.inline and passage.role in ("typed", "given", "file")
 
 
 def _end_of_list(blocks: Sequence[Block], place: int) -> int:
