@@ -102,7 +102,7 @@ def test_what_the_program_makes_is_there_in_the_end() -> None:
     assert case.starts[-1].writes == {"marked.txt": "~ la\n~ sky\n"}
 
 
-def test_what_the_request_shows_of_a_new_file_is_wanted_though_the_tester_left_it_out() -> None:
+def test_what_a_request_shows_of_a_new_file_is_wanted_in_any_case() -> None:
     request = ("I give the song's file name, like `python main.py song.txt`. Write a new file marked.txt that has "
                "every line with \"~ \" in front, and print `done`.\n\nsong.txt:\nla\nsky\n\nmarked.txt:\n~ la\n~ sky\n")
     example = {"files": {"song.txt": "la\nsky\n"}, "starts": [{"command": "python main.py song.txt", "prints": "done"}]}

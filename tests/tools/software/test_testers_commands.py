@@ -46,20 +46,20 @@ for number, line in enumerate(sys.stdin, 1):
 INVENTED = ["python main.py add socks", 'python main.py add "rain coat"']
 
 
-def test_arguments_that_somebody_made_up_may_be_refused_by_a_program_that_reads_lines(use: Use) -> None:
+def test_a_program_that_reads_lines_may_refuse_made_up_arguments(use: Use) -> None:
     assert use(NUMBERED, "Number the lines of standard input.", INVENTED).passed
     said = use(NUMBERED, "Number the lines of standard input, or the socks, which you add.", INVENTED[:1])
     assert not said.passed, "these words stand in the request"
 
 
-def test_a_program_that_does_what_the_request_seems_to_show_may_refuse_what_somebody_made_up(use: Use) -> None:
+def test_where_an_example_holds_what_is_made_up_may_be_refused(use: Use) -> None:
     task = "A glass counter.\n\n~/water> python main.py drink        # the first one\n1 of 8\n"
     program = "import sys\nif sys.argv[1:] != ['drink']: sys.exit('usage: main.py drink')\nprint('1 of 8')\n"
     assert use(program, task, INVENTED).passed
     assert not use(program.replace("1 of", "2 of"), task, INVENTED).passed
 
 
-def test_a_program_that_does_what_the_request_seems_to_show_may_crash_at_what_somebody_made_up(use: Use) -> None:
+def test_where_an_example_holds_what_is_made_up_may_crash(use: Use) -> None:
     task = "A glass counter.\n\n~/water> python main.py 1        # the first one\n1 of 8\n"
     program = "import sys\nprint(int(sys.argv[1]), 'of 8')\n"
     assert use(program, task, INVENTED).passed
