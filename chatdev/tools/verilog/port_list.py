@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from chatdev.tools.verilog.port_width import BITS, RANGE, UNKNOWN, cell_width, width_of
 from chatdev.tools.verilog.target import TOP
-
-UNKNOWN = "?"
-"""The width of a port of which the text says none that is a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,39 +30,40 @@ class ListedPort:
 
 Layout = Callable[[str], Iterator[ListedPort]]
 _NAME = r"(?P<quote>[`*]{0,3})(?P<name>[A-Za-z_]\w*+)[`*]*+"
-_BITS = r"(?P<bits>\d{1,6})[ \t]*+-?[ \t]*+bits?\b"
-_RANGE = r"\[[^\]\n]{1,60}\]"
-_AFTER = rf"[ \t]*+(?P<after>{_RANGE})?[`*]*+[ \t]*+"
+_AFTER = rf"[ \t]*+(?P<after>{RANGE})?[`*]*+[ \t]*+"
 _PAREN = r"(?P<paren>\([^)\n]{0,80}\))?"
 _WORDS = r"(?:(?:wire|reg|logic|signed|unsigned|var|bit)\b[ \t]*+)*+"
+_TYPE = r"(?P<type>\w++::\w++[ \t]++)?+"  # of a package
 _BULLET = r"[ \t]*+(?:[-*•+|]|\d{1,3}[.)])[ \t]*+"
 _LISTED = re.compile(
-    rf"^(?:{_BULLET}|[ \t]*+(?=`?(?:in|out|inout)put`?:))`?(?P<direction>input|output|inout)\b`?[ \t:|]*+{_WORDS}"
-    rf"(?:(?P<open>[`*]{{0,3}})(?P<range>{_RANGE}))?[ \t]*+{_NAME}{_AFTER}{_PAREN}(?P<rest>[^\n]*)$",
+    rf"^(?:{_BULLET}|(?P<colon>[ \t]*+(?=`?(?:in|out|inout)put`?:)))`?(?P<direction>input|output|inout)"
+    rf"\b`?[ \t:|]*+{_WORDS}{_TYPE}"
+    rf"(?:(?P<open>[`*]{{0,3}})(?P<range>{RANGE}))?[ \t]*+{_NAME}{_AFTER}{_PAREN}(?P<rest>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE)
 _TYPED = re.compile(
-    rf"^(?:{_BULLET}|[ \t]*+){_NAME}[ \t]*+(?P<range>{_RANGE})?[ \t]*+"
-    rf"(?:[:–—-]|,(?=[ \t]*+\w{{2,3}}put\b)|(?P<open>\())[ \t]*+(?:{_BITS}[ \t,]*+)?"
+    rf"^(?:{_BULLET}|[ \t]*+){_NAME}[ \t]*+(?P<range>{RANGE})?[ \t]*+"
+    rf"(?:[:–—-]|,(?=[ \t]*+\w{{2,3}}put\b)|(?P<open>\())[ \t]*+(?:{BITS}[ \t,]*+)?"
     r"(?P<direction>input|output|inout|in|out)\b"
-    r"(?![ \t]++(?!wire|reg|logic|std|signed|port|signal|clock|reset|data|bus)[a-z])(?P<rest>[^\n]*)$",
+    r"(?![ \t]++(?!wire|reg|logic|std|(?:un)?signed|port|signal|clock|reset|data|bus)[a-z])(?P<rest>[^\n]*)$",
     re.MULTILINE | re.IGNORECASE)
 _ALIGNED = re.compile(
-    rf"^[ \t]*+(?:\w[\w/-]{{0,29}}+[ \t]{{2,}})?{_NAME}(?:[ \t]*+(?P<range>{_RANGE}))?[ \t]{{2,}}"
+    rf"^[ \t]*+(?:\w[\w/-]{{0,29}}+[ \t]{{2,}})?{_NAME}(?:[ \t]*+(?P<range>{RANGE}))?[ \t]{{2,}}"
     r"(?P<direction>input|output|inout|in|out)(?:[ \t]{2,}(?P<rest>[^\n]*))?$", re.MULTILINE)
 _SECTION = re.compile(
     r"^[ \t#*_>-]*+(?P<direction>inout|in|out|bidirectional)(?:puts?)?(?:[ \t]++(?:ports?|signals?|pins?))?[ \t*_]*+"
     r"(?:\([^)\n]{0,40}\))?[ \t]*+:[ \t*_]*+(?P<rest>[^\n]*)$", re.IGNORECASE)
 _ITEM = re.compile(
-    rf"^(?P<indent>[ \t]*+)(?P<bullet>[-*•+]|\d{{1,3}}[.)])?[ \t]*+(?P<first>{_RANGE})?[ \t]*+{_NAME}{_AFTER}{_PAREN}"
+    rf"^(?P<indent>[ \t]*+)(?P<bullet>[-*•+]|\d{{1,3}}[.)])?[ \t]*+(?P<first>{RANGE})?[ \t]*+{_NAME}{_AFTER}{_PAREN}"
     r"[ \t]*+(?:(?:[:–—=]|(?P<dash>-)(?=[ \t]))[ \t]*+(?P<about>[^\n]*))?$")
 _PLAIN = re.compile(rf"{_NAME}{_AFTER}{_PAREN}")
 _ROW = re.compile(r"^[ \t]*+\|(?P<cells>.*)\|[ \t]*+$", re.MULTILINE)
 _DECLARED = re.compile(
-    rf"^[ \t]*+(?P<direction>input|output|inout)[ \t]++{_WORDS}(?P<range>{_RANGE})?[ \t]*+"
+    rf"^[ \t]*+(?P<direction>input|output|inout)[ \t]++{_WORDS}{_TYPE}(?P<range>{RANGE})?[ \t]*+"
     r"(?P<names>[A-Za-z_]\w*+(?:[ \t]*+,[ \t]*+[A-Za-z_]\w*+)*+)[ \t]*+[,;)]*+[ \t]*+(?://[^\n]*)?$", re.MULTILINE)
 _HEAD = re.compile(r"\bmodule\s++(?P<name>\w++)\s*+[#(][^;]*+;")
 _IN_HEAD = re.compile(
-    rf"(?:^|[(,])[ \t]*+(?P<direction>input|output|inout)\b[ \t]*+{_WORDS}(?P<range>{_RANGE})?[ \t]*+{_NAME}",
+    rf"(?:^|[(,])[ \t]*+(?P<direction>input|output|inout)\b[ \t]*+{_WORDS}"
+    rf"(?P<type>(?:\w++::)?+\w++[ \t]++(?=[A-Za-z_\[]))?+(?P<range>{RANGE})?[ \t]*+{_NAME}",
     re.MULTILINE)
 _DIRECTIONS = {"in": "input", "input": "input", "out": "output", "output": "output", "inout": "inout",
                "bidirectional": "inout"}
@@ -72,24 +71,61 @@ _TITLES = {"name": "name", "signal": "name", "port": "name", "direction": "direc
            "type": "direction", "i/o": "direction", "width": "width", "bits": "width", "size": "width"}
 """What the columns of tables are called."""
 _NO_PORTS = frozenset({"none", "nothing", "n", "na"})
-_FIRST_BITS = re.compile(rf"^\W{{0,3}}(?:an?[ \t]++)?{_BITS}|\b{_BITS.replace('bits>', 'late>')}[ \t]++wide",
-                         re.IGNORECASE)
-_PARAMETER = re.compile(r"[A-Z][A-Z0-9_]*+(?:[ \t]*+[-+*/][ \t]*+\w++)*+|\$clog2\([^)\n]*\)")
-_TYPE = re.compile(r"^[ \t,]*+(?:(?:std|wire|reg|logic)\b)?+")
-_SPEAKS_OF_BITS = re.compile(r"bits?\b|\bwide\b|\bwidth\b|\bbus\b|\bvector\b", re.IGNORECASE)
+_NO_NAMES = frozenset(_TITLES) | frozenset(_DIRECTIONS) | {"mode", "note", "example"}
+_SENTENCE = re.compile(r"[ \t]*+(?:[=/]|,(?:[^,]*,)?[ \t]*+(?:in|out)(?:put)?\b)", re.IGNORECASE)
+"""What goes on behind the direction where it is none: `Example: in = 3`, `Mode: input/output`."""
+_EACH = re.compile(r"\b(?:each|all|both|every)\b", re.IGNORECASE)
+_OF_ONE_BIT = re.compile(r"(?:[a-z]{1,3}_?)?(?:clk|clock|rst|reset)(?:_?[a-z]{1,2})?", re.IGNORECASE)
+_LEGEND = re.compile(r"(?<=\))[ \t]*+:[ \t][^\n]*$")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_MODULE = r"\b(?:sub)?modules?\b|\binstan|\bcells?\b|\bcomponents?\b|\bhelpers?\b|\bblocks?\b|\bunits?\b"
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MOST = 200_000  # characters that are looked at
 
 
 def read_ports(text: str, top: str = TOP) -> list[ListedPort]:
-    """The ports of the first layout that names one for certain, else of the first that names any; each once."""
+    """The ports of the first layout that names one for certain, else of the first that names any; each once. Where
+    the text lists those of several modules, they are the ones of that which it calls `top` just before, else uncertain.
+    """
     uncertain: list[ListedPort] = []
     heads: Layout = functools.partial(_read_heads, top=top)
     for read in (*_LAYOUTS, heads, _read_declarations):
-        found = list({port.name: port for port in reversed(list(read(text[:_MOST])))}.values())[::-1]
+        found = _first_of_each(read(text[:_MOST]))
         if any(port.certain for port in found):
-            return found
+            return _of_one_module(text[:_MOST], read, top) or found
         uncertain = uncertain or found
     return uncertain
+
+
+def _first_of_each(ports: Iterable[ListedPort]) -> list[ListedPort]:
+    return list({port.name: port for port in reversed(list(ports))}.values())[::-1]
+
+
+def _of_one_module(text: str, read: Layout, top: str) -> list[ListedPort]:
+    """The ports, certain only if they are in the list before which alone the top module is named, where the text lists
+    those of several modules; else none."""
+    lists = list(_lists_of_modules(text, read, top))
+    if len(lists) < 2:
+        return []
+    named = [ports for words, ports in lists if re.search(rf"\b{re.escape(top)}\b", words)]
+    own = named[0] if len(named) == 1 else []
+    others = [replace(port, certain=False) for _, ports in lists if ports is not own for port in ports]
+    return _first_of_each([*own, *others])
+
+
+def _lists_of_modules(text: str, read: Layout, top: str) -> Iterator[tuple[str, list[ListedPort]]]:
+    """Lists of inputs and outputs, each with the words before it; another begins where these speak of a module."""
+    module = re.compile(rf"\b{re.escape(top)}\b|{_MODULE}", re.IGNORECASE)
+    before, words, listed = "", "", list[ListedPort]()
+    for paragraph in _PARAGRAPH.split(text):
+        words += paragraph
+        if not (ports := list(read(paragraph))):
+            continue
+        if {"input", "output"} <= {port.direction for port in listed} and module.search(words):
+            yield before, listed
+            before, listed = "", []
+        before, words, listed = before + words, "", [*listed, *ports]
+    yield before, listed
 
 
 def _read_bullets(text: str) -> Iterator[ListedPort]:
@@ -98,25 +134,26 @@ def _read_bullets(text: str) -> Iterator[ListedPort]:
         is_plain = found["direction"].islower() and (not rest or rest[0] in "-–—/,;")
         is_name = is_plain or bool(found["quote"] or found["open"]) or _is_named_again(found["name"], text)
         has_range = found["range"] or found["after"]
+        if found["colon"] is not None and not (has_range or found["paren"] or found["quote"]):
+            is_name = False  # an example may give its input so
         certain = is_name and (has_range is not None or not rest[:1].isalpha())  # else a sentence goes on
-        yield _port(found, has_range, found["paren"], certain=certain)
+        about = f"{found['paren'] or ''} {found['rest'].lstrip('`*: ')}"
+        yield _port(found, has_range, about, certain=certain and found["name"].lower() not in _NO_NAMES)
 
 
 def _read_typed(text: str) -> Iterator[ListedPort]:
     for found in _TYPED.finditer(text):
-        if found["name"].lower() not in _DIRECTIONS:
-            range_ = found["range"] or (later[0] if (later := re.search(_RANGE, found["rest"][:60])) else None)
-            bits = f"({found['bits']} bits)" if found["bits"] else _TYPE.sub("", found["rest"][:30])
-            yield _port(found, range_, bits)
+        if found["name"].lower() not in _NO_NAMES and not _SENTENCE.match(found["rest"]):
+            about = f"{found['bits']} bits" if found["bits"] else found["rest"].lstrip("`*,:; \t")
+            yield _port(found, found["range"], about)
 
 
 def _read_aligned(text: str) -> Iterator[ListedPort]:
     """Tables whose columns are set apart by blanks, one of them the direction."""
-    for found in _ALIGNED.finditer(text):
-        if found["name"].lower() in _DIRECTIONS:
-            continue
+    rows = [found for found in _ALIGNED.finditer(text) if found["name"].lower() not in _DIRECTIONS]
+    for found in rows:  # a single one may be the head of a table of values
         cell = re.split(r"[ \t]{2,}", found["rest"] or "")[0]
-        yield _port(found, found["range"] or _cell_width(cell), None)
+        yield _port(found, found["range"] or cell_width(cell, may_be_prose=True), None, certain=len(rows) > 1)
 
 
 def _read_sections(text: str) -> Iterator[ListedPort]:
@@ -129,12 +166,18 @@ def _read_sections(text: str) -> Iterator[ListedPort]:
 
 
 def _names_behind(rest: str) -> Iterator[ListedPort]:
-    """`Inputs: clk, rst, a[7:0]`; nothing where one of them is no name."""
-    parts = [part.strip() for part in re.split(r",|;|\band\b", rest.rstrip(". \t")) if part.strip()]
-    found = [_PLAIN.fullmatch(part) for part in parts]
-    for one in found if all(found) else ():
-        if one and one["name"].lower() not in _NO_PORTS:
-            yield _port(one, one["after"], one["paren"], direction="input")
+    """`Inputs: clk, rst, a[7:0]`; nothing where one of them is no name. Bits behind the last one may be meant of all;
+    a name alone may be a value (`Output: zero`)."""
+    parts = [part.strip() for part in re.split(r",|;|\band\b", _LEGEND.sub("", rest).rstrip(". \t")) if part.strip()]
+    names = [found for found in map(_PLAIN.fullmatch, parts) if found and found["name"].lower() not in _NO_PORTS]
+    if not names or len(names) < len(parts):
+        return
+    about, is_alone = names[-1]["paren"] or "", len(names) == 1 and not names[0]["quote"]
+    width = width_of(names[-1]["after"], about)
+    others = width if _EACH.search(about) else UNKNOWN if about and width else ""
+    for one in names:
+        port = _port(one, one["after"], one["paren"], direction="input", certain=bool(width) or not is_alone)
+        yield port if port.width or _OF_ONE_BIT.fullmatch(one["name"]) else replace(port, width=others)
 
 
 def _names_below(lines: list[str]) -> Iterator[ListedPort]:
@@ -175,16 +218,7 @@ def _columns(cells: Sequence[str]) -> dict[str, int]:
 def _read_cells(cells: Mapping[str, str]) -> Iterator[ListedPort]:
     name, direction = _PLAIN.fullmatch(cells["name"]), _DIRECTIONS.get(cells["direction"].lower())
     if name and direction:
-        yield ListedPort(direction, name["name"], name["after"] or _cell_width(cells.get("width", "")))
-
-
-def _cell_width(cell: str) -> str:
-    """The width that a column says; a parameter is none that is a number."""
-    if cell.strip("[] ").isdecimal() or not cell:
-        return _range(int(cell.strip("[] ") or 1))
-    if range_ := re.match(_RANGE, cell):
-        return range_[0]
-    return UNKNOWN if _PARAMETER.fullmatch(cell) else _width(None, f"({cell})")
+        yield ListedPort(direction, name["name"], name["after"] or cell_width(cells.get("width", "")))
 
 
 def _read_declarations(text: str) -> Iterator[ListedPort]:
@@ -196,6 +230,7 @@ def _read_declarations(text: str) -> Iterator[ListedPort]:
 
 def _read_heads(text: str, top: str) -> Iterator[ListedPort]:
     """Of the head of the top module, else of all that the text shows; what it shows may be meant otherwise."""
+    text = _COMMENT.sub(" ", text)
     heads = list(_HEAD.finditer(text, 0, text.rfind(";") + 1))  # no head goes on behind it
     chosen = [head for head in heads if head["name"] == top] or heads
     for head in chosen:
@@ -210,21 +245,8 @@ _LAYOUTS: tuple[Layout, ...] = (
 def _port(found: re.Match[str], range_: str | None, about: str | None, *, direction: str = "",
           certain: bool = True) -> ListedPort:
     direction = direction or _DIRECTIONS[found["direction"].lower()]
-    return ListedPort(direction, found["name"], _width(range_, about), certain)
-
-
-def _width(range_: str | None, about: str | None) -> str:
-    """The range, else that of the bits that are spoken of; one bit where nothing is said."""
-    if range_:
-        return range_
-    said = _FIRST_BITS.search((about or "").strip("( \t"))
-    if said:
-        return _range(int(said["bits"] or said["late"]))
-    return UNKNOWN if _SPEAKS_OF_BITS.search(about or "") else ""
-
-
-def _range(bits: int) -> str:
-    return f"[{bits - 1}:0]" if bits > 1 else ""
+    is_typed = found.groupdict().get("type") is not None
+    return ListedPort(direction, found["name"], UNKNOWN if is_typed else width_of(range_, about), certain)
 
 
 def _is_named_again(name: str, text: str) -> bool:

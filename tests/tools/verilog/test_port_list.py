@@ -58,6 +58,11 @@ def test_every_layout_is_read(layout: str, around: str) -> None:
     "- input is latched at the edge\n- output follows a cycle later\n",
     "Inputs: none of them is registered, as said above\nOutputs: the usual ones\n",
     "| Step | What |\n|---|---|\n| 1 | input |\n",
+    "Example: in = 3, out = 7.\nNote: in, out of range\n",
+    "Example:\nInput: A5\nOutput: zero\n\nA5 gives zero.\n",
+    "  time   in   out\n  0      1    0\n",
+    "- Mode: input/output\n- Direction: in\n- Type: output\n- Handshake: input, output\n",
+    "- `clk`\n  - Direction: input\n  - Width: 1\n",
 ])
 def test_prose_lists_no_port_for_certain(text: str) -> None:
     assert not any(port.certain for port in read_ports(text))
@@ -79,6 +84,49 @@ def test_anything_can_be_read(text: str) -> None:
     "Input ports:\n" + " a: b\n" * 20_000, "module a(" * 5000])
 def test_long_text_is_read_in_time(text: str) -> None:
     read_ports(text)
+
+
+WIDTHS = {
+    "- input a: 8-bit operand\n": "[7:0]", "- input a — sixteen bits\n": UNKNOWN,
+    "- input a: the sum, 8-bit\n": UNKNOWN,
+    "- a: input, byte\n": UNKNOWN, "- a: input, two-bit select\n": UNKNOWN, "- a: input, enables q[7:0]\n": UNKNOWN,
+    "- a: input, clock enable\n": "", "- input a (0..15)\n": UNKNOWN, "- input a (signed, Q4.4)\n": UNKNOWN,
+    "- input a (active low; 0 = busy)\n": "", "- input a (LEDs 0 to 7)\n": UNKNOWN, "- input code::t a\n": UNKNOWN,
+    "a : in std_logic_vector(7 downto 0);\n": "[7:0]", "a : in unsigned(3 downto 0);\n": "[3:0]",
+    "a : in std_logic;\n": "",
+    "a  input  unsigned [7:0]  data\nb  input  logic  x\n": "[7:0]", "a  input  WORD  x\nb  input  1  x\n": UNKNOWN,
+    "| Name | Dir | Width |\n| a | in | 7:0 |\n": "[7:0]", "| Name | Dir | Width |\n| a | in | data_w |\n": UNKNOWN,
+    "| Name | Dir | Width |\n| a | in | 8 (default) |\n": UNKNOWN, "| Name | Dir | Width |\n| a | in | - |\n": "",
+    "Inputs: a, b, c (8 bits each)\n": "[7:0]", "Inputs: a, b (4 bits)\n": UNKNOWN, "Inputs: a[3:0], b\n": "[3:0]",
+    "Inputs: a, b (each 4 bits): the words\n": "[3:0]",
+}
+
+
+@pytest.mark.parametrize("text", WIDTHS)
+def test_a_width_that_is_not_understood_is_not_known(text: str) -> None:
+    first = read_ports(text)[0]
+    assert (first.name, first.width) == ("a", WIDTHS[text])
+
+
+def test_beside_bits_of_others_a_clock_has_one() -> None:
+    assert read_ports("Inputs: clk, d (4 bits)\n")[0] == ListedPort("input", "clk", "")
+
+
+@pytest.mark.parametrize(("text", "certain"), [
+    ("The adder cell has\n\n- input x\n- output s\n\nTopModule has\n\n- input p\n- output r\n", {"p", "r"}),
+    ("TopModule:\n- input p\n- output r\n\nIt uses the module cell:\n- input r (2 bits)\n- output x\n", {"p", "r"}),
+    ("TopModule uses two modules:\n- input x\n- output s\n\nTopModule has\n- input p\n- output r\n", set()),
+    ("TopModule\n\nWrite side:\n\n- input p\n- output r\n\nRead side:\n\n- input x\n- output s\n", {*"prxs"}),
+])
+def test_of_several_modules_that_are_listed_only_the_ports_of_the_top_are_certain(text: str, certain: set[str]) -> None:
+    found = {port.name: port for port in read_ports(text)}
+    assert {name for name, port in found.items() if port.certain} == certain
+    assert {port.width for port in found.values() if port.certain} <= {""}
+
+
+def test_a_semicolon_in_a_comment_ends_no_head() -> None:
+    head = "module TopModule (\n  input clk, // clock; rising edge\n  input rst, x, /* of all; high */\n  output q);\n"
+    assert {port.name for port in read_ports(head)} >= {"clk", "rst", "q"}
 
 
 def test_a_width_that_is_a_parameter_is_not_one_bit() -> None:

@@ -1,0 +1,62 @@
+"""The width of a port, as the words beside its name say it.
+
+What is not understood is UNKNOWN and no reason to refuse a module: one bit is a width only where nothing is said that
+could be another one.
+"""
+
+from __future__ import annotations
+
+import re
+
+UNKNOWN = "?"
+"""The width of a port of which the text says none that is a number."""
+BITS = r"(?P<bits>\d{1,6})[ \t]*+-?[ \t]*+bits?\b"
+RANGE = r"\[[^\]\n]{1,60}\]"
+
+_TYPES = (r"(?:(?:(?:in|out|inout)(?:put)?|wire|reg|logic|var|bits?|(?:un)?signed|vector"
+          r"|std(?:_u?logic(?:_vector)?)?)\b|[ \t(,:=`*–—-])*+")
+_FIRST_BITS = re.compile(rf"^{_TYPES}(?:(?:an?|each|all|both)[ \t]++)?{BITS}"
+                         rf"|\b{BITS.replace('bits>', 'late>')}[ \t]++wide", re.IGNORECASE)
+_FIRST_RANGE = re.compile(rf"{_TYPES}(?P<range>{RANGE})", re.IGNORECASE)
+_DOWN = re.compile(rf"{_TYPES}(?P<high>\d{{1,6}})[ \t]++downto[ \t]++(?P<low>\d{{1,6}})", re.IGNORECASE)
+_BARE = re.compile(r"(?P<high>\d{1,6})[ \t]*+:[ \t]*+(?P<low>\d{1,6})")
+_ONE = re.compile(r"[-–—]?|1|(?:a|one|single|scalar|1)[ -]?bit|one|single|scalar|bit|wire|reg|logic|std_u?logic"
+                  r"|bool(?:ean)?|std|clock|reset", re.IGNORECASE)
+_NUMBERS = ("two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
+            "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|hundred")
+_SPEAKS_OF_WIDTH = re.compile(
+    rf"bits?\b|\b(?:{_NUMBERS}|wide|width|bus|vector|array|bytes?|words?|nibbles?|digits?|ascii|bcd|integers?|u?int\d*"
+    r"|(?:un)?signed|data|address|numbers?|values?|operands?|index|sums?|counts?|counter|colou?rs?|char(?:acter)?s?|codes?|sample)\b"
+    r"|vector|[2-9]|\d\d|\[", re.IGNORECASE)
+
+
+def width_of(range_: str | None, about: str | None) -> str:
+    """The range, else the one that the description begins with, else that of the bits that it speaks of; one bit where
+    it says nothing of a width."""
+    if range_:
+        return range_
+    about = (about or "").strip("( \t")
+    if said := _FIRST_BITS.search(about):
+        return bits_of(int(said["bits"] or said["late"]))
+    if written := _FIRST_RANGE.match(about):
+        return written["range"]
+    if down := _DOWN.match(about):
+        return f"[{down['high']}:{down['low']}]"
+    return UNKNOWN if _SPEAKS_OF_WIDTH.search(about) else ""
+
+
+def cell_width(cell: str, *, may_be_prose: bool = False) -> str:
+    """The width that a column of widths or types says; several words may be a description."""
+    inner = cell.strip("[] \t")
+    if inner.isdecimal():
+        return bits_of(int(inner))
+    if bare := _BARE.fullmatch(inner):
+        return f"[{bare['high']}:{bare['low']}]"
+    if _ONE.fullmatch(inner):
+        return ""
+    return width_of(None, cell) or ("" if may_be_prose and " " in inner else UNKNOWN)
+
+
+def bits_of(bits: int) -> str:
+    """The range of so many bits."""
+    return f"[{bits - 1}:0]" if bits > 1 else ""
