@@ -24,8 +24,9 @@ from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.lint import lint, outside_names
 from chatdev.tools.verilog.messages import Message, port_messages, render_text
 from chatdev.tools.verilog.preprocess import expand_macros
+from chatdev.tools.verilog.renaming import names_beside, rename, undefine_macros
 from chatdev.tools.verilog.simulators import compile_files, run_program
-from chatdev.tools.verilog.source_text import drop_comments, module_names, unit_names
+from chatdev.tools.verilog.source_text import drop_comments, unit_names
 from chatdev.tools.verilog.target import ANSWER, USUAL, Target
 from chatdev.tools.verilog.waveform.merge import merge_reference
 
@@ -109,7 +110,7 @@ def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: P
     """The same of the text of an answer that was examined. With `other_draws` the bench draws other random numbers."""
     marked = replace(bench.marked(secrets.token_hex(8)), other_draws=other_draws)
     if bench.compares:
-        marked = replace(marked, reference=_without_clashes(bench.reference or "", unit_names(text)))
+        marked = replace(marked, reference=_without_clashes(bench.reference or "", names_beside(text)))
     found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits)
     has_right = found.report is not None and bench.reference is not None and not bench.compares
     if has_right and (dump or not (found.report and found.report.is_counted)):
@@ -121,7 +122,7 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
                         limits: ProcessLimits = SIMULATING) -> SimulationResult:
     """The same without examining the answer first: VerilogEval's own procedure."""
     root = bench.layout.root
-    files, tops = {ANSWER: answer + _RESET, BENCH: bench.text}, [root]
+    files, tops = {ANSWER: answer + undefine_macros(answer) + _RESET, BENCH: bench.text}, [root]
     if dump:
         files[BENCH], files[f"{DUMP}.sv"] = dump_everything(bench.text, root)
         tops = [DUMP, *tops]
@@ -181,19 +182,16 @@ def _outputs_of(bench: HiddenBench) -> list[str]:
 
 def _without_clashes(reference: str, taken: Container[str]) -> str:
     """The reference, its helpers under other names where the answer has helpers of theirs."""
-    for helper in unit_names(reference) - {REFERENCE_MODULE}:
-        if helper in taken:
-            reference = re.sub(rf"(?<!\.)\b{helper}\b", f"{helper}_of_reference", reference)
-    return reference
+    clashes = [name for name in names_beside(reference) - {REFERENCE_MODULE} if name in taken]
+    return rename(reference, clashes, "_of_reference")
 
 
 def reference_as_answer(reference: str, target: Target = USUAL) -> str:
-    """The reference module under the name of the answer's, and its helpers under other names, so that both can be
-    compiled together."""
-    names = set(module_names(reference))
+    """The reference module under the name of the answer's, and what it has beside it under other names, so that both
+    can be compiled together."""
+    names = names_beside(reference)
     module = REFERENCE_MODULE if REFERENCE_MODULE in names else target.top
-    for helper in names - {module}:
-        reference = re.sub(rf"\b{helper}\b", f"{helper}_of_answer", reference)
+    reference = rename(reference, names - {module}, "_of_answer")
     return re.sub(rf"\b{module}\b", target.top, reference)
 
 
