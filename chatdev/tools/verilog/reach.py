@@ -39,9 +39,10 @@ class Reach:
 
 @dataclass(frozen=True)
 class Known:
-    """Names that given files declare: interfaces, and all that can be named or called from elsewhere."""
+    """Names that files declare: interfaces, primitives, and all that can be named or called from elsewhere."""
 
     interfaces: frozenset[str] = frozenset()
+    primitives: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
 
 
@@ -50,22 +51,22 @@ _NOTHING = Known()
 
 def find_known(roots: Iterable[Any]) -> Known:
     """What the given files below these roots of syntax trees declare."""
-    interfaces, shared = set[str](), set[str]()
+    interfaces, primitives, shared = set[str](), set[str](), set[str]()
     for root in roots:
         modules = _modules(root)
-        interfaces |= _interfaces(modules)
+        interfaces |= {_text(node.header.name) for node in modules if _kind(node) == "InterfaceDeclaration"}
+        primitives |= {_text(node.name) for node in _nodes(root) if _kind(node) == "UdpDeclaration"}
         shared |= {_text(node.header.name) for node in modules} | set(_routines(root))
-    return Known(frozenset(interfaces), frozenset(shared))
+    return Known(frozenset(interfaces), frozenset(primitives), frozenset(shared))
 
 
 def find_reach(root: Any, line_of: Callable[[Any], int], known: Known = _NOTHING) -> Reach:
     """Look through all modules below the root of a syntax tree; `line_of` gives the line of a node."""
-    modules = _modules(root)
-    interfaces = _interfaces(modules) | known.interfaces
-    shared = {_text(node.header.name) for node in modules} | set(_routines(root)) | known.shared
+    own = find_known([root])
+    seen = Known(own.interfaces | known.interfaces, own.primitives | known.primitives, own.shared | known.shared)
     reach = Reach(outside={name: line_of(node) for name, node in _loose_data(root)})
-    for module in modules:
-        scope = _Scope.of(module, interfaces, shared)
+    for module in _modules(root):
+        scope = _Scope.of(module, seen)
         for node in _nodes(module):
             for fault, name in scope.faults(node):
                 getattr(reach, fault).setdefault(name, line_of(node))
@@ -74,22 +75,24 @@ def find_reach(root: Any, line_of: Callable[[Any], int], known: Known = _NOTHING
 
 @dataclass(frozen=True)
 class _Scope:
-    """A module: all names that it declares or can see in the file, those of its instances of other modules, and where
-    its initial and final blocks are."""
+    """A module: all names that it declares or can see in the file, those of its instances of other modules, where its
+    initial and final blocks are, and the primitives."""
 
     names: frozenset[str]
     instances: frozenset[str]
     once: tuple[tuple[int, int], ...]
+    primitives: frozenset[str]
 
     @classmethod
-    def of(cls, module: Any, interfaces: set[str], shared: set[str]) -> _Scope:
+    def of(cls, module: Any, seen: Known) -> _Scope:
         nodes = _nodes(module)
         names = {_text(getattr(node, _NAMED[_kind(node)])) for node in nodes if _kind(node) in _NAMED}
         instances = {_text(one.decl.name) for node in nodes if _kind(node) == "HierarchyInstantiation"
-                     for one in node.instances if hasattr(one, "decl") and _text(node.type) not in interfaces}
+                     for one in node.instances
+                     if getattr(one, "decl", None) is not None and _text(node.type) not in seen.interfaces}
         once = tuple((node.sourceRange.start.offset, node.sourceRange.end.offset) for node in nodes
                      if _kind(node) in _ONCE)
-        return cls(frozenset(names | shared), frozenset(instances), once)
+        return cls(frozenset(names | seen.shared), frozenset(instances), once, seen.primitives)
 
     def faults(self, node: Any) -> Iterator[tuple[str, str]]:
         """What is wrong with a node: the field of `Reach`, and the name or statement."""
@@ -100,7 +103,7 @@ class _Scope:
             target = getattr(node, _CALLS[kind])
             if _kind(target) == "IdentifierName" and _text(target.identifier) not in self.names:
                 yield "unknown", _text(target.identifier)
-        elif kind in _WAITS or (kind in _EVENTS and self._runs_once(node)):
+        elif kind in _WAITS or (kind in _EVENTS and self._runs_once(node)) or self._is_late(node):
             yield "waiting", _one_line(node)[:_LONGEST]
 
     def _path_faults(self, name: Any) -> Iterator[tuple[str, str]]:
@@ -111,6 +114,12 @@ class _Scope:
         elif not self.instances.isdisjoint((first, *others[:-1])):
             yield "far", _one_line(name)
 
+    def _is_late(self, node: Any) -> bool:
+        """Whether it is what stands where a module has parameters, and a primitive its delays."""
+        instance = node.parent if _kind(node) == "ParameterValueAssignment" else None
+        return (instance is not None and _kind(instance) == "HierarchyInstantiation"
+                and _text(instance.type) in self.primitives)
+
     def _runs_once(self, node: Any) -> bool:
         """Whether it is in an initial or final block."""
         place = node.sourceRange.start.offset
@@ -119,10 +128,6 @@ class _Scope:
 
 def _modules(root: Any) -> list[Any]:
     return [node for node in _nodes(root) if _kind(node) in _MODULES]
-
-
-def _interfaces(modules: Iterable[Any]) -> set[str]:
-    return {_text(node.header.name) for node in modules if _kind(node) == "InterfaceDeclaration"}
 
 
 def _loose_data(root: Any) -> Iterator[tuple[str, Any]]:

@@ -50,6 +50,18 @@ def test_as_many_samples_must_be_compared_as_with_the_reference(desk: Desk) -> N
     assert "19 samples were compared instead of 79" in verdict.report
 
 
+@pytest.mark.parametrize("delay", ["#(5)", "#(5, 6)", "#5", "#(DELAY)"])
+def test_a_primitive_has_no_delay_in_any_form(desk: Desk, delay: str) -> None:
+    """What looks like the parameters of a module is the delay of a primitive."""
+    primitive = "primitive same(o, i); output o; input i; table 0:0; 1:1; endtable endprimitive\n"
+    body = "  parameter DELAY = 5;\n  wire c;\n  same c_late(c, a);\n  same (q, c);\n  assign w = a;\nendmodule\n"
+    assert desk.use("simulate", primitive + HEADER + body).evidence["outcome"] == "mismatches"
+    for late in (body.replace("same c", f"same {delay} c"), body.replace("same (", f"same {delay} (")):
+        verdict = desk.use("judge", primitive + HEADER + late)
+        assert (verdict.passed, verdict.evidence["outcome"]) == (False, "refused")
+        assert "waits" in verdict.report
+
+
 def recorded(bench: str) -> list[str]:
     """What the reference gives after each edge of this bench's clock."""
     recorder = REFERENCE.replace("endmodule", 'always @(clk) $strobe("seen %b%b", q, w);\nendmodule')
