@@ -72,14 +72,14 @@ class BenchReport:
 
         `complains` says that the bench ends with an error where something is wrong, so that silence is a verdict, too.
         `right` is its report on the reference: what it printed there is no complaint, and where it gives no verdict,
-        all that it prints has to be the same.
+        all that it prints, if anything, has to be the same.
         """
         failures = {line: checks_of(line.text).failed for line in _unusual(lines, right.lines if right else ())}
         complaints = [*severe_lines(printed), *filter(failures.get, failures)]
         passed = sum(checks_of(line.text).passed for line in lines)
         if complaints or passed or complains:
             return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
-        if right is None:
+        if right is None or not (lines or right.lines):
             return cls(lines=tuple(line.text for line in lines), is_counted=False)
         complaints = list(_strangers(lines, right.lines))
         return cls._of_checks(len(lines) - len(complaints), len(complaints), complaints, lines)

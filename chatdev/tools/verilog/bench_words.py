@@ -40,7 +40,7 @@ _JOINED = re.compile(rf"\b(?:(?:num|nr|no|n|total|count|cnt)_(?=(?:{_FAIL}|{_PAS
                      rf"|(?:{_FAIL}|{_PASS})_(?=(?:count|cnt|num|total)\b))", re.IGNORECASE)
 _TALLY = re.compile(rf"(?:\W*\b(?:{_FAIL}|{_PASS})\s*[:=]?\s*\d{{1,9}}\b)+\W*", re.IGNORECASE)
 _IN_TALLY = re.compile(rf"(?:(?P<failed>{_FAIL})|(?P<passed>{_PASS}))\s*[:=]?\s*(?P<count>\d{{1,9}})", re.IGNORECASE)
-_FIRST_CASE = re.compile(rf"(?:{_ONE})(?:\s*:\s*|\s+)0", re.IGNORECASE)
+_FIRST_CASE = re.compile(rf"(?:{_ONE})(?:\s*:\s*|\s+)0|(?:pass|ok)\s+0", re.IGNORECASE)
 """Rather the number of a case than a count."""
 _NONE_OF = re.compile(rf"\b(?:(?:{_FAIL})(?:\s+\w+)?\s*[:=]|(?:{_MANY}))\s*$", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:not|without|never|no)\s+(?:\w+\s+)?$", re.IGNORECASE)

@@ -101,6 +101,21 @@ def test_a_bench_that_only_prints_values_needs_a_reference(desk: Desk) -> None:
 
 
 @pytest.mark.tool
+def test_a_bench_that_prints_nothing_judges_nobody(desk: Desk) -> None:
+    silent = VALUES.replace('$display("%0d: sum=%0d", n, sum);', ";")
+    assert "$display" not in silent
+    for reference in (RIGHT, None):
+        assert desk.use("judge", WRONG, silent, reference).evidence["outcome"] == "no_report"
+
+
+@pytest.mark.parametrize("call", ['$fdisplay(log, "FAIL: q")', 'log = $fopen("errors.log")', '$dumpfile("fail.vcd")',
+                                  '$readmemh("mismatches.hex", m)', 'if ($test$plusargs("error")) #1'])
+def test_words_that_nobody_prints_do_not_make_silence_a_pass(call: str) -> None:
+    assert not HiddenBench(f"module tb; initial begin {call}; end endmodule").complains
+    assert HiddenBench(f'module tb; initial begin {call}; $display("FAIL"); end endmodule').complains
+
+
+@pytest.mark.tool
 def test_what_a_bench_says_of_the_reference_too_is_no_complaint(desk: Desk) -> None:
     bench = BENCHES["a total"].replace("rst_n = 1;", 'rst_n = 1; $display("ERROR injection starts");')
     assert desk.use("judge", RIGHT, bench, RIGHT).passed
@@ -130,6 +145,7 @@ LINES = {
     "q mismatch 0 1": (0, 1), "RESULT: FAIL (0/240)": (0, 1), "0/100 failed": (100, 0), "Failed: 0/100": (100, 0),
     "Errors 0 of 20": (20, 0), "pass_count=10 fail_count=2": (10, 2), "fail_cnt: 0": (1, 0), "num_errors=2": (0, 2),
     "error_flag = 1": (0, 0), "Errors detected: 0": (1, 0), "Simulation FAILED with 0 passes": (0, 1),
+    "PASS 0": (1, 0), "ok 0": (1, 0), "PASS: 0": (0, 1), "PASS 0 FAIL 4": (0, 4),
     "Passed: 0": (0, 1), "passed = 0, failed = 0": (0, 0), "0 passed": (0, 1),
     "Test bench completed": (0, 0), "": (0, 0), "9" * 500: (0, 0),
 }
