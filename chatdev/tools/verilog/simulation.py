@@ -28,6 +28,7 @@ from chatdev.tools.verilog.renaming import names_beside, rename, undefine_macros
 from chatdev.tools.verilog.simulators import compile_files, run_program
 from chatdev.tools.verilog.source_text import drop_comments, unit_names
 from chatdev.tools.verilog.target import ANSWER, USUAL, Target
+from chatdev.tools.verilog.unknown_outputs import outputs_without_value, read_outputs
 from chatdev.tools.verilog.waveform.merge import merge_reference
 
 _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
@@ -102,7 +103,32 @@ def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: P
     if not together.compiled.passed:
         return together
     ports = _messages_on_ports(together.compiled.warnings, bench.target.top)
-    return replace(together, compiled=replace(alone, messages=(*alone.messages, *ports)))
+    found = replace(together, compiled=replace(alone, messages=(*alone.messages, *ports)))
+    if found.passed and found.report and not found.report.is_counted:
+        return _refuse_unknown(found, bench, sandbox, folder, limits)
+    return found
+
+
+def _refuse_unknown(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path,
+                    limits: ProcessLimits) -> SimulationResult:
+    """What a bench of words lets through, but not with outputs that never have a value: those that the reference gives
+    one, or all of them where there is no reference. There, one of several is a warning."""
+    def without_value(text: str, place: Path, outputs: frozenset[str]) -> frozenset[str]:
+        place.mkdir()
+        ran = simulate_unexamined(text, bench, sandbox, place, dump=True, limits=limits)
+        return outputs_without_value(ran.waves if ran.report else None, bench.layout.scope, outputs)
+
+    outputs = read_outputs(found.compiled.text, bench.target)
+    unknown = without_value(found.compiled.text, folder / "outputs", outputs)
+    is_wrong = bool(unknown) and unknown == outputs
+    if unknown and bench.reference:
+        right = reference_as_answer(bench.reference, bench.target)
+        unknown -= without_value(right, folder / "right_outputs", unknown)
+        is_wrong = bool(unknown)
+    messages = tuple(Message(f"the output `{name}` has no value at any time",
+                             severity="error" if is_wrong else "warning") for name in sorted(unknown))
+    compiled = replace(found.compiled, messages=(*found.compiled.messages, *messages))
+    return replace(found, outcome="unknown_outputs" if is_wrong else found.outcome, compiled=compiled)
 
 
 def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,

@@ -3,6 +3,8 @@ it for them, and the trace begins where they complain."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,6 +100,30 @@ def test_a_bench_that_only_prints_values_needs_a_reference(desk: Desk) -> None:
     assert "it prints: 3: sum=13" in wrong.report
     for module in (RIGHT, WRONG):
         assert desk.use("judge", module, VALUES, None).evidence["outcome"] == "no_report"
+
+
+@pytest.mark.tool
+@twice
+def test_outputs_without_a_value_do_not_pass_a_bench_that_does_not_see_it(desk: Desk, reference: str | None) -> None:
+    """`x != want` is no mismatch."""
+    blind = BENCHES["a total"].replace("sum !== want", "sum != want")
+    assert desk.use("judge", RIGHT, blind, reference).evidence["outcome"] == "matches"
+    open_, unset = re.sub(r"(?s)  always_ff.*(?=endmodule)", "", RIGHT), RIGHT.replace("sum <= '0", "sum <= sum")
+    for wrong in (open_, unset.replace("&sum", "^sum")):
+        for tool in ("simulate", "judge"):
+            verdict = desk.use(tool, wrong, blind, reference)
+            assert (verdict.passed, verdict.evidence["outcome"]) == (False, "unknown_outputs")
+            assert "the output `sum` has no value at any time" in verdict.report
+
+
+@pytest.mark.tool
+def test_one_of_several_outputs_without_a_value_is_only_told_where_no_reference_has_one(desk: Desk) -> None:
+    blind, half = BENCHES["a total"], RIGHT.replace("  assign full = &sum;\n", "")
+    alone = desk.use("judge", half, blind, None)
+    assert (alone.passed, alone.judged) == (True, True)
+    assert "the output `full` has no value at any time" in alone.report
+    assert desk.use("judge", half, blind, RIGHT).evidence["outcome"] == "unknown_outputs"
+    assert desk.use("judge", half, blind, half).evidence["outcome"] == "matches"
 
 
 @pytest.mark.tool
