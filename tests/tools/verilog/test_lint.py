@@ -55,6 +55,10 @@ def test_nothing_is_told_of_what_is_right() -> None:
     "reg r; initial r = 0; always @(posedge a) r <= b; assign q = r;",
     "reg [7:0] m [0:3]; always @(posedge a) m[{1'b0, b}] <= 1; assign q = m[0][0];",
     "reg s; always @(a or b) begin s = a; if (b) s = 0; end assign q = s;",
+    "reg r; always @(posedge a or negedge a) r <= b; assign q = r;",
+    "reg r; always @(posedge a or posedge b) r <= b ? 1'b0 : ~r; assign q = r;",
+    "assign q = (a === 1'bx) ? b : a;",
+    "assign q = a == 1'b1 ? 1'bx : b;",
 ])
 def test_what_only_looks_like_a_mistake_is_none(body: str) -> None:
     assert list_mistakes(f"module TopModule(input a, input b, output q);\n{body}\nendmodule\n") == []

@@ -20,6 +20,7 @@ _COMBINATIONAL = frozenset({"always_comb", "latch"})
 _WIRED = _COMBINATIONAL | {"continuous", "port"}
 _DRIVING = _WIRED | {"clocked"}
 _CLOCKED = frozenset({"clocked"})
+_UNKNOWN = re.compile(r"(?<![=!])[=!]=\s*(?:\d+\s*)?'[sS]?[bodhBODH]?[_\da-fA-F]*[xXzZ?]")
 _OPEN = re.compile(r"'[sS]?[bodhBODH]?[zZ?]")  # a driver that may let go of its wire
 
 
@@ -72,6 +73,29 @@ def _is_over(condition: Condition, trigger: Trigger, design: Design) -> bool:
         return False
     level = "1" if trigger.edge == "posedge" else "0"
     return bool(condition.decision.branch(design.evaluation({name: level}, [name]).value))
+
+
+def _edges_of_nothing(design: Design) -> Iterator[Mistake]:
+    """`always @(posedge clk or posedge rst) q <= d;`: the reset is one more clock."""
+    for process in design.processes:
+        edges = [trigger for trigger in process.triggers if trigger.edge != "change"]
+        names = {trigger.part.signal: trigger.line for trigger in edges}
+        read = {name for one in process.assignments for name in one.sources}
+        if process.is_clocked and process.assignments and len(names) > 1 and not read & names.keys():
+            *first, last = (f"`{name}`" for name in names)
+            yield max(names.values()), (f"the block runs at edges of {', '.join(first)} and {last}, and looks at none "
+                                        "of them: take the reset out of the list, or begin with `if` and its level")
+
+
+def _unknown_operands(design: Design) -> Iterator[Mistake]:
+    """`q == 1'bx` is unknown whatever q is."""
+    says = "`==` and `!=` with a bit that is x or z are never true; what can be built does not see such bits"
+    for one in design.assignments:
+        if _UNKNOWN.search(one.text):
+            yield one.lines.first, says
+        for condition in one.conditions:
+            if _UNKNOWN.search(condition.subject):
+                yield condition.head[0], says
 
 
 def _several_drivers(design: Design) -> Iterator[Mistake]:
@@ -187,5 +211,5 @@ def _may_let_go(assignments: Iterable[Assignment]) -> bool:
 
 
 _FINDERS: tuple[Callable[[Design], Iterator[Mistake]], ...] = (
-    _incomplete_lists, _latches_of_lists, _edges_beside_levels, _wrong_reset_edges, _several_drivers, _half_driven,
-    _late_values, _mixed_arrows, _races, _loops)
+    _incomplete_lists, _latches_of_lists, _edges_beside_levels, _wrong_reset_edges, _edges_of_nothing,
+    _unknown_operands, _several_drivers, _half_driven, _late_values, _mixed_arrows, _races, _loops)
