@@ -71,7 +71,7 @@ _TITLES = {"name": "name", "signal": "name", "port": "name", "direction": "direc
            "type": "direction", "i/o": "direction", "width": "width", "bits": "width", "size": "width"}
 """What the columns of tables are called."""
 _NO_PORTS = frozenset({"none", "nothing", "n", "na"})
-_NO_NAMES = frozenset(_TITLES) | frozenset(_DIRECTIONS) | {"mode", "note", "example"}
+_NO_NAMES = frozenset(_DIRECTIONS) | {"direction", "type"}
 _SENTENCE = re.compile(r"[ \t]*+(?:[=/]|,(?:[^,]*,)?[ \t]*+(?:in|out)(?:put)?\b)", re.IGNORECASE)
 """What goes on behind the direction where it is none: `Example: in = 3`, `Mode: input/output`."""
 _EACH = re.compile(r"\b(?:each|all|both|every)\b", re.IGNORECASE)
@@ -138,7 +138,7 @@ def _read_bullets(text: str) -> Iterator[ListedPort]:
             is_name = False  # an example may give its input so
         certain = is_name and (has_range is not None or not rest[:1].isalpha())  # else a sentence goes on
         about = f"{found['paren'] or ''} {found['rest'].lstrip('`*: ')}"
-        yield _port(found, has_range, about, certain=certain and found["name"].lower() not in _NO_NAMES)
+        yield _port(found, has_range, about, certain=certain)
 
 
 def _read_typed(text: str) -> Iterator[ListedPort]:

@@ -108,6 +108,11 @@ def test_a_width_that_is_not_understood_is_not_known(text: str) -> None:
     assert (first.name, first.width) == ("a", WIDTHS[text])
 
 
+@pytest.mark.parametrize("name", ["in", "out", "mode", "size", "width", "name"])
+def test_a_port_may_have_the_name_of_anything(name: str) -> None:
+    assert read_ports(f"- input {name}\n- output q\n")[0] == ListedPort("input", name, "")
+
+
 def test_beside_bits_of_others_a_clock_has_one() -> None:
     assert read_ports("Inputs: clk, d (4 bits)\n")[0] == ListedPort("input", "clk", "")
 
