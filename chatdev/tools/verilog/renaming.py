@@ -53,7 +53,7 @@ def rename(text: str, names: Iterable[str], ending: str) -> str:
     """The text with an ending behind these names; a port or signal that has the name of a module keeps it."""
     units = unit_names(text)
     for name in names:
-        place = _of_unit(name) if name in units else rf"(?<![.\w$]){name}\b"
+        place = _of_unit(name) if name in units else rf"(?<![\w$]){name}\b"
         text = re.sub(place, rf"\g<0>{ending}", text)
     return text
 

@@ -216,7 +216,7 @@ def reference_as_answer(reference: str, target: Target = USUAL) -> str:
     """The reference module under the name of the answer's, and what it has beside it under other names, so that both
     can be compiled together."""
     names = names_beside(reference)
-    module = REFERENCE_MODULE if REFERENCE_MODULE in names else target.top
+    module, names = (REFERENCE_MODULE, names) if REFERENCE_MODULE in names else (target.top, unit_names(reference))
     reference = rename(reference, names - {module}, "_of_answer")
     return re.sub(rf"\b{module}\b", target.top, reference)
 

@@ -19,6 +19,9 @@ REFERENCES = {
     "a structure": "typedef struct packed {logic x; logic y;} t;\n"
                    + BODY.replace("WORD", "y.x ^ y.y;\n  t y;\n  assign y = {a, b}"),
     "a constant": "localparam int N = 1, M = 2;\n" + BODY.replace("WORD", "a ^ (b & N[0] & ~M[0])"),
+    "a constant that a helper has as a parameter":
+        "localparam N = 2;\nmodule h #(parameter N = 1)(input a, b, output c); assign c = a ^ (b & N[0]); endmodule\n"
+        + BODY.replace("assign w = WORD", "h #(.N(N + 1)) inner(a, b, w)"),
     "a function": "function automatic x(input a, b); x = a ^ b; endfunction\n" + BODY.replace("WORD", "x(a, b)"),
     "a helper named as a port": "module w(input a, b, output c); assign c = a ^ b; endmodule\n"
                                 + BODY.replace("assign w = WORD", "w inner(a, b, w)"),
