@@ -18,7 +18,8 @@ from chatdev.tools.verilog.design.design import Port
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.messages import Message
-from chatdev.tools.verilog.port_list import UNKNOWN, ListedPort, read_ports
+from chatdev.tools.verilog.port_list import ListedPort, read_ports
+from chatdev.tools.verilog.port_width import UNKNOWN
 from chatdev.tools.verilog.target import TOP, USUAL, Target
 
 _SPEAKS_OF_PORTS = re.compile(

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.tools.verilog.port_list import UNKNOWN, ListedPort, read_ports
+from chatdev.tools.verilog.port_list import ListedPort, read_ports
+from chatdev.tools.verilog.port_width import UNKNOWN
 
 LAYOUTS = {
     "bullets": " - input  clk\n - input d (8 bits)\n - output q [7:0]\n\nThe module delays d.\n",
