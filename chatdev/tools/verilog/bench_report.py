@@ -79,7 +79,7 @@ class BenchReport:
         passed = sum(checks_of(line.text).passed for line in lines)
         if complaints or passed or complains:
             return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
-        if right is None or not (lines or right.lines):
+        if right is None or not [*lines, *right.lines]:
             return cls(lines=tuple(line.text for line in lines), is_counted=False)
         complaints = list(_strangers(lines, right.lines))
         return cls._of_checks(len(lines) - len(complaints), len(complaints), complaints, lines)

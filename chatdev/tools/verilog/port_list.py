@@ -76,6 +76,7 @@ _SENTENCE = re.compile(r"[ \t]*+(?:[=/]|,(?:[^,]*,)?[ \t]*+(?:in|out)(?:put)?\b)
 """What goes on behind the direction where it is none: `Example: in = 3`, `Mode: input/output`."""
 _EACH = re.compile(r"\b(?:each|all|both|every)\b", re.IGNORECASE)
 _OF_ONE_BIT = re.compile(r"(?:[a-z]{1,3}_?)?(?:clk|clock|rst|reset)(?:_?[a-z]{1,2})?", re.IGNORECASE)
+_GOES_ON = frozenset("-–—/,;") | {""}
 _LEGEND = re.compile(r"(?<=\))[ \t]*+:[ \t][^\n]*$")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _MODULE = r"\b(?:sub)?modules?\b|\binstan|\bcells?\b|\bcomponents?\b|\bhelpers?\b|\bblocks?\b|\bunits?\b"
@@ -130,15 +131,20 @@ def _lists_of_modules(text: str, read: Layout, top: str) -> Iterator[tuple[str, 
 
 def _read_bullets(text: str) -> Iterator[ListedPort]:
     for found in _LISTED.finditer(text):
-        rest = found["rest"].strip(" \t`*_|")
-        is_plain = found["direction"].islower() and (not rest or rest[0] in "-–—/,;")
-        is_name = is_plain or bool(found["quote"] or found["open"]) or _is_named_again(found["name"], text)
-        has_range = found["range"] or found["after"]
-        if found["colon"] is not None and not (has_range or found["paren"] or found["quote"]):
-            is_name = False  # an example may give its input so
-        certain = is_name and (has_range is not None or not rest[:1].isalpha())  # else a sentence goes on
         about = f"{found['paren'] or ''} {found['rest'].lstrip('`*: ')}"
-        yield _port(found, has_range, about, certain=certain)
+        yield _port(found, found["range"] or found["after"], about, certain=_is_listed(found, text))
+
+
+def _is_listed(found: re.Match[str], text: str) -> bool:
+    """Whether such a line lists a port for certain: no sentence goes on there, and it is no example of an input."""
+    has_width = bool(found.group("range", "after") != (None, None))
+    rest = str(found["rest"]).strip(" \t`*_|")
+    is_sentence = not has_width and rest[:1].isalpha()
+    if is_sentence or found["quote"] or found["open"]:
+        return not is_sentence
+    if found["colon"] is not None and not has_width:
+        return bool(found["paren"])
+    return (found["direction"].islower() and rest[:1] in _GOES_ON) or _is_named_again(found["name"], text)
 
 
 def _read_typed(text: str) -> Iterator[ListedPort]:
@@ -168,16 +174,26 @@ def _read_sections(text: str) -> Iterator[ListedPort]:
 def _names_behind(rest: str) -> Iterator[ListedPort]:
     """`Inputs: clk, rst, a[7:0]`; nothing where one of them is no name. Bits behind the last one may be meant of all;
     a name alone may be a value (`Output: zero`)."""
-    parts = [part.strip() for part in re.split(r",|;|\band\b", _LEGEND.sub("", rest).rstrip(". \t")) if part.strip()]
-    names = [found for found in map(_PLAIN.fullmatch, parts) if found and found["name"].lower() not in _NO_PORTS]
-    if not names or len(names) < len(parts):
-        return
-    about, is_alone = names[-1]["paren"] or "", len(names) == 1 and not names[0]["quote"]
-    width = width_of(names[-1]["after"], about)
-    others = width if _EACH.search(about) else UNKNOWN if about and width else ""
-    for one in names:
-        port = _port(one, one["after"], one["paren"], direction="input", certain=bool(width) or not is_alone)
-        yield port if port.width or _OF_ONE_BIT.fullmatch(one["name"]) else replace(port, width=others)
+    listed = _plain_names(_LEGEND.sub("", rest).rstrip(". \t"))
+    certain = len(listed) > 1 or any(one[kind] for one in listed for kind in ("quote", "after", "paren"))
+    ports = [_port(one, one["after"], one["paren"], direction="input", certain=certain) for one in listed]
+    yield from (port if port.width else replace(port, width=_width_of_others(port.name, listed[-1])) for port in ports)
+
+
+def _plain_names(text: str) -> list[re.Match[str]]:
+    """The names of a list; none where one of them is no name of a port."""
+    names = [_PLAIN.fullmatch(part) for part in map(str.strip, re.split(r",|;|\band\b", text)) if part]
+    listed = [one for one in names if one and one["name"].lower() not in _NO_PORTS]
+    return listed if len(listed) == len(names) else []
+
+
+def _width_of_others(name: str, last: re.Match[str]) -> str:
+    """The width of a name without one, by what stands behind the last name."""
+    about = "" if _OF_ONE_BIT.fullmatch(name) else last["paren"] or ""
+    width = width_of(last["after"], about)
+    if _EACH.search(about):
+        return width
+    return UNKNOWN if about and width else ""
 
 
 def _names_below(lines: list[str]) -> Iterator[ListedPort]:

@@ -117,7 +117,7 @@ def test_outputs_without_a_value_do_not_pass_a_bench_that_does_not_see_it(desk: 
 
 
 @pytest.mark.tool
-def test_one_of_several_outputs_without_a_value_is_only_told_where_no_reference_has_one(desk: Desk) -> None:
+def test_one_of_several_outputs_without_a_value_is_told(desk: Desk) -> None:
     blind, half = BENCHES["a total"], RIGHT.replace("  assign full = &sum;\n", "")
     alone = desk.use("judge", half, blind, None)
     assert (alone.passed, alone.judged) == (True, True)

@@ -124,7 +124,7 @@ def test_beside_bits_of_others_a_clock_has_one() -> None:
     ("TopModule uses two modules:\n- input x\n- output s\n\nTopModule has\n- input p\n- output r\n", set()),
     ("TopModule\n\nWrite side:\n\n- input p\n- output r\n\nRead side:\n\n- input x\n- output s\n", {*"prxs"}),
 ])
-def test_of_several_modules_that_are_listed_only_the_ports_of_the_top_are_certain(text: str, certain: set[str]) -> None:
+def test_of_several_modules_only_the_ports_of_the_top_are_certain(text: str, certain: set[str]) -> None:
     found = {port.name: port for port in read_ports(text)}
     assert {name for name, port in found.items() if port.certain} == certain
     assert {port.width for port in found.values() if port.certain} <= {""}

@@ -42,7 +42,7 @@ def test_a_reference_may_have_anything_beside_its_module(desk: Desk, has: str) -
 
 
 @pytest.mark.tool
-def test_a_clash_with_the_bench_is_no_fault_of_the_bench_where_the_reference_has_a_package(desk: Desk) -> None:
+def test_a_clash_is_no_fault_of_a_bench_whose_reference_has_a_package(desk: Desk) -> None:
     joined = RIGHT.replace("input a,", "inout a,").replace("  assign w", "  assign (supply1, supply0) a = 1; assign w")
     verdict = desk.use("judge", joined, BENCH, REFERENCES["a package"])
     assert (verdict.passed, verdict.judged) == (False, True)

@@ -77,11 +77,10 @@ def _is_over(condition: Condition, trigger: Trigger, design: Design) -> bool:
 
 def _edges_of_nothing(design: Design) -> Iterator[Mistake]:
     """`always @(posedge clk or posedge rst) q <= d;`: the reset is one more clock."""
-    for process in design.processes:
-        edges = [trigger for trigger in process.triggers if trigger.edge != "change"]
-        names = {trigger.part.signal: trigger.line for trigger in edges}
-        read = {name for one in process.assignments for name in one.sources}
-        if process.is_clocked and process.assignments and len(names) > 1 and not read & names.keys():
+    for process in filter(lambda process: process.is_clocked and process.assignments, design.processes):
+        names = {trigger.part.signal: trigger.line for trigger in process.triggers if trigger.edge != "change"}
+        read = set[str]().union(*(one.sources for one in process.assignments))
+        if len(names) > 1 and read.isdisjoint(names):
             *first, last = (f"`{name}`" for name in names)
             yield max(names.values()), (f"the block runs at edges of {', '.join(first)} and {last}, and looks at none "
                                         "of them: take the reset out of the list, or begin with `if` and its level")
