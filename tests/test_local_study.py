@@ -58,7 +58,7 @@ def test_nothing_comes_back_where_nothing_is_kept(study: LocalStudy, tmp_path: P
 def test_a_study_goes_on_with_the_step_that_has_open_jobs(
         study: LocalStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run: list[str] = []
-    monkeypatch.setattr(local_study.subprocess, "run", lambda command, **how: run.append(command[-1]))
+    monkeypatch.setattr("benchmarks.local_study.subprocess.run", lambda command, **how: run.append(command[-1]))
     study = replace(study, steps=[("--companies", "single"), ("--companies", "drafts,chatdev"), ("judge", "--last")])
     study.run()
     assert run == ["single", "drafts,chatdev", "--last"]
