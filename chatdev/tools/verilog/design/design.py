@@ -44,6 +44,9 @@ class Design:
     names: Names = field(repr=False, compare=False)
     body: Any = field(repr=False, compare=False)
     compilation: Any = field(repr=False, compare=False)
+    _drivers: dict[Part, tuple[Assignment, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _lines: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _lines_to: dict[Part, frozenset[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, text: str, target: Target = USUAL) -> Self:
@@ -81,7 +84,24 @@ class Design:
         """The assignments that may write the signal, or any of these bits of it."""
         if isinstance(signal, str):
             return tuple(self._assignments_by_signal.get(signal, ()))
-        return tuple(found for found in self._assignments_by_signal.get(signal.signal, ()) if found.writes(signal))
+        if signal not in self._drivers:
+            every = self._assignments_by_signal.get(signal.signal, ())
+            self._drivers[signal] = tuple(found for found in every if found.writes(signal))
+        return self._drivers[signal]
+
+    def lines_of(self, assignment: Assignment) -> frozenset[int]:
+        """The source lines of one assignment, of the constants in it, of the conditions and the loop around it, and of
+        the edges that it waits for."""
+        if id(assignment) not in self._lines:
+            edges = (trigger.line for trigger in self.process_of(assignment).triggers)
+            self._lines[id(assignment)] = assignment.all_lines.union(edges)
+        return self._lines[id(assignment)]
+
+    def lines_to(self, part: Part) -> frozenset[int]:
+        """The lines that may give these bits their value."""
+        if part not in self._lines_to:
+            self._lines_to[part] = frozenset[int]().union(*map(self.lines_of, self.drivers(part)))
+        return self._lines_to[part]
 
     def part(self, signal: str) -> Part:
         """All bits of a signal; raises ToolError for one that is not there."""

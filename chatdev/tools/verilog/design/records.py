@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -208,6 +209,13 @@ class Assignment:
     def control(self) -> tuple[Part, ...]:
         """The signals that decide whether, and which of its data, it takes."""
         return unique([*(part for condition in self.conditions for part in condition.reads), *self.selects])
+
+    @property
+    def all_lines(self) -> frozenset[int]:
+        """Its own lines, and those of the constants in it and of the conditions and the loop around it."""
+        loop = [self.loop.line] if self.loop else []
+        around = ((*one.lines, *one.declared, *one.repeats) for one in self.conditions)
+        return frozenset((*self.lines, *self.declared, *loop, *itertools.chain.from_iterable(around)))
 
     @property
     def sources(self) -> set[str]:

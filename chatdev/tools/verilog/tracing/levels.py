@@ -58,18 +58,6 @@ class Wait:
         return bool(self.conditions) and any(trigger.edge != "change" for trigger in self.triggers)
 
 
-def lines_of(assignment: Assignment, design: Design) -> set[int]:
-    """The source lines of one assignment, of the constants in it, of the conditions and the loop around it, and of the
-    edges that it waits for."""
-    found = {*assignment.lines, *assignment.declared}
-    found.update(trigger.line for trigger in design.process_of(assignment).triggers)
-    if assignment.loop:
-        found.add(assignment.loop.line)
-    for condition in assignment.conditions:
-        found.update(condition.lines, condition.declared, condition.repeats)
-    return found
-
-
 @dataclass(slots=True)
 class Level:
     """What drives the signals that the level before reads; the first is that of the outputs. What is `leapt` over lies
@@ -88,7 +76,7 @@ class Level:
 
     def lines(self, design: Design) -> set[int]:
         """The source lines of its assignments and of the conditions that were looked at."""
-        return set[int]().union(*(lines_of(step.assignment, design) for step in self.steps),
+        return set[int]().union(*(design.lines_of(step.assignment) for step in self.steps),
                                 *(wait.lines for wait in self.waits))
 
     @property
@@ -182,7 +170,7 @@ def _cause(trace: Trace, step: Step) -> Cause:
     clocked = trace.design.process_of(step.assignment).is_clocked
     because = tuple(condition.text if condition.holds else f"not ({condition.text})"
                     for condition in step.assignment.conditions)
-    return Cause(tuple(sorted(lines_of(step.assignment, trace.design))), because, step.sampled if clocked else None,
+    return Cause(tuple(sorted(trace.design.lines_of(step.assignment))), because, step.sampled if clocked else None,
                  step.certain)
 
 

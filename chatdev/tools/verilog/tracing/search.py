@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.records import Kind, Part
+from chatdev.tools.verilog.design.records import Kind
 from chatdev.tools.verilog.tracing.drivers import Drivers
 from chatdev.tools.verilog.tracing.history import History
-from chatdev.tools.verilog.tracing.levels import Level, Trace, Watch, lines_of
+from chatdev.tools.verilog.tracing.levels import Level, Trace, Watch
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
 _LOGIC: tuple[Kind, ...] = (*_WIRES, "always_comb", "latch")
@@ -49,13 +49,13 @@ class _Behind(NamedTuple):
 class _Search:
     """The way back from the wrong outputs. `trace` is what was found so far; `_runs` of processes were needed for it,
     `_leaping` of them to leap over what lines that were shown had set. `behind` holds what was found behind a watch,
-    for other searches in the same history as well."""
+    for other searches in the same history as well; `_known` are the lines found so far."""
 
     def __init__(self, design: Design, history: History | None, wrong: Sequence[Watch],
                  behind: dict[Watch, _Behind]) -> None:
         self._history, self._wrong, self._behind = history, wrong, behind
         self._seen, self._runs, self._leaping = set[Watch](), 0, 0
-        self._found, self._lines = set[int](), dict[Part, frozenset[int]]()
+        self._known, self._most = set[int](), math.inf
         self.trace = Trace(design, (), tuple(wrong))
 
     def trace_back(self, levels: int) -> Trace:
@@ -64,12 +64,29 @@ class _Search:
             self._add_level()
         return self.trace
 
+    def narrower_than(self, best: Trace, levels: int) -> Trace | None:
+        """The trace if it is narrower than the best one so far; it is given up as soon as it cannot be."""
+        if best.is_cut:
+            found = self.trace_back(levels)
+            return found if _breadth(found) < _breadth(best) else None
+        self._most = len(best.lines())
+        for _ in range(levels):
+            self._add_level()
+            if self._is_too_wide or self.trace.is_cut:
+                return None
+        return self.trace if len(self.trace.lines()) < self._most else None
+
+    @property
+    def _is_too_wide(self) -> bool:
+        return len(self._known) >= self._most
+
     def _add_level(self) -> None:
         """Go one level further back. What only leads to lines that are there already is followed last, the latest of
         it first: in a tree of equal instances this is the way to its leaves, where there is no time for all."""
-        level, following = Level(), dict[Watch, None]()
+        level, following, lines_to = Level(), dict[Watch, None](), self.trace.design.lines_to
         fresh, stale, shown = deque(self.trace.next), list[Watch](), set(self.trace.lines())
-        while fresh or stale:
+        self._known |= shown
+        while (fresh or stale) and not self._is_too_wide:
             watch = fresh.popleft() if fresh else stale.pop()
             if watch in self._seen:
                 continue
@@ -79,7 +96,7 @@ class _Search:
             self._seen.add(watch)
             here, after = self._follow(watch, level, shown)
             for one in here:
-                (stale if self._lines_to(one.part) <= shown | self._found else fresh).append(one)
+                (stale if lines_to(one.part) <= self._known else fresh).append(one)
             following.update(dict.fromkeys(after))
         self.trace = Trace(self.trace.design, (*self.trace.levels, level),
                            tuple(watch for watch in following if watch not in self._seen), self._runs > _MOST_RUNS)
@@ -89,13 +106,6 @@ class _Search:
         if self._history:
             return _LOGIC
         return _WIRES if watch in self._wrong else _WIRES[:1]
-
-    def _lines_to(self, part: Part) -> frozenset[int]:
-        """The lines that may give these bits their value."""
-        if part not in self._lines:
-            design = self.trace.design
-            self._lines[part] = frozenset[int]().union(*(lines_of(one, design) for one in design.drivers(part)))
-        return self._lines[part]
 
     def _follow(self, watch: Watch, level: Level, shown: set[int]) -> tuple[list[Watch], list[Watch]]:
         """Add what drives this to the level; returns what to watch in the same level, and in the next one."""
@@ -108,7 +118,7 @@ class _Search:
             level.leapt.append(watch)
             return [*here, *after], []
         level.add(one)
-        self._found |= lines
+        self._known |= lines
         return here, after
 
     def _look_behind(self, watch: Watch) -> _Behind:
@@ -121,7 +131,14 @@ class _Search:
 def narrowest_trace(design: Design, outputs: Sequence[Watch], levels: int, history: History) -> Trace:
     """The trace of the one output that leads to the fewest lines: were there a single fault, all of them held it. Of
     many outputs some are followed, from the first to the last; traces that were broken off come last."""
-    some = outputs[::math.ceil(len(outputs) / _OUTPUTS)]
+    first, *others = outputs[::math.ceil(len(outputs) / _OUTPUTS)]
     behind = dict[Watch, _Behind]()
-    traces = [_Search(design, history, [output], behind).trace_back(levels) for output in some]
-    return min(traces, key=lambda one: (one.is_cut, -len(one.lines()) if one.is_cut else len(one.lines())))
+    best = _Search(design, history, [first], behind).trace_back(levels)
+    for output in others:
+        best = _Search(design, history, [output], behind).narrower_than(best, levels) or best
+    return best
+
+
+def _breadth(trace: Trace) -> tuple[bool, int]:
+    """How few lines there are; of traces that were broken off, those with more lines got further."""
+    return trace.is_cut, -len(trace.lines()) if trace.is_cut else len(trace.lines())
