@@ -23,7 +23,7 @@ from chatdev.tools.verilog.simulation import SimulationResult, simulate_answer
 from chatdev.tools.verilog.specification import identifiers
 from chatdev.tools.verilog.target import Target
 from chatdev.tools.verilog.tracing.findings import TraceFindings, find_causes
-from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.history import Past
 from chatdev.tools.verilog.tracing.levels import SignalReport, Watch
 from chatdev.tools.verilog.waveform.picture import draw_diagram
 from chatdev.tools.verilog.waveform.table import render_table
@@ -163,9 +163,8 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
 
 
 def _find_trace(answer: Answer, waveform: _Waveform, design: DesignFacts, levels: int) -> TraceFindings:
-    history = History.of(waveform.waves, waveform.layout.scope, design.widths, waveform.wrong[0].sampled)
-    return find_causes(answer.text, _first_wrong_bits(waveform, design), levels, list(history.rows), history.complete,
-                       waveform.target)
+    past = Past.of(waveform.waves, waveform.layout.scope, design.widths, waveform.wrong[0].sampled)
+    return find_causes(answer.text, _first_wrong_bits(waveform, design), levels, past, waveform.target)
 
 
 def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict[str, Any]]]:

@@ -12,6 +12,7 @@ from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.lint import lint, outside_names, undriven_signals
 from chatdev.tools.verilog.specification import port_differences
 from chatdev.tools.verilog.tracing.findings import find_causes
+from chatdev.tools.verilog.tracing.history import Past
 from tests.isolation.hostile import CRASHING, ENDLESS, SWELLING, reader_of
 from tests.tools.verilog.small import RIGHT, Desk
 
@@ -41,7 +42,7 @@ def test_a_design_that_cannot_be_read_is_an_error_that_agents_read() -> None:
     with pytest.raises(DesignError, match="makes the parser crash"):
         read_design(CRASHING)
     with pytest.raises(DesignError, match="makes the parser crash"):
-        find_causes(CRASHING, (), 2, [], True)
+        find_causes(CRASHING, (), 2, Past({}, []))
     assert port_differences(CRASHING, "- input a\n- output q\n") == []
 
 

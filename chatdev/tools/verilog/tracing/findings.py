@@ -11,10 +11,9 @@ from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.widths import Misfit
 from chatdev.tools.verilog.target import USUAL, Target
-from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.tracing.history import History, Past
 from chatdev.tools.verilog.tracing.levels import SignalReport, Trace, Watch, signal_reports
 from chatdev.tools.verilog.tracing.search import narrowest_trace
-from chatdev.tools.verilog.waveform.waves import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,11 @@ class TraceFindings:
 
 
 @isolate(DesignError, MissingProgram, ToolError)
-def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, rows: list[Row], complete: bool,
+def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, past: Past,
                 target: Target = USUAL) -> TraceFindings:
-    """The trace of the wrong output that leads to the fewest lines; `rows` and `complete` are those of a History.
-    Raises DesignError, also for a source that takes too much to be read."""
-    history = History(rows, complete)
+    """The trace of the wrong output that leads to the fewest lines. Raises DesignError, also for a source that takes
+    too much to be read."""
+    history = History(past)
     trace = narrowest_trace(Design.of(text, target), outputs, levels, history)
     reports = tuple(map(tuple, signal_reports(trace, history)))
     return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports,

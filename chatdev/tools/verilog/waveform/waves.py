@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
@@ -59,18 +60,25 @@ class Waves:
 
     def rows_before(self, names: Iterable[str], time: int, count: int) -> list[Row]:
         """The last `count` rows before `time`, oldest first; there is one for each time at which a signal changed."""
+        last = self.steps_before(names, time, count)
+        values, rows = dict(last.before), []
+        for moment, step in last.steps:
+            values |= step
+            rows.append(Row(moment, values.copy()))
+        return rows
+
+    def steps_before(self, names: Iterable[str], time: int, count: int) -> LastSteps:
+        """The same with what changed alone, by name; of what has no value yet, `x` is what held before."""
         signals = self._choose_signals(names)
         widths = _widths_of(signals)
         try:
             last = lookback.steps_before(self.path, widths, self.codes, time, count)
         except (Malformed, OSError):
             last = LastSteps.of(vcd.read_changes(self.path, widths, time), {}, count)
-        values, sharing = _name_values(signals, last.before), _names_by_code(signals)
-        rows = []
-        for moment, step in last.steps:
-            values.update((name, bits) for code, bits in step.items() for name in sharing[code])
-            rows.append(Row(moment, values.copy()))
-        return rows
+        sharing = _names_by_code(signals)
+        steps = ((moment, {name: bits for code, bits in step.items() for name in sharing[code]})
+                 for moment, step in last.steps)
+        return LastSteps(_name_values(signals, last.before), deque(steps))
 
     def changes(self, names: Iterable[str], until: float = inf) -> Iterator[tuple[int, str, str]]:
         """(time, name, bits) of every change before `until`, first values included, by time; one at most for each."""
