@@ -50,6 +50,8 @@ def unit_names(text: str) -> set[str]:
 
 def included_files(text: str) -> Iterator[tuple[int, str]]:
     """Where a text includes files, and which; "" for a name that is no plain one."""
+    if "`include" not in text:  # which most texts are spared to be looked through for
+        return
     for found in _INCLUDE.finditer(blank_comments(text)):
         name = _FILE.match(text, found.end())
         yield found.start(), name["name"] if name else ""

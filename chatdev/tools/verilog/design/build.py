@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from chatdev.tools.verilog.design.elaborate import constants
-from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, Trigger, signals_of
+from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, Trigger
 from chatdev.tools.verilog.design.selections import Names
 from chatdev.tools.verilog.design.source import Source
 from chatdev.tools.verilog.design.statements import DesignContext, Statements, WrittenPart
@@ -58,7 +58,7 @@ class Builder:
         """Each assignment outside of blocks is a process of its own."""
         for assignment in statements.assignments:
             only = (replace(assignment, process=self._next_number),)
-            self.processes.append(Process(assignment.kind, (), only, signals_of(only)))
+            self.processes.append(Process(assignment.kind, (), only))
 
     def _visit_procedure(self, member: Any) -> None:
         body, kind = member.body, member.procedureKind.name
@@ -71,8 +71,8 @@ class Builder:
         found = statements.assignments
         if process.kind == "always_comb":
             found = [replace(one, kind="latch") if _may_keep_value(one, always) else one for one in found]
-        self.processes.append(replace(process, assignments=tuple(found), signals=signals_of(found),
-                                      in_order=statements.in_order, always_written=always))
+        self.processes.append(replace(process, assignments=tuple(found), in_order=statements.in_order,
+                                      always_written=always))
 
     def _read_triggers(self, timing: Any) -> tuple[Trigger, ...]:
         events = timing.events if timing.kind.name == "EventList" else [timing]
@@ -87,8 +87,7 @@ class Builder:
         statements = Statements(self._context, "function", self._next_number, subroutine.returnValVar)
         statements.walk(subroutine.body)
         found = tuple(statements.assignments)
-        return Process("function", (), found, signals_of(found), statements.in_order,
-                       arguments=tuple(subroutine.arguments))
+        return Process("function", (), found, statements.in_order, arguments=tuple(subroutine.arguments))
 
     def _visit_instance(self, member: Any) -> None:
         self._visit_members(member.body)

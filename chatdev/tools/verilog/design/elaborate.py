@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import ToolError
+from chatdev.tools.verilog.design.reads import Reader, Reads
 from chatdev.tools.verilog.design.records import Assignment, Part, Value
 from chatdev.tools.verilog.design.selections import Names
 from chatdev.tools.verilog.design.source import Source, import_pyslang
@@ -77,6 +78,7 @@ class Evaluation:
 
         self._names, self._body, self._context = names, body, EvalContext(body)
         self._context.pushEmptyFrame()
+        self._reads = dict[Any, Reads]()
         for signal in signals:
             if signal in values:
                 self._bind(self._symbol(signal), values[signal])
@@ -84,6 +86,14 @@ class Evaluation:
     def value(self, expression: Any) -> SVInt | None:
         """The value of an expression, None when it is not known."""
         return as_number(expression.eval(self._context))
+
+    def reads_of(self, expression: Any) -> Reads:
+        """What an expression takes its value from; many assignments stand under the same conditions."""
+        if expression not in self._reads:
+            reader = Reader(self._names, self.value)
+            reader.read(expression)
+            self._reads[expression] = reader.found
+        return self._reads[expression]
 
     def constant(self, expression: Any) -> Any:
         """The value as pyslang has it; a false one when it is not known."""
@@ -99,17 +109,20 @@ class Evaluation:
 
     def give(self, symbol: Any, constant: Any) -> None:
         """Let a variable have a value, or none when that is not known."""
+        self._reads.clear()
         self._context.deleteLocal(symbol)
         if constant:
             self._context.createLocal(symbol, constant)
 
     def forget(self, parts: Iterable[Part]) -> None:
         """Know nothing of these signals any more."""
+        self._reads.clear()
         for part in parts:
             self._context.deleteLocal(self._symbol(part.signal))
 
     def execute(self, assignment: Assignment) -> None:
         """Assign at once; what is not known is forgotten."""
+        self._reads.clear()
         if assignment.operation is None and assignment.value is not None:
             self.give(self._symbol(assignment.targets[0].signal), self.constant(assignment.value))
         elif assignment.operation is None or not self.constant(assignment.operation):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.tools.verilog.design.records import Part, Value, bits, is_true, unique
+from chatdev.tools.verilog.design.records import Part, Value, bits, is_true
 from chatdev.tools.verilog.design.selections import Names, is_constant, selection_of
 
 
@@ -27,7 +27,14 @@ class Reads:
     @property
     def parts(self) -> tuple[Part, ...]:
         """All that was read."""
-        return unique([*self.data, *self.selects])
+        return tuple(self.data | self.selects)
+
+    def add(self, other: Reads) -> None:
+        """Take in what was read after this."""
+        self.data |= other.data
+        self.selects |= other.selects
+        self.calls |= other.calls
+        self.constants |= other.constants
 
 
 class Reader:

@@ -230,7 +230,7 @@ class Assignment:
 class Process:
     """What runs as one: an `always` block, a function, or a single assignment outside of both.
 
-    `signals` are all that it names. `in_order` is False when its statements may not all be reached in order (a
+    `in_order` is False when its statements may not all be reached in order (a
     `return`, `disable` or delay amid them). `always_written` are the signals of which it writes something on every way.
     `arguments` are the symbols of a function's.
     """
@@ -238,7 +238,6 @@ class Process:
     kind: Kind
     triggers: tuple[Trigger, ...]
     assignments: tuple[Assignment, ...]
-    signals: tuple[str, ...] = ()
     in_order: bool = True
     always_written: frozenset[str] = frozenset()
     arguments: tuple[Any, ...] = ()
@@ -248,15 +247,38 @@ class Process:
         return any(trigger.edge != "change" for trigger in self.triggers)
 
     @functools.cached_property
+    def signals(self) -> tuple[str, ...]:
+        """All that it names."""
+        return tuple({part.signal: None for found in self.assignments
+                      for part in (*found.targets, *found.data, *found.control)})
+
+    def writers(self, part: Part) -> tuple[Assignment, ...]:
+        """Its assignments that may write any of these bits."""
+        if part not in self._writers:
+            self._writers[part] = tuple(one for one in self.assignments if one.writes(part))
+        return self._writers[part]
+
+    @functools.cached_property
+    def _writers(self) -> dict[Part, tuple[Assignment, ...]]:
+        return {}
+
+    def writable_bits(self, part: Part) -> int:
+        """Those of a part that it may write."""
+        return part.mask & mask_of(part.signal, (target for one in self.writers(part) for target in one.targets))
+
+    @functools.cached_property
     def is_nonblocking(self) -> bool:
         """Whether nothing that it writes is seen in the same run."""
         return not any(one.blocking for one in self.assignments)
 
 
-def signals_of(assignments: Iterable[Assignment]) -> tuple[str, ...]:
-    """All signals that they name."""
-    return tuple({part.signal: None for found in assignments
-                  for part in (*found.targets, *found.data, *found.control)})
+def mask_of(signal: str, targets: Iterable[Part]) -> int:
+    """The bits of a signal that are among the targets."""
+    mask = 0
+    for target in targets:
+        if target.signal == signal:
+            mask |= target.mask
+    return mask
 
 
 def unique(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, unique
+from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, mask_of, unique
 from chatdev.tools.verilog.tracing.execution import (
     ExecutedAssignment,
     SkippedAssignment,
@@ -95,14 +94,14 @@ class Drivers:
         for process in sorted(processes, key=lambda one: one.kind == "initial"):
             if process.kind != "initial" or left:
                 missing, known = self._add_last_runs(process, history, time)
-                left &= ~_writable_bits(process, self._part) | missing
+                left &= ~process.writable_bits(self._part) | missing
                 unknown += [] if known else [process]
         return unknown if left else []
 
     def _add_last_runs(self, process: Process, history: History, time: int) -> tuple[int, bool]:
         """Go back over the runs of a process until all bits that it may write are explained; returns those that are
         not, and whether it is known that no run wrote them."""
-        left, number = _writable_bits(process, self._part), 0
+        left, number = process.writable_bits(self._part), 0
         for number, run in enumerate(self._last_runs(process, history, time), start=1):
             if number == 1 or run.executed_assignments:
                 left = self._add_readings(process, run, left)
@@ -160,7 +159,7 @@ class Drivers:
     def _bits_of(self, one: ExecutedAssignment | SkippedAssignment) -> int:
         """The bits of the signal that it wrote, or would have written."""
         targets = one.writes if isinstance(one, ExecutedAssignment) else one.assignment.targets
-        return _mask_of(self._signal, targets)
+        return mask_of(self._signal, targets)
 
     def _is_written(self, process: Process, executed: Sequence[ExecutedAssignment]) -> bool:
         """Whether a run surely wrote the signal, though it is not known by which assignment. What a loop writes counts
@@ -207,13 +206,3 @@ def _new_signals(process: Process, sample: SignalSample) -> frozenset[str]:
 def _builds_on_itself(executed: ExecutedAssignment, signal: str) -> bool:
     """Whether it makes its value of what the same run has made of the signal before."""
     return signal in executed.earlier and any(part.signal == signal for part in executed.reads)
-
-
-def _writable_bits(process: Process, part: Part) -> int:
-    """The bits of a part that a process may write."""
-    return part.mask & _mask_of(part.signal, (target for one in process.assignments for target in one.targets))
-
-
-def _mask_of(signal: str, targets: Iterable[Part]) -> int:
-    """The bits of a signal that are among the targets."""
-    return functools.reduce(int.__or__, (target.mask for target in targets if target.signal == signal), 0)

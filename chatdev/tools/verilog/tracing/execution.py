@@ -56,6 +56,8 @@ def run_process(design: Design, process: Process, part: Part, sample: SignalSamp
     the order in which they take effect (nonblocking ones after all others); those that were not executed only if
     `skipped`. Raises DesignError when it is nested too deeply."""
     def begin() -> Evaluation:
+        if process.is_nonblocking:  # nothing that it writes changes what later runs see
+            return sample.once(id(process), lambda: design.evaluation(sample.values, process.signals))
         return design.evaluation(sample.values, process.signals)
 
     try:
@@ -85,10 +87,11 @@ class _ProcessRun:
     def run(self) -> list[ExecutedAssignment | SkippedAssignment]:
         if not self._process.in_order:  # nobody knows when: what they write is unknown all the time
             self._forget(self._process.assignments)
-        for assignment in self._process.assignments:
-            is_noted = self._part is None or assignment.writes(self._part)
-            if is_noted or not self._process.is_nonblocking:  # else it changes nothing that this run sees
-                self._reach(assignment, is_noted)
+        process, part = self._process, self._part
+        noted = process.assignments if part is None else process.writers(part)
+        which = set(map(id, noted))
+        for assignment in noted if process.is_nonblocking else process.assignments:  # others change nothing seen here
+            self._reach(assignment, id(assignment) in which)
         return sorted(self._found, key=lambda one: not one.assignment.blocking)
 
     def _reach(self, assignment: Assignment, is_noted: bool) -> None:
@@ -132,7 +135,7 @@ class _ProcessRun:
         reader = Reader(self._design.names, self._now.value)
         for condition in way:
             for expression in condition.decision.expressions_for(condition.branch):
-                reader.read(expression)
+                reader.found.add(self._now.reads_of(expression))
         if reached is False:
             self._found.append(SkippedAssignment(assignment, way, reader.found.parts, self._run_functions(reader)))
             return

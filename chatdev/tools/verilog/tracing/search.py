@@ -80,23 +80,28 @@ class _Search:
     def _is_too_wide(self) -> bool:
         return len(self._known) >= self._most
 
+    @property
+    def _is_over(self) -> bool:
+        """Whether nothing more is followed: it takes too long, or is no narrower than what is known."""
+        return self._runs > _MOST_RUNS or self._is_too_wide
+
     def _add_level(self) -> None:
         """Go one level further back. What only leads to lines that are there already is followed last, the latest of
         it first: in a tree of equal instances this is the way to its leaves, where there is no time for all."""
-        level, following, lines_to = Level(), dict[Watch, None](), self.trace.design.lines_to
+        level, following = Level(), dict[Watch, None]()
         fresh, stale, shown = deque(self.trace.next), list[Watch](), set(self.trace.lines())
         self._known |= shown
-        while (fresh or stale) and not self._is_too_wide:
+        while fresh or stale:
             watch = fresh.popleft() if fresh else stale.pop()
             if watch in self._seen:
                 continue
-            if self._runs > _MOST_RUNS:
+            if self._is_over:
                 following[watch] = None
                 continue
             self._seen.add(watch)
             here, after = self._follow(watch, level, shown)
             for one in here:
-                (stale if lines_to(one.part) <= self._known else fresh).append(one)
+                (stale if self.trace.design.lines_to(one.part) <= self._known else fresh).append(one)
             following.update(dict.fromkeys(after))
         self.trace = Trace(self.trace.design, (*self.trace.levels, level),
                            tuple(watch for watch in following if watch not in self._seen), self._runs > _MOST_RUNS)

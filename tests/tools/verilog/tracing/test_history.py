@@ -16,7 +16,8 @@ AFTER, OPPOSITE = {"posedge": "1", "negedge": "0"}, {"posedge": "negedge", "nege
 
 values = st.fixed_dictionaries({}, optional={
     name: st.text("01xz", min_size=width, max_size=width) for name, width in WIDTHS.items()})
-befores = st.fixed_dictionaries({name: st.text("01x", min_size=width, max_size=width) for name, width in WIDTHS.items()})
+befores = st.fixed_dictionaries({
+    name: st.text("01x", min_size=width, max_size=width) for name, width in WIDTHS.items()})
 triggers = st.lists(st.builds(Trigger, st.sampled_from(EDGES), st.sampled_from([
     Part("clk", 0, 1), Part("count", 0, 3), Part("count", 1, 2), Part("d", 1, 1), Part("gone", 0, 1)]),
     st.just(1)), min_size=1, max_size=3)
