@@ -90,7 +90,7 @@ def test_lines_that_write_the_bits_beside_are_named(desk: Desk) -> None:
   assign w = v[0];""")
     report = desk.use("trace", parts, outputs=["w"], levels=3).report
     number = parts.split("\n").index("  assign v[1] = a ^ b;") + 1
-    assert f"Other bits of `v` are written in line {number}." in report
+    assert f"`v` is written in line {number}, too." in report
 
 
 def test_an_input_that_changes_with_the_clock_is_told(desk: Desk) -> None:
