@@ -65,7 +65,7 @@ def _differing_outputs(report: BenchReport, waves: Waves, root: str) -> Iterator
     complaint = report.first_complaint
     found = _differences_at(waves, root, complaint.time) if complaint and complaint.time is not None else {}
     if not found:
-        found = _find_differences(waves, root, None)
+        found = _find_differences(waves, _pairs_of(waves, root), None)
     late = complaint.time if complaint and complaint.time is not None else 0
     first = [WrongOutput(output, 1, sampled, sampled, ()) for output, start in found.items()
              for sampled in [max(start + 1, late)]]
@@ -84,12 +84,12 @@ def _differences_at(waves: Waves, root: str, time: int) -> dict[str, int]:
         is_whole = len(rows) < count or (rows[0].time < time and len(since) < 2)
         if is_whole or rows[0].time not in since.values():
             return since
-    return _find_differences(waves, root, time)
+    return _find_differences(waves, {name: pair for name, pair in partners.items() if _output_of(pair) in since}, time)
 
 
-def _find_differences(waves: Waves, root: str, until: int | None) -> dict[str, int]:
+def _find_differences(waves: Waves, partners: Mapping[str, Pair], until: int | None) -> dict[str, int]:
     """The outputs that differ at a time, each since when; without a time, those that differ before all others do."""
-    partners, values, since = _pairs_of(waves, root), dict[str, str](), dict[str, int]()
+    values, since = dict[str, str](), dict[str, int]()
     for time, changes in groupby(waves.changes(partners, math.inf if until is None else until + 1), lambda one: one[0]):
         changed = {name: bits for _, name, bits in changes}
         values |= changed
@@ -108,11 +108,15 @@ def _pairs_of(waves: Waves, root: str) -> dict[str, Pair]:
 
 def _note_difference(pair: Pair, values: Mapping[str, str], since: dict[str, int], time: int) -> None:
     """Keep since when an output differs, as long as it does."""
-    output = pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
+    output = _output_of(pair)
     if differing_bits(values.get(pair.reference, "x"), values.get(pair.answer, "x")):
         since.setdefault(output, time)
     else:
         since.pop(output, None)
+
+
+def _output_of(pair: Pair) -> str:
+    return pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
 
 
 def _find_wrong_bits(some: Sequence[WrongOutput], waves: Waves, root: str) -> list[WrongOutput]:

@@ -6,12 +6,13 @@ import difflib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import Self
 
 from chatdev.tools.verilog.waveform import lookback, vcd
-from chatdev.tools.verilog.waveform.steps import LastSteps, find_steps
+from chatdev.tools.verilog.waveform.steps import Change, LastSteps, find_steps
 from chatdev.tools.verilog.waveform.vcd import Malformed, Signal, WaveformError
 
 _WIDEST = 1 << 20  # bits of a signal whose values are asked for
@@ -83,10 +84,20 @@ class Waves:
     def changes(self, names: Iterable[str], until: float = inf) -> Iterator[tuple[int, str, str]]:
         """(time, name, bits) of every change before `until`, first values included, by time; one at most for each."""
         signals = self._choose_signals(names)
-        for moment, step in find_steps(vcd.read_changes(self.path, _widths_of(signals), until), {}):
+        for moment, step in find_steps(self._read_changes(_widths_of(signals), until), {}):
             for name, signal in signals.items():
                 if signal.code in step:
                     yield moment, name, step[signal.code]
+
+    def _read_changes(self, widths: Mapping[str, int], until: float) -> Iterator[Change]:
+        """The changes of the codes in `widths`: where the lines end to tell them, the words go on."""
+        count = 0
+        try:
+            for change in lookback.changes_until(self.path, widths, self.codes, until):
+                count += 1
+                yield change
+        except (Malformed, OSError):
+            yield from islice(vcd.read_changes(self.path, widths, until), count, None)
 
     def _choose_signals(self, names: Iterable[str]) -> dict[str, Signal]:
         chosen = {name: self._signal(name) for name in names}

@@ -55,7 +55,7 @@ def test_the_values_before_a_time_are_those_of_the_rows(past: Past, time: int) -
     found = list(History(past).samples_before(time))
     assert len(found) == len(rows)
     for sample, row in zip(found, reversed(rows), strict=True):
-        assert (sample.until, sample.values) == (until, row[1])
+        assert (sample.until, dict(sample.values)) == (until, row[1])
         until = row[0]
 
 

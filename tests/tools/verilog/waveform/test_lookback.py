@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from itertools import groupby
+from math import inf
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.tools.verilog.waveform import lookback
+from chatdev.tools.verilog.waveform import lookback, vcd
+from chatdev.tools.verilog.waveform.steps import find_steps
 from chatdev.tools.verilog.waveform.vcd import Malformed, WaveformError
 from chatdev.tools.verilog.waveform.waves import Row, Waves
 
@@ -46,10 +49,16 @@ def body_of(written: Iterable[tuple[int, Iterable[str]]], before: Iterable[str])
     return "".join(f"{line}\n" for line in lines)
 
 
+def read_words(waves: Waves, until: float) -> list[tuple[int, str, str]]:
+    """What `Waves.changes` gives, of a reader that knows no lines."""
+    return [(moment, name, step[code]) for moment, step in find_steps(vcd.read_changes(waves.path, CODES, until), {})
+            for name, code in NAMES.items() if code in step]
+
+
 def read_slowly(waves: Waves, time: int) -> list[Row]:
-    """All rows before a time, from all changes."""
+    """All rows before a time, from all changes, word by word."""
     values, rows = {name: "x" * waves.signals[name].width for name in NAMES}, []
-    for moment, some in groupby(waves.changes(NAMES, time), lambda change: change[0]):
+    for moment, some in groupby(read_words(waves, time), lambda change: change[0]):
         values |= {name: bits for _, name, bits in some}
         rows.append(Row(moment, dict(values)))
     return rows
@@ -71,6 +80,8 @@ def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def assert_same(waves: Waves, time: int, count: int) -> None:
     expected = read_slowly(waves, time)
     assert waves.rows_before(NAMES, time, count) == expected[-count:]
+    assert [*waves.changes(NAMES, time)] == read_words(waves, time)
+    assert [*waves.changes(NAMES)] == read_words(waves, inf)
     unknown = {name: "x" * waves.signals[name].width for name in NAMES}
     assert waves.values_at(NAMES, time) == (expected[-1].values if expected else unknown)
 
@@ -80,6 +91,7 @@ def use_lookback_alone(waves: Waves, time: int, count: int) -> None:
     widths = {code: CODES[code] for code in CODES}
     lookback.values_before(waves.path, widths, waves.codes, time)
     lookback.steps_before(waves.path, widths, waves.codes, time, count)
+    deque(lookback.changes_until(waves.path, widths, waves.codes, time), maxlen=0)
 
 
 @settings(max_examples=150, deadline=None)
