@@ -252,6 +252,11 @@ class Process:
         return tuple({part.signal: None for found in self.assignments
                       for part in (*found.targets, *found.data, *found.control)})
 
+    @functools.cached_property
+    def written(self) -> frozenset[str]:
+        """The signals of which it may write something."""
+        return frozenset(target.signal for one in self.assignments for target in one.targets)
+
     def writers(self, part: Part) -> tuple[Assignment, ...]:
         """Its assignments that may write any of these bits."""
         if part not in self._writers:

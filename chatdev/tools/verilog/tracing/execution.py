@@ -57,7 +57,7 @@ def run_process(design: Design, process: Process, part: Part, sample: SignalSamp
     `skipped`. Raises DesignError when it is nested too deeply."""
     def begin() -> Evaluation:
         if process.is_nonblocking:  # nothing that it writes changes what later runs see
-            return sample.once(id(process), lambda: design.evaluation(sample.values, process.signals))
+            return _start_of(design, process, sample)
         return design.evaluation(sample.values, process.signals)
 
     try:
@@ -189,11 +189,16 @@ class _ProcessRun:
             self._now.forget(assignment.targets)
 
 
+def _start_of(design: Design, process: Process, sample: SignalSample) -> Evaluation:
+    """What a process knows before it writes anything: one evaluation for all that only ask."""
+    return sample.once(id(process), lambda: design.evaluation(sample.values, process.signals))
+
+
 def samples_as_seen(design: Design, process: Process, part: Part, sample: SignalSample) -> list[SignalSample]:
     """The sample with the values that a process saw when it made what became of `part`; two of them where it may have
     seen what held before the edge or what changed at it, as both explain the same. Raises DesignError."""
-    own = {target.signal for assignment in process.assignments for target in assignment.targets}
-    changed = frozenset(signal for signal in process.signals if signal in design.racing_signals - own
+    changed = frozenset(signal for signal in process.signals
+                        if signal in design.racing_signals and signal not in process.written
                         and sample.after.get(signal) != sample.values.get(signal))
     result = _result(design, process, part, sample) if changed else None
     if result is None:
@@ -212,7 +217,7 @@ def _result(design: Design, process: Process, part: Part, sample: SignalSample) 
     last = ran[-1]
     if isinstance(last, SkippedAssignment) or not _is_plain(last) or not last.writes[0].covers(part):
         return None
-    value = design.evaluation(sample.values, process.signals).value(last.assignment.value)
+    value = _start_of(design, process, sample).value(last.assignment.value)
     if value is None or value.bitWidth != last.writes[0].width:
         return None
     return bits_in({part.signal: bits(value)}, replace(part, low=part.low - last.writes[0].low))
