@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.wording import is_all_of, says
 from chatdev.tools.software.listing import Listing
@@ -33,9 +34,12 @@ def try_keeping(toolchain: Toolchain, built: BuiltSoftware, plan: Plan,
     if plan.own is None:
         return []
     trial = _Keeping(Probe(toolchain, built, plan.own, software), may_ask=says("dialogue", plan.request))
-    with trial.probe.fresh_copy() as folder:
-        trial.go_through(folder)
-    trial.judge_marks(plan.request)
+    try:
+        with trial.probe.fresh_copy() as folder:
+            trial.go_through(folder)
+        trial.judge_marks(plan.request)
+    except WorkspaceError:  # it leaves what cannot be copied, such as a named pipe
+        return []
     early, wrong = trial.crashes_at_nothing(), [one for one in trial.tried if one.wrong]
     if early or wrong:
         return [*early, *(trial.added[:1] if wrong else ()), *wrong]
