@@ -100,8 +100,9 @@ class BuiltSoftware:
         """A fresh copy with these files beside the software's, which is gone afterwards."""
         with explain_os_errors("make a throwaway copy in", self.scratch):
             folder = Path(tempfile.mkdtemp(dir=self.scratch))
-            shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
         try:
+            with explain_os_errors("make a throwaway copy in", self.scratch):
+                shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
             for name, text in files.items():
                 with contextlib.suppress(WorkspaceError):  # the software has a folder where its user's file belongs
                     write_file(folder, name, text.encode("utf-8", "replace"))
