@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -34,12 +35,10 @@ def try_keeping(toolchain: Toolchain, built: BuiltSoftware, plan: Plan,
     if plan.own is None:
         return []
     trial = _Keeping(Probe(toolchain, built, plan.own, software), may_ask=says("dialogue", plan.request))
-    try:
+    with suppress(WorkspaceError):  # it may leave what cannot be copied, such as a named pipe
         with trial.probe.fresh_copy() as folder:
             trial.go_through(folder)
         trial.judge_marks(plan.request)
-    except WorkspaceError:  # it leaves what cannot be copied, such as a named pipe
-        return []
     early, wrong = trial.crashes_at_nothing(), [one for one in trial.tried if one.wrong]
     if early or wrong:
         return [*early, *(trial.added[:1] if wrong else ()), *wrong]

@@ -190,7 +190,7 @@ def test_what_takes_a_thing_by_its_name_must_know_it(tmp_path: Path) -> None:
     assert "nobody added" in use(wrong, tmp_path / "wrong", plan).report
 
 
-def test_what_leaves_something_that_cannot_be_copied_is_judged_by_the_rest(tmp_path: Path) -> None:
+def test_what_leaves_a_named_pipe_is_judged_by_the_rest(tmp_path: Path) -> None:
     assert use(f"import os\nos.path.exists('p') or os.mkfifo('p')\n{TODO}", tmp_path).passed
 
 
