@@ -96,7 +96,8 @@ def measure_all(loads: Mapping[str, Load], before: Mapping[str, Any]) -> dict[st
     when the small loads have never been measured."""
     figures = {**before.get("loads", {}), **{name: measure_apart(load) for name, load in loads.items()}}
     costs = costs_of(figures)
-    return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "costs": asdict(costs),
+    measured = {"date": datetime.now(UTC).date().isoformat(), "machine": machine()}
+    return {**(measured if loads else {name: before[name] for name in measured}), "costs": asdict(costs),
             "loads": {name: {**figures[name], **predict(name, costs)} for name in LOADS if name in figures},
             "plans": plans.plans(costs), "ledger": measure_ledger(), "run_folder": weighed()}
 
@@ -142,7 +143,8 @@ def _row(name: str, load: Load, figures: Mapping[str, Any]) -> tuple[object, ...
 def main() -> None:
     """Measure, write it down, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", choices=LOADS, default=[*LOADS])
+    parser.add_argument("--only", nargs="*", choices=LOADS, default=[*LOADS],
+                        help="without a name: predict anew, after the first runs have changed")
     results = measure_all({name: LOADS[name] for name in parser.parse_args().only}, read_results(RESULTS))
     write_results(RESULTS, results)
     for (begin, end), text in pages(results).items():

@@ -21,8 +21,8 @@ from chatdev.workspace.file_tree import read_tree
 _UNKNOWN = "zq7"  # what nobody added, and no command
 _MOST_WORDS = 3
 _USAGE = re.compile(r"\busage\b", re.IGNORECASE)
-Wrong = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "hidden", "split",
-                "unmarked", "marked"]
+KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "hidden",
+                       "split", "unmarked", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class KeepingStart:
 
     start: Start
     finding: Finding
-    wrong: Wrong = ""
+    wrong: KeepingFault = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,17 +15,16 @@ from chatdev.tools.software.cases.wording import is_concrete, says
 from chatdev.tools.software.keeping import try_keeping
 from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
 from chatdev.tools.software.plan import Plan, any_command, quoted_words
-from chatdev.tools.software.probe import KeepingStart
+from chatdev.tools.software.probe import KeepingFault, KeepingStart
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import Toolchain, build_once
 from chatdev.tools.software.verdict import Finding
 
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
-Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal", "unlisted", "unknown", "unchanged",
-                "emptied", "another", "ignored", "hidden", "split", "unmarked", "marked"]
-"""What is wrong with a start: it fails, it does not end, it prints, ends with or writes something else than is wanted,
-it refuses what it should do, or it does not keep what was added (`KeepingStart`)."""
+Wrong = Literal["endless", "output", "status", "files", "refusal"] | KeepingFault
+"""What is wrong with a start: it does not end, it prints, ends with or writes something else than is wanted, it refuses
+what it should do, or it crashes or does not keep what was added (`KeepingStart`)."""
 _USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}
 """Rules of programs that came to their end by themselves."""

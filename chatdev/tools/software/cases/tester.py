@@ -32,8 +32,7 @@ def copied_cases(value: object, request: str, command: str) -> list[Case]:
 def _cases_of_part(part: object, request: CopiedRequest, command: str) -> list[Case]:
     if isinstance(part, Mapping) and _FIELDS & part.keys():
         cases = cases_from_value(part, "tester", command)
-        return [copied for case in cases for one in _parts_of_case(case, request)
-                if (copied := _copied_case(one, request))]
+        return [copied for case in cases for copied in _copied_parts(case, request)]
     return [Case("tester", (Start(session.arguments, prints=session.prints),))
             for session in examples(example_lines([part]), request.text, command)]
 
@@ -47,12 +46,13 @@ def _parts(value: object) -> Iterator[object]:
     yield from value if isinstance(value, list | tuple) else [value]
 
 
-def _parts_of_case(case: Case, request: CopiedRequest) -> list[Case]:
-    """The case; where some of it is made up, and the program keeps nothing from one start to the next, each start by
-    itself."""
-    if len(case.starts) < 2 or says("remembers", request.text) or _copied_case(case, request):
-        return [case]
-    return [replace(case, starts=(start,)) for start in case.starts]
+def _copied_parts(case: Case, request: CopiedRequest) -> list[Case]:
+    """The case; where some of it is made up, and the program keeps nothing from one start to the next, what is copied
+    of its starts, each by itself."""
+    if (whole := _copied_case(case, request)) or says("remembers", request.text):
+        return [whole] if whole else []
+    parts = (replace(case, starts=(start,)) for start in case.starts)
+    return [copied for part in parts if (copied := _copied_case(part, request))]
 
 
 def _copied_case(case: Case, request: CopiedRequest) -> Case | None:
