@@ -81,8 +81,10 @@ class Trial:
 
     @property
     def held(self) -> int:
-        """How many examples hold."""
-        return sum(not start.wrong for start in self.examples)
+        """How many examples hold: none of a program that only refuses, unless nothing else is wanted."""
+        held = [one.start for one in self.examples if not one.wrong]
+        only_refuses = all(start.refuses for start in held) and not all(one.start.refuses for one in self.examples)
+        return 0 if only_refuses else len(held)
 
     @property
     def failed(self) -> list[TriedStart]:

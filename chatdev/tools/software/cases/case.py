@@ -37,6 +37,11 @@ class Start:
         """Whether anything is said of what it does."""
         return self.prints is not None or bool(self.writes) or self.status is not None
 
+    @property
+    def refuses(self) -> bool:
+        """Whether the program has to end with an error."""
+        return self.status not in (None, 0)
+
     def to_dict(self) -> dict[str, Any]:
         """The start as plain JSON values, without what is left open."""
         fields = {"arguments": list(self.arguments), "stdin": self.stdin, "prints": self.prints,

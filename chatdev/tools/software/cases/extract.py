@@ -14,6 +14,7 @@ from chatdev.tools.software.cases.assembly import Assembly, Chain, Facts
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, texts_by_path
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.passages import passages_of
+from chatdev.tools.software.cases.refusals import refusal_case
 from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, says
 
 _PARTS = re.compile(r"(?<=[.!?:])\s+|[。！？]|\n\s*\n")
@@ -23,14 +24,16 @@ _PARTS = re.compile(r"(?<=[.!?:])\s+|[。！？]|\n\s*\n")
 class RequestReading:
     """What a request says of trying the program. `contradictory` are cases of which another one says something else;
     `files` are shown in it, and `made` what files hold that the program makes anew; `lacking` are files that it names
-    and neither shows nor has the program make; `commands` are the arguments of all commands in it, also of those in
-    which something has to be filled in."""
+    and neither shows nor has the program make; `refusal` is the case of input that the program refuses, with or without
+    what it says then; `commands` are the arguments of all commands in it, also of those in which something has to be
+    filled in."""
 
     cases: tuple[Case, ...] = ()
     contradictory: tuple[Case, ...] = ()
     files: Mapping[str, str] | None = None
     made: Mapping[str, str] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()
+    refusal: Case | None = None
     commands: tuple[tuple[str, ...], ...] = ()
     facts: Facts = field(default_factory=Facts)
 
@@ -51,8 +54,8 @@ def read_request(request: str, command: str) -> RequestReading:
             if not lacks_file(case, lacking, commands)]
     sound, contradictory = part_contradictions(_without_repeats(case for case, _ in able)[:MOST_CASES],
                                                [case for case, forgetful in able if forgetful])
-    return RequestReading(tuple(sound), tuple(contradictory), files, _made_files(passages, facts), lacking, commands,
-                          facts)
+    return RequestReading(tuple(sound), tuple(contradictory), files, _made_files(passages, facts), lacking,
+                          refusal_case(request, passages, sound, facts), commands, facts)
 
 
 def _made_files(passages: Iterable[Passage], facts: Facts) -> dict[str, str]:
