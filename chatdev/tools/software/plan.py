@@ -44,9 +44,7 @@ class Plan:
     @property
     def all_cases(self) -> tuple[Case, ...]:
         """Everything that is tried, in its order."""
-        refusal = self.reading.refusal
-        plain = refusal if refusal and not refusal.expects else None
-        return (*self.cases, *(case for case in (self.own, plain) if case))
+        return (*self.cases, *((self.own,) if self.own else ()), *self.reading.plain_refusals)
 
 
 @tool(reads=("task?", "examples?"))
@@ -101,14 +99,13 @@ def _request_of(context: ToolContext) -> str:
 def _sound_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
     """The cases of the request, and those of the Tester that try something else and lack nothing."""
     copied = copied_cases(context.values.get("examples"), _request_of(context), any_command())
-    refusal = reading.refusal if reading.refusal and reading.refusal.expects else None
-    given = [*reading.cases, *((refusal,) if refusal else ())]
+    given = [*reading.cases, *reading.told_refusals]
     known = [case.acts for case in (*given, *reading.contradictory)]
     made = reading.made if len(copied) == 1 else {}
     more = [_with_files(case, reading.files or {}, made) for case in copied if case.acts not in known]
     able = [case for case in more if _is_able(case, reading)]
     sound, _ = part_contradictions([*given, *able])
-    return [*reading.cases, *(case for case in (*given[len(reading.cases):], *able) if case in sound)]
+    return [*reading.cases, *(case for case in (*reading.told_refusals, *able) if case in sound)]
 
 
 def _with_files(case: Case, files: Mapping[str, str], made: Mapping[str, str]) -> Case:

@@ -37,6 +37,16 @@ class RequestReading:
     commands: tuple[tuple[str, ...], ...] = ()
     facts: Facts = field(default_factory=Facts)
 
+    @property
+    def told_refusals(self) -> tuple[Case, ...]:
+        """The refusal, if the request says what is printed then."""
+        return tuple(case for case in (self.refusal,) if case and case.expects)
+
+    @property
+    def plain_refusals(self) -> tuple[Case, ...]:
+        """The refusal, if the request does not."""
+        return tuple(case for case in (self.refusal,) if case and not case.expects)
+
 
 @functools.lru_cache(maxsize=16)
 def read_request(request: str, command: str) -> RequestReading:

@@ -4,7 +4,7 @@ status 1`. No command stands beside it, so that of an example is taken, with inp
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatdev.tools.software.cases.assembly import Facts
@@ -34,6 +34,11 @@ class _Refusal:
     prints: str
     status: int
 
+    @property
+    def words(self) -> set[str]:
+        """The words of the text."""
+        return set(self.prints.split())
+
 
 def refusal_case(request: str, passages: Sequence[Passage], cases: Sequence[Case], facts: Facts) -> Case | None:
     """The case of input that the program refuses; None where it is not certain which input that is. It wants a text and
@@ -48,15 +53,19 @@ def refusal_case(request: str, passages: Sequence[Passage], cases: Sequence[Case
 
 
 def _told_case(refusal: _Refusal, example: Case, commands: Sequence[Sequence[str]], facts: Facts) -> Case | None:
-    """The case of a refusal of which the request tells, made from an example."""
-    words, said = example.starts[0].arguments, set(refusal.prints.split())
-    if example.starts[0].stdin is not None or any(said & set(command) for command in commands):
-        return None  # what is printed may tell what was given
-    missing = {name for name in example.files if name in refusal.sentence and _is_of_file(name, refusal.sentence)}
-    refused = words if missing else _refused_arguments(words, refusal.sentence, facts)
-    files = {name: text for name, text in example.files.items() if name not in missing}
-    start = Start(tuple(refused or ()), prints=refusal.prints, status=refusal.status)
-    return Case("request", (start,), files) if refused is not None else None
+    """The case of a refusal of which the request tells, made from an example; none where what is printed may tell what
+    was given."""
+    words, files = example.starts[0].arguments, _without_missing(example.files, refusal.sentence)
+    is_same = len(files) == len(example.files)
+    refused = _refused_arguments(words, refusal.sentence, facts) if is_same else words
+    if refused is None or example.starts[0].stdin or {word for one in commands for word in one} & refusal.words:
+        return None
+    return Case("request", (Start(tuple(refused), prints=refusal.prints, status=refusal.status),), files)
+
+
+def _without_missing(files: Mapping[str, str], sentence: str) -> dict[str, str]:
+    """The files without those of which a sentence says that they are not there."""
+    return {name: text for name, text in files.items() if name not in sentence or not _is_of_file(name, sentence)}
 
 
 def _plain_cases(request: str, commands: Sequence[Sequence[str]], facts: Facts) -> Iterator[Case]:
@@ -79,24 +88,34 @@ def _refusals(passages: Sequence[Passage]) -> Iterator[_Refusal]:
 
 
 def _refused_arguments(words: Sequence[str], sentence: str, facts: Facts) -> Sequence[str] | None:
-    """Arguments of which the sentence speaks whichever of them it means: all numbers are 0 where it names that, or none
-    is one; nobody knows a file, or the words. Of words alone the first may be a command."""
-    numbers = [word for word in words if _NUMBER.fullmatch(word)]
-    if numbers and not says("computed", sentence) and (says("zero", sentence) or says("no_number", sentence)):
-        return _replaced(words, numbers, "0" if says("zero", sentence) else _UNKNOWN)
-    if says("arguments", sentence):
+    """Arguments of which the sentence speaks, whichever of them it means."""
+    return _take_numbers(words, sentence) or (
+        None if says("arguments", sentence) else _take_file(words, sentence) or _take_names(words, sentence, facts))
+
+
+def _take_numbers(words: Sequence[str], sentence: str) -> Sequence[str] | None:
+    """All numbers are 0 where the sentence names that, or none is one."""
+    other = "0" if says("zero", sentence) else _UNKNOWN if says("no_number", sentence) else None
+    if other is None or says("computed", sentence) or not any(map(_NUMBER.fullmatch, words)):
         return None
-    if len(words) == 1 and FILE_NAME.fullmatch(words[0]):
-        return [f"{_UNKNOWN}.{words[0].rpartition('.')[2]}"] if _is_of_file(words[0], sentence) else None
-    names = [word for word in words if _WORD.fullmatch(word)]
-    are_values = (names == [*words] and len(names) == 1) or (numbers == [*words[:1]] and names == [*words[1:]] != [])
-    if are_values and says("not_known", sentence) and not says("counted", sentence) and not facts.remembers:
-        return _replaced(words, names, _UNKNOWN)
+    return [other if _NUMBER.fullmatch(word) else word for word in words]
+
+
+def _take_file(words: Sequence[str], sentence: str) -> Sequence[str] | None:
+    """A file that is not there."""
+    if len(words) == 1 and FILE_NAME.fullmatch(words[0]) and _is_of_file(words[0], sentence):
+        return [f"{_UNKNOWN}.{words[0].rpartition('.')[2]}"]
     return None
 
 
-def _replaced(words: Sequence[str], some: Collection[str], value: str) -> list[str]:
-    return [value if word in some else word for word in words]
+def _take_names(words: Sequence[str], sentence: str, facts: Facts) -> Sequence[str] | None:
+    """Words that nobody knows: a single one, or those behind a number, as otherwise the first may be a command."""
+    number = words[:1] if len(words) > 1 and _NUMBER.fullmatch(words[0]) else ()
+    names = words[len(number):]
+    if facts.remembers or not says("not_known", sentence) or says("counted", sentence):
+        return None
+    are_values = (number or len(names) == 1) and all(map(_WORD.fullmatch, names))
+    return [*number, *(_UNKNOWN for _ in names)] if are_values else None
 
 
 def _is_of_file(name: str, sentence: str) -> bool:
