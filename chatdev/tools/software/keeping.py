@@ -26,6 +26,8 @@ from chatdev.tools.software.verdict import Finding
 _MOST_VALUES = 6
 _MOST_COMMANDS = 12  # that may show what was added
 _NUMBER = re.compile(r"\b\w*\d\w*\b")
+_OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"}
+"""Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""
 
 
 def try_keeping(toolchain: Toolchain, built: BuiltSoftware, plan: Plan,
@@ -111,6 +113,8 @@ class _Keeping:
                 continue
             if listing.is_split(added):
                 self.tried.append(KeepingStart(Start((word,)), finding, "split"))
+            elif listing.is_merged(added):
+                self.tried.append(KeepingStart(Start((word,)), finding, "merged"))
             elif len(listing.growths) == 1:
                 self._heard += listing.now
                 self.tried.append(KeepingStart(Start((word,)), finding))
@@ -194,8 +198,10 @@ class _Keeping:
         if outcomes and not outcomes[-1].wrong:
             start = outcomes[-1].start
             self.tried += [outcomes[-1], *self._crash_at_last(folder, start), *self._judge_rest(folder, start)]
-        else:
+        elif outcomes:
             self.tried += sorted(outcomes, key=lambda one: one.wrong)[:1]
+        else:
+            self.tried += self._crash_at_all(folder, starts)
 
     def _take_each(self, folder: Path, starts: Sequence[Start], *, must_change: bool) -> Iterator[KeepingStart]:
         """How these starts go, as far as that can be told, up to the first that takes something or does not end."""
@@ -211,6 +217,13 @@ class _Keeping:
             yield KeepingStart(start, finding, wrong)
             if not wrong:
                 return
+
+    def _crash_at_all(self, folder: Path, starts: Sequence[Start]) -> list[KeepingStart]:
+        """The crash of a command whatever it is given, where that does not come from what it is given."""
+        findings = [self.probe.try_alone(folder, start)[0] for start in starts]
+        kinds = {str(finding.facts.get("exception", "")).split(":")[0].rpartition(".")[2] for finding in findings}
+        crashes = all(finding.rule == "crashed" for finding in findings) and not kinds & _OF_ARGUMENTS
+        return [KeepingStart(starts[0], findings[0], "crash")] if crashes else []
 
     def _crash_at_last(self, folder: Path, start: Start) -> list[KeepingStart]:
         """The crash of a command that takes the first thing by its number, at the last one."""

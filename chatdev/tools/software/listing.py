@@ -8,6 +8,7 @@ from typing import Literal
 
 from chatdev.tools.software.cases.case import Start
 
+_LONG = 4  # characters of a thing that is in no other word by chance
 _NUMBERED = re.compile(r"\W*(\d+)\b")
 
 
@@ -36,6 +37,11 @@ class Listing:
         found = [[word for word in words if word in line.casefold()] for line in self._new]
         return len(words) > 1 and sorted(word for line in found for word in line) == sorted(words) and (
             max(map(len, found)) == 1)
+
+    def is_merged(self, added: Start) -> bool:
+        """Whether it shows the thing that was added last right behind one from before, without anything between."""
+        thing, others = added.arguments[1], (start.arguments[1] for start in self.growths[:-1])
+        return any(f"{other}{thing}" in self.now for other in others if len(other) >= _LONG <= len(thing))
 
     def wrong_without(self, name: str, text: str) -> Literal["", "emptied", "another"]:
         """What is wrong when it says `text` once the thing called so is removed: it says what it said before anything

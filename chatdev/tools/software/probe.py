@@ -22,7 +22,7 @@ _UNKNOWN = "zq7"  # what nobody added, and no command
 _MOST_WORDS = 3
 _USAGE = re.compile(r"\busage\b", re.IGNORECASE)
 KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "hidden",
-                       "split", "unmarked", "marked"]
+                       "split", "merged", "unmarked", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class KeepingStart:
     """A start, and how it went: `unlisted` says the same as before something was added, `unknown` does with that what
     it does with something that nobody added, `unchanged` is to remove it, and leaves all files as they are, `emptied`
     removes everything with it, `another` something else, `ignored` asks for what it was given, `hidden` is a list
-    that there is not, nor anything else that shows what was added, and `split` shows one thing as several. `unmarked`
-    finishes a thing that no list then marks, `marked` marks what nobody finished."""
+    that there is not, nor anything else that shows what was added, `split` shows one thing as several, and `merged`
+    two as one. `unmarked` finishes a thing that no list then marks, `marked` marks what nobody finished."""
 
     start: Start
     finding: Finding

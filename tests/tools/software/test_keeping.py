@@ -139,6 +139,16 @@ else:
 """
 
 
+def test_two_things_in_one_line_without_anything_between_fail(tmp_path: Path) -> None:
+    merging = TODO.replace(WRITES, 'store.open("a").write(words[0])')
+    verdict = use(merging, tmp_path / "wrong")
+    assert not verdict.passed
+    assert "Two things that were added are shown here as one." in verdict.report
+    joining = TODO.replace("for number, task in enumerate(tasks, 1):\n        print(number, task)",
+                           "print(', '.join(tasks))")
+    assert use(joining, tmp_path / "right").passed
+
+
 def test_what_asks_for_what_it_was_given_fails(tmp_path: Path) -> None:
     verdict = use(ASKING, tmp_path)
     assert not verdict.passed
@@ -180,6 +190,29 @@ def test_what_fails_at_the_last_thing_is_found(tmp_path: Path) -> None:
     assert not verdict.passed
     assert "$ python main.py remove 2\n" in verdict.report
     assert "IndexError: list index out of range" in verdict.report
+
+
+def test_a_command_that_crashes_whatever_it_is_given_is_found(tmp_path: Path) -> None:
+    program = """\
+import sys
+word, *rest = sys.argv[1:] or ["help"]
+if word == "help":
+    print("add, list, remove")
+elif word == "add":
+    print(rest[0], file=open("todo.txt", "a"))
+elif word == "remove":
+    with open("todo.txt") as file:
+        lines = file.readlines()
+    with open("todo.txt", "w") as file:
+        file.writelines(line for line in lines if line.strip() != rest[0])
+        print("left:", len(LEFT))
+else:
+    print(*open("todo.txt"))
+"""
+    verdict = use(program.replace("LEFT", "file.readlines()"), tmp_path / "wrong", ["python main.py add 'Buy milk'"])
+    assert not verdict.passed
+    assert "UnsupportedOperation: not readable" in verdict.report
+    assert use(program.replace("LEFT", "lines"), tmp_path / "right", ["python main.py add 'Buy milk'"]).passed
 
 
 def test_what_takes_a_thing_by_its_name_must_know_it(tmp_path: Path) -> None:
