@@ -113,7 +113,7 @@ class _Keeping:
                 continue
             if listing.is_split(added):
                 self.tried.append(KeepingStart(Start((word,)), finding, "split"))
-            elif listing.is_merged(added):
+            elif listing.is_merged:
                 self.tried.append(KeepingStart(Start((word,)), finding, "merged"))
             elif len(listing.growths) == 1:
                 self._heard += listing.now

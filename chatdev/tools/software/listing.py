@@ -38,22 +38,28 @@ class Listing:
         return len(words) > 1 and sorted(word for line in found for word in line) == sorted(words) and (
             max(map(len, found)) == 1)
 
-    def is_merged(self, added: Start) -> bool:
-        """Whether it shows the thing that was added last right behind one from before, without anything between."""
-        thing, others = added.arguments[1], (start.arguments[1] for start in self.growths[:-1])
-        return any(f"{other}{thing}" in self.now for other in others if len(other) >= _LONG <= len(thing))
+    @property
+    def is_merged(self) -> bool:
+        """Whether it shows one thing right behind another one, without anything between."""
+        return self._merges(self.now)
 
-    def wrong_without(self, name: str, text: str) -> Literal["", "emptied", "another"]:
+    def wrong_without(self, name: str, text: str) -> Literal["", "emptied", "another", "merged"]:
         """What is wrong when it says `text` once the thing called so is removed: it says what it said before anything
-        was added, or that thing is still there and another one is gone."""
+        was added, that thing is still there and another one is gone, or two that are left are shown as one."""
         if text == self.before and self._has_more_than(name):
             return "emptied"
+        if self._merges(text):
+            return "merged"
         thing, gone = self._thing_called(name), {thing for thing in self._things() if thing not in text}
         return "another" if gone and thing and thing in text else ""
 
     def _has_more_than(self, name: str) -> bool:
         others = [start for start in self.growths if name not in start.arguments]
         return len(others) > (0 if len(others) < len(self.growths) else 1)
+
+    def _merges(self, text: str) -> bool:
+        long = [thing for thing in self._things() if len(thing) >= _LONG]
+        return any(f"{one}{other}" in text for one in long for other in long)
 
     def _things(self) -> set[str]:
         """What was added and is shown, as it was typed."""

@@ -143,10 +143,17 @@ def test_two_things_in_one_line_without_anything_between_fail(tmp_path: Path) ->
     merging = TODO.replace(WRITES, 'store.open("a").write(words[0])')
     verdict = use(merging, tmp_path / "wrong")
     assert not verdict.passed
-    assert "Two things that were added are shown here as one." in verdict.report
+    assert "Two things that were added are then listed as one." in verdict.report
     joining = TODO.replace("for number, task in enumerate(tasks, 1):\n        print(number, task)",
                            "print(', '.join(tasks))")
     assert use(joining, tmp_path / "right").passed
+
+
+def test_things_that_run_together_when_one_is_removed_fail(tmp_path: Path) -> None:
+    head, _, tail = TODO.rpartition('"".join(f"{task}\\n" for task in tasks)')
+    verdict = use(f'{head}"".join(tasks){tail}', tmp_path, [*PLAN, "python main.py add 'Feed Tom'"])
+    assert not verdict.passed
+    assert "Two things that were added are then listed as one." in verdict.report
 
 
 def test_what_asks_for_what_it_was_given_fails(tmp_path: Path) -> None:
