@@ -7,7 +7,7 @@ pieces between marks, or the end of a sentence that says so. Half of an output w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from chatdev.tools.software.cases.wording import COLONS, MARK, begins_with, last_clause, last_sentence, rows_of, says
@@ -51,15 +51,16 @@ class CopiedRequest:
         return [(n, found.end()) for n, line in enumerate(self._lines)
                 for found in pattern.finditer(line)][:_MOST_PLACES]
 
-    def shows(self, text: str, meaning: Meaning, place: Place = (0, 0), *, before_command: bool = False) -> bool:
+    def shows(self, text: str, meaning: Meaning, place: Place = (0, 0), *, before_command: bool = False,
+              given: Collection[str] = ()) -> bool:
         """Whether a text stands behind a place, is whole, and is said to be what it is taken for. With `before_command`
-        it has to stand before the next command."""
+        it has to stand before the next command. What speaks of the `given` words without marks may describe it only."""
         lines = [_plain(line, margin=False) for line in text.splitlines() if line.strip()]
         if not lines or any(map(_ELISION.fullmatch, lines)):
             return False
         end = self._next_command(place) if before_command else (len(self._lines), 0)
         return self._is_block(lines, place[0], end[0], meaning) or any(
-            _is_said(lines, sentence, meaning, first=not number and place[1] > 0)
+            _is_said(lines, sentence, meaning, first=not number and place[1] > 0, given=given)
             for number, sentence in enumerate(self._sentences(place, end)))
 
     def _next_command(self, place: Place) -> Place:
@@ -118,9 +119,9 @@ def _split_sentences(line: str) -> Iterator[str]:
     yield line[begin:].strip()
 
 
-def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bool) -> bool:
+def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bool, given: Collection[str]) -> bool:
     """Whether a sentence says that these lines are printed (typed, held), and no more than these; the `first` one
-    stands right behind a command."""
+    stands right behind a command. `prints 10 kilometres in miles` only describes what is made of a given 10."""
     if says("doubt", sentence):
         return False
     pieces = [piece.strip() for piece in sentence.split(MARK)[1::2]]
@@ -128,9 +129,11 @@ def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bo
         return True
     if len(lines) > 1:
         return _is_enumerated(lines, sentence)
-    pattern = _pattern_of(lines[0])
+    words = lines[0].split()
+    describes = len(words) > 1 and not set(given).isdisjoint(words)
     return any(_is_led_to(sentence[:found.start()], meaning, first=first) and _is_ended(sentence[found.end():])
-               for found in pattern.finditer(sentence))
+               and not (describes and says("printed", sentence[:found.start()]))
+               for found in _pattern_of(lines[0]).finditer(sentence))
 
 
 def _is_enumerated(lines: Sequence[str], sentence: str) -> bool:

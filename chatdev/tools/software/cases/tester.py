@@ -84,4 +84,5 @@ def _is_copied(start: Start, request: CopiedRequest) -> bool:
     places = request.places_of(start.arguments)
     if start.prints is None:
         return bool(places)
-    return any(request.shows(start.prints, "printed", place, before_command=True) for place in places)
+    return any(request.shows(start.prints, "printed", place, before_command=True, given=start.arguments)
+               for place in places)
