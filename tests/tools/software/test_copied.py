@@ -54,7 +54,8 @@ PARTS = [
     ("`python main.py 3` prints `9`.", "python main.py 4", None, "9"),
     ("`python main.py 3` prints `9`.", "python main.py 3", None, "``"),
     # no output, but what is made of what was given
-    ("`python main.py 10 km mi` prints 10 kilometres in miles.", "python main.py 10 km mi", None, "10 kilometres in miles"),
+    ("`python main.py 10 km mi` prints 10 kilometres in miles.", "python main.py 10 km mi", None,
+     "10 kilometres in miles"),
     ("`python main.py hello` prints hello backwards.", "python main.py hello", None, "hello backwards"),
 ]
 
