@@ -20,7 +20,8 @@ class Garbled(Exception):
 
 
 def encode(value: Any) -> bytes:
-    """Strings (lone surrogates too), bytes, numbers, None, dataclasses, and lists, tuples, sets, mappings of them."""
+    """Strings (lone surrogates too), bytes, numbers, None, dataclasses, and lists, tuples (named ones too), sets,
+    mappings of them."""
     text = json.dumps(value, default=_plain, ensure_ascii=False, check_circular=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass")
 
@@ -63,7 +64,7 @@ def decoder(kind: Any) -> Decoder:
         return _one_of(get_args(kind))
     if get_origin(kind) in (Union, types.UnionType):
         return _any_of([decoder(option) for option in get_args(kind)])
-    if is_dataclass(kind):
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
         return _instance(kind)
     return _container(get_origin(kind), get_args(kind))
 
@@ -139,8 +140,9 @@ def _instance(kind: Any) -> Decoder:
     readers: list[Decoder] = []
 
     def read(value: Any) -> Any:
-        if not readers:  # not before: a dataclass may hold others of its own kind
+        if not readers:  # not before: it may hold others of its own kind
             hints = get_type_hints(kind)
-            readers.extend(decoder(hints[field.name]) for field in fields(kind))
+            names = [field.name for field in fields(kind)] if is_dataclass(kind) else kind._fields
+            readers.extend(decoder(hints[name]) for name in names)
         return _row(lambda values: kind(*values), readers)(value)
     return read

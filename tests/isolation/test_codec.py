@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,13 @@ from hypothesis import strategies as st
 
 from chatdev.isolation.codec import Garbled, decode, decoder, encode
 from chatdev.replies.python.outline import Outline
+
+
+class Place(NamedTuple):
+    """A tuple with names."""
+
+    file: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,7 @@ class Leaf:
     names: frozenset[str]
     kind: Literal["a", "b"] = "a"
     inner: tuple[Leaf, ...] = ()
+    place: Place | None = None
     pair: tuple[str, float] = ("", 0.5)
 
 
@@ -41,7 +49,8 @@ def test_plain_data_comes_back_equal(leaf: Leaf) -> None:
 @pytest.mark.parametrize(("kind", "value"), [
     (str, 1), (int, True), (int, "1"), (bytes, "\u0100"), (bytes, 5), (list[int], {"0": 1}), (list[int], ["1"]),
     (tuple[str, int], ["a"]), (dict[str, int], [["a", 1]]), (Literal["a"], "b"), (Literal["a"], ["a"]),
-    (str | None, 0), (set[str], "abc"), (Outline, ["too", "few"]), (Leaf, {"text": "a"}), (type(None), False),
+    (str | None, 0), (set[str], "abc"), (Outline, ["too", "few"]), (Leaf, {"text": "a"}), (Place, ["a", "1"]),
+    (Place, ["a"]), (type(None), False),
 ])
 def test_another_kind_of_value_is_garbled(kind: Any, value: Any) -> None:
     with pytest.raises(Garbled):

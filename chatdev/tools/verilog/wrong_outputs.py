@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, groupby
+from itertools import chain
 
 from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.bench_report import BenchReport
@@ -16,6 +16,7 @@ from chatdev.tools.verilog.waveform.comparison import (
     ANSWER,
     REFERENCE,
     Pair,
+    are_different,
     differing_bits,
     find_pairs,
     group_bits,
@@ -90,8 +91,7 @@ def _differences_at(waves: Waves, root: str, time: int) -> dict[str, int]:
 def _find_differences(waves: Waves, partners: Mapping[str, Pair], until: int | None) -> dict[str, int]:
     """The outputs that differ at a time, each since when; without a time, those that differ before all others do."""
     values, since = dict[str, str](), dict[str, int]()
-    for time, changes in groupby(waves.changes(partners, math.inf if until is None else until + 1), lambda one: one[0]):
-        changed = {name: bits for _, name, bits in changes}
+    for time, changed in waves.steps(partners, math.inf if until is None else until + 1):
         values |= changed
         for name in changed:
             _note_difference(partners[name], values, since, time)
@@ -109,7 +109,7 @@ def _pairs_of(waves: Waves, root: str) -> dict[str, Pair]:
 def _note_difference(pair: Pair, values: Mapping[str, str], since: dict[str, int], time: int) -> None:
     """Keep since when an output differs, as long as it does."""
     output = _output_of(pair)
-    if differing_bits(values.get(pair.reference, "x"), values.get(pair.answer, "x")):
+    if are_different(values.get(pair.reference, "x"), values.get(pair.answer, "x")):
         since.setdefault(output, time)
     else:
         since.pop(output, None)

@@ -10,7 +10,7 @@ from typing import Any
 from chatdev.tools.verilog.design.elaborate import constants
 from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, Trigger
 from chatdev.tools.verilog.design.selections import Names
-from chatdev.tools.verilog.design.source import Source
+from chatdev.tools.verilog.design.source import Source, name_of
 from chatdev.tools.verilog.design.statements import DesignContext, Statements, WrittenPart
 
 
@@ -33,7 +33,7 @@ class Builder:
 
     def _visit_members(self, scope: Iterable[Any]) -> None:
         for member in scope:
-            visit = _MEMBERS.get(member.kind.name)
+            visit = _MEMBERS.get(name_of(member.kind))
             if visit:
                 visit(self, member)
 
@@ -44,7 +44,7 @@ class Builder:
     def _visit_signal(self, symbol: Any) -> None:
         """Its name is kept; what it is declared with is its first value, or that of a wire for good."""
         self.names(symbol)
-        kind: Kind = "continuous" if symbol.kind.name == "Net" else "initial"
+        kind: Kind = "continuous" if name_of(symbol.kind) == "Net" else "initial"
         statements = Statements(self._context, kind, self._next_number)
         statements.initialise(symbol, symbol.initializer)
         self._add_processes(statements)
@@ -57,13 +57,14 @@ class Builder:
     def _add_processes(self, statements: Statements) -> None:
         """Each assignment outside of blocks is a process of its own."""
         for assignment in statements.assignments:
-            only = (replace(assignment, process=self._next_number),)
-            self.processes.append(Process(assignment.kind, (), only))
+            if assignment.process != self._next_number:
+                assignment = replace(assignment, process=self._next_number)
+            self.processes.append(Process(assignment.kind, (), (assignment,)))
 
     def _visit_procedure(self, member: Any) -> None:
-        body, kind = member.body, member.procedureKind.name
+        body, kind = member.body, name_of(member.procedureKind)
         triggers: tuple[Trigger, ...] = ()
-        if body.kind.name == "Timed" and kind not in {"Initial", "Final"}:
+        if name_of(body.kind) == "Timed" and kind not in {"Initial", "Final"}:
             triggers, body = self._read_triggers(body.timing), body.stmt
         process = Process(_process_kind(kind, triggers), triggers, ())
         statements = Statements(self._context, process.kind, self._next_number)
@@ -75,10 +76,10 @@ class Builder:
                                       always_written=always))
 
     def _read_triggers(self, timing: Any) -> tuple[Trigger, ...]:
-        events = timing.events if timing.kind.name == "EventList" else [timing]
+        events = timing.events if name_of(timing.kind) == "EventList" else [timing]
         found = []
         for event in events:
-            if event.kind.name == "SignalEvent":
+            if name_of(event.kind) == "SignalEvent":
                 line = self._context.source.lines_of(event.expr)[0]
                 found += [Trigger(_EDGES[event.edge.name], part, line) for part in self._context.reads(event.expr).data]
         return tuple(found)
@@ -98,7 +99,7 @@ class Builder:
             name = self.names(inner)
             port = Part(name or "", 0, inner.type.bitstreamWidth)
             statements = Statements(self._context, "port", self._next_number)
-            if outer.kind.name == "Assignment":
+            if name_of(outer.kind) == "Assignment":
                 self._add_wire(statements, outer, self._context.targets(outer.left), port)
             else:
                 statements.add(outer, [WrittenPart(port, True)], outer, ())
@@ -113,7 +114,7 @@ class Builder:
     def _visit_primitive(self, member: Any) -> None:
         """A gate: its outputs are written, the others are read."""
         connections = list(member.portConnections)
-        written = [one for one in connections if one.kind.name == "Assignment"]
+        written = [one for one in connections if name_of(one.kind) == "Assignment"]
         parts = self._context.reads(*(one for one in connections if one not in written)).data
         statements = Statements(self._context, "continuous", self._next_number)
         for one in written:
@@ -147,12 +148,12 @@ def _loop_variables(body: Any) -> frozenset[Any]:
     writes, heads = Counter[Any](), Counter[Any]()
 
     def count_write(node: Any, into: Counter[Any]) -> None:
-        target = node.left if node.kind.name == "Assignment" else node.operand if _is_step(node) else None
-        if target is not None and target.kind.name == "NamedValue":
+        target = node.left if name_of(node.kind) == "Assignment" else node.operand if _is_step(node) else None
+        if target is not None and name_of(target.kind) == "NamedValue":
             into[target.symbol] += 1
 
     def visit(node: Any) -> None:
-        kind = getattr(getattr(node, "kind", None), "name", "")
+        kind = getattr(getattr(node, "kind", None), "_name_", "")
         if kind in {"Assignment", "UnaryOp"}:
             count_write(node, writes)
         elif kind == "ForLoop":
@@ -166,7 +167,7 @@ def _loop_variables(body: Any) -> frozenset[Any]:
 
 def _is_step(node: Any) -> bool:
     """Whether it is `i++` or its like."""
-    return node.kind.name == "UnaryOp" and str(node.op.name).endswith(("increment", "decrement"))
+    return name_of(node.kind) == "UnaryOp" and name_of(node.op).endswith(("increment", "decrement"))
 
 
 _EDGES: dict[str, Any] = {"None_": "change", "PosEdge": "posedge", "NegEdge": "negedge", "BothEdges": "change"}

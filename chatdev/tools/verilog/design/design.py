@@ -13,6 +13,7 @@ from chatdev.tools.verilog.design.build import Builder
 from chatdev.tools.verilog.design.elaborate import Evaluation, constants, elaborate, nesting_error
 from chatdev.tools.verilog.design.records import Assignment, Part, Process
 from chatdev.tools.verilog.design.selections import Names
+from chatdev.tools.verilog.design.source import name_of
 from chatdev.tools.verilog.design.widths import Misfit, find_misfits
 from chatdev.tools.verilog.target import USUAL, Target
 
@@ -45,6 +46,9 @@ class Design:
     body: Any = field(repr=False, compare=False)
     compilation: Any = field(repr=False, compare=False)
     _drivers: dict[Part, tuple[Assignment, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _racing: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _deciders: dict[tuple[int, Part], tuple[str, ...] | None] = field(default_factory=dict, init=False, repr=False,
+                                                                      compare=False)
     _lines: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _lines_to: dict[Part, frozenset[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -61,7 +65,7 @@ class Design:
         symbols = builder.names.symbols
         members: Iterable[Any] = instance.body
         ports = tuple(Port(member.name, member.direction.name.lower(), member.type.bitstreamWidth)
-                      for member in members if member.kind.name == "Port")
+                      for member in members if name_of(member.kind) == "Port")
         return cls(target.top, text, ports, tuple(builder.processes), builder.functions,
                    {name: symbol.type.bitstreamWidth for name, symbol in symbols.items()},
                    {name: source.line_of(symbol) for name, symbol in symbols.items()},
@@ -117,6 +121,21 @@ class Design:
             late |= more
         return frozenset(self.widths) - late
 
+    def racing_in(self, process: Process) -> tuple[str, ...]:
+        """Those that a process looks at."""
+        if id(process) not in self._racing:
+            self._racing[id(process)] = tuple(signal for signal in process.signals if signal in self.racing_signals
+                                              and signal not in process.written)
+        return self._racing[id(process)]
+
+    def deciders(self, process: Process, part: Part) -> tuple[str, ...] | None:
+        """The signals that alone decide whether a process writes any of these bits; None where more does: what the same
+        run wrote, or what functions read."""
+        key = id(process), part
+        if key not in self._deciders:
+            self._deciders[key] = _find_deciders(process.writers(part)) if process.is_nonblocking else None
+        return self._deciders[key]
+
     @functools.cached_property
     def misfits(self) -> tuple[Misfit, ...]:
         """Widths that do not fit."""
@@ -142,6 +161,18 @@ def whole_part(signal: str, widths: Mapping[str, int], ports: Iterable[Port]) ->
         outputs = ", ".join(port.name for port in ports if port.direction == "out") or "none"
         raise ToolError(f"the design has no signal {signal!r}; its outputs: {outputs}")
     return Part(signal, 0, widths[signal])
+
+
+def _find_deciders(writers: Iterable[Assignment]) -> tuple[str, ...] | None:
+    """What their conditions and indices read; None where these call functions."""
+    found = dict[str, None]()
+    for one in writers:
+        deciding = [(condition.calls, condition.reads) for condition in one.conditions]
+        for calls, reads in deciding if one.exact else [*deciding, (one.calls, one.data)]:
+            if calls:
+                return None
+            found |= dict.fromkeys(part.signal for part in reads)
+    return tuple(found)
 
 
 def _targets(assignments: Iterable[Assignment]) -> set[str]:

@@ -60,10 +60,8 @@ def constants(scope: Any) -> Value:
 
 def as_number(value: Any) -> SVInt | None:
     """A constant as a number; strings, real numbers and arrays are none."""
-    from pyslang import SVInt
-
     found = getattr(value, "value", None)
-    return found if isinstance(found, SVInt) else None
+    return found if isinstance(found, import_pyslang().SVInt) else None
 
 
 class Evaluation:
@@ -74,9 +72,7 @@ class Evaluation:
     """
 
     def __init__(self, names: Names, body: Any, values: Mapping[str, str], signals: Iterable[str]) -> None:
-        from pyslang.ast import EvalContext
-
-        self._names, self._body, self._context = names, body, EvalContext(body)
+        self._names, self._body, self._context = names, body, import_pyslang().ast.EvalContext(body)
         self._context.pushEmptyFrame()
         self._reads = dict[Any, Reads]()
         for signal in signals:
@@ -132,9 +128,8 @@ class Evaluation:
         return self._names.symbols[signal]
 
     def _bind(self, symbol: Any, bits: str) -> None:
-        import pyslang
-
         kind = symbol.type
         if kind.isIntegral and kind.bitWidth == len(bits):
+            pyslang = import_pyslang()
             number = pyslang.SVInt(f"{len(bits)}'{'s' if kind.isSigned else ''}b{bits}")
             self._context.createLocal(symbol, pyslang.ConstantValue(number))

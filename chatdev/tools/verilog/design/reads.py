@@ -12,6 +12,7 @@ from typing import Any
 
 from chatdev.tools.verilog.design.records import Part, Value, bits, is_true
 from chatdev.tools.verilog.design.selections import Names, is_constant, selection_of
+from chatdev.tools.verilog.design.source import import_pyslang, name_of
 
 
 @dataclass(slots=True)
@@ -55,7 +56,7 @@ class Reader:
             if is_constant(selection.symbol):
                 self.found.constants[selection.symbol] = None
         else:
-            _READERS.get(expression.kind.name, Reader._read_parts)(self, expression, low, width)
+            _READERS.get(name_of(expression.kind), Reader._read_parts)(self, expression, low, width)
 
     def _note(self, part: Part | None) -> None:
         if part is not None and part.width > 0:
@@ -97,13 +98,13 @@ class Reader:
             self.read(side, low, width)
 
     def _read_unary(self, expression: Any, low: int, width: int) -> None:
-        if expression.op.name in {"BitwiseNot", "Plus"}:
+        if name_of(expression.op) in {"BitwiseNot", "Plus"}:
             self.read(expression.operand, low, width)
         else:
             self.read(expression.operand)
 
     def _read_binary(self, expression: Any, low: int, width: int) -> None:
-        operator = expression.op.name
+        operator = name_of(expression.op)
         if operator in _LOGICAL:
             low, width = 0, 1
         sides = self._sides_that_count(expression, operator, low, width)
@@ -144,13 +145,13 @@ class Reader:
 
     def _read_parts(self, expression: Any, _low: int, _width: int) -> None:
         """Whatever else there is: all bits of all signals named in it."""
-        from pyslang.ast import VisitAction
+        action = import_pyslang().ast.VisitAction
 
         def visit(node: Any) -> Any:
-            if node is not expression and node.kind.name in _VALUES:
+            if node is not expression and name_of(node.kind) in _VALUES:
                 self.read(node)
-                return VisitAction.Skip
-            return VisitAction.Advance
+                return action.Skip
+            return action.Advance
 
         expression.visit(visit)
 

@@ -7,7 +7,9 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from chatdev.tools.verilog.design.source import import_pyslang
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,8 +28,7 @@ Value = Callable[["Expression"], "SVInt | None"]
 _WILD = {"Normal": "", "WildcardJustZ": "z", "WildcardXOrZ": "xz", "Inside": None}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Part:
+class Part(NamedTuple):
     """`width` bits of a signal from bit `low` on, counted from the right end of its value.
 
     The signal's name starts below the top module: `state`, `u1.count`, `lane[2].sum`.
@@ -136,11 +137,9 @@ def is_true(value: Any) -> bool:
 
 def bits(value: Any) -> str:
     """A value as 0, 1, x and z, the most significant first, in its full width."""
-    from pyslang import LiteralBase
-
     if value.isSigned:  # negative ones would be written with a sign
         return "".join(str(value[place]) for place in reversed(range(value.bitWidth)))
-    text: str = value.toString(LiteralBase.Binary, False)
+    text: str = value.toString(import_pyslang().LiteralBase.Binary, False)
     return text.rjust(value.bitWidth, text[0] if text[0] in "xz" else "0")
 
 

@@ -6,14 +6,13 @@ The bits of an array or a structure are counted as those of a stream of it are: 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from chatdev.tools.verilog.design.records import Part, Value
+from chatdev.tools.verilog.design.source import name_of
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Bits of a value. `exact` is False when an index is unknown: then `low` and `width` are those of all it may be.
     `indices` are the expressions of its indices."""
 
@@ -29,7 +28,7 @@ class Selection:
 
     def blur(self) -> Selection:
         """All of these bits, of which some are meant."""
-        return replace(self, exact=False)
+        return self._replace(exact=False)
 
     def with_index(self, index: Any) -> Selection:
         """The same with one more index."""
@@ -47,7 +46,7 @@ class Names:
     def __call__(self, symbol: Any) -> str | None:
         """None for what is no signal: a parameter, an argument of a function, a loop variable."""
         if symbol not in self._names:
-            signal = symbol.kind.name in _SIGNALS and symbol not in self._loop_variables
+            signal = name_of(symbol.kind) in _SIGNALS and symbol not in self._loop_variables
             name = symbol.hierarchicalPath[self._prefix:] if signal else None
             self._names[symbol] = name
             if name is not None:
@@ -85,19 +84,19 @@ def _index_at(kind: Any, place: int) -> int:
 
 def is_constant(symbol: Any) -> bool:
     """Whether it is a parameter or a value of an enumeration."""
-    return symbol.kind.name in {"Parameter", "EnumValue"}
+    return name_of(symbol.kind) in {"Parameter", "EnumValue"}
 
 
 def strip_conversions(expression: Any) -> Any:
     """Without the conversions that the language inserts."""
-    while expression.kind.name == "Conversion" and expression.isImplicit:
+    while name_of(expression.kind) == "Conversion" and expression.isImplicit:
         expression = expression.operand
     return expression
 
 
 def selection_of(expression: Any, value: Value) -> Selection | None:
     """None for an expression that names no bits of a signal; `value` tells what is known of indices."""
-    finder = _FINDERS.get(expression.kind.name)
+    finder = _FINDERS.get(name_of(expression.kind))
     return finder(expression, value) if finder else None
 
 
@@ -127,7 +126,7 @@ def _select_range(expression: Any, value: Value) -> Selection | None:
     if base is None:
         return None
     left, right = _integer(expression.left, value), _integer(expression.right, value)
-    mode = expression.selectionKind.name
+    mode = name_of(expression.selectionKind)
     if left is not None and right is not None and mode != "Simple":
         right = left + (right - 1 if mode == "IndexedUp" else 1 - right)
     return _select_between(base.with_index(expression.left), expression, (left, right))

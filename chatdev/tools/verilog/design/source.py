@@ -5,6 +5,7 @@ Lines are counted through: first those of the answer, then those of the given fi
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,8 @@ class Source:
     def line_at(self, location: SourceLocation) -> int:
         """The line of a place; of a macro: where it is used."""
         place = self.manager.getFullyExpandedLoc(location)
-        return self._starts[self._file_at(place)] + self.manager.getLineNumber(place)
+        above = self._starts[self._file_at(place)] if len(self._starts) > 1 else 0
+        return above + self.manager.getLineNumber(place)
 
     def name_files(self, text: str) -> str:
         """What pyslang says, its files under the names that users know."""
@@ -103,11 +105,18 @@ class Source:
         return macros
 
 
+@functools.cache
 def import_pyslang() -> Any:
-    """The module; raises MissingProgram."""
+    """The module, looked up but once as every value needs it; raises MissingProgram."""
     try:
         import pyslang
     except ImportError as error:
         raise MissingProgram("pyslang cannot be imported, which reads Verilog: pip install 'chatdev-chain[verilog]'"
                              ) from error
     return pyslang
+
+
+def name_of(member: Any) -> str:
+    """The name of a member of one of pyslang's enumerations; its `.name` takes four times as long."""
+    name: str = member._name_
+    return name

@@ -25,7 +25,7 @@ from chatdev.tools.verilog.design.records import (
     unique,
 )
 from chatdev.tools.verilog.design.selections import Names, selection_of, strip_conversions
-from chatdev.tools.verilog.design.source import Source
+from chatdev.tools.verilog.design.source import Source, name_of
 
 Way = tuple[Condition, ...]
 WrittenSignals = frozenset[str]
@@ -60,9 +60,9 @@ class DesignContext:
 
     def targets(self, left: Any) -> list[WrittenPart]:
         """What a left side names."""
-        if left.kind.name == "Concatenation":
+        if name_of(left.kind) == "Concatenation":
             return [target for operand in left.operands for target in self.targets(operand)]
-        if left.kind.name == "Conversion":
+        if name_of(left.kind) == "Conversion":
             return self.targets(left.operand)
         selection = selection_of(left, self.value)
         part = self.names.part(selection) if selection else None
@@ -93,7 +93,7 @@ class Statements:
 
     def walk(self, statement: Any, way: Way = ()) -> WrittenSignals:
         """Note the assignments in the statement; returns the signals that it always writes."""
-        walker = _WALKERS.get(statement.kind.name)
+        walker = _WALKERS.get(name_of(statement.kind))
         return walker(self, statement, way) if walker else frozenset()
 
     def _walk_list(self, statement: Any, way: Way) -> WrittenSignals:
@@ -188,7 +188,7 @@ class Statements:
 
     def _walk_expression(self, statement: Any, way: Way) -> WrittenSignals:
         expression = statement.expr
-        match expression.kind.name:
+        match name_of(expression.kind):
             case "Assignment" | "UnaryOp":
                 return self.assign(statement, expression, way)
             case "Call" if not expression.isSystemCall:
@@ -204,14 +204,14 @@ class Statements:
         self._tasks[task] = call
         written = self.walk(task.body, way)
         for argument in call.arguments:
-            if argument.kind.name == "Assignment":
+            if name_of(argument.kind) == "Assignment":
                 written |= self.add(statement, self._context.targets(argument.left), None, way)
         del self._tasks[task]
         return written
 
     def assign(self, node: Any, expression: Any, way: Way = ()) -> WrittenSignals:
         """Note an assignment (`q <= d`, `q += 1`, `q++`) that fills the lines of `node`."""
-        if expression.kind.name == "UnaryOp":
+        if name_of(expression.kind) == "UnaryOp":
             targets = self._context.targets(expression.operand)
             return self.add(node, targets, expression.operand, way, operation=expression)
         targets = self._context.targets(expression.left)

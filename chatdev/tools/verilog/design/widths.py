@@ -8,6 +8,7 @@ from typing import Any
 
 from chatdev.tools.verilog.design.records import Assignment, Value
 from chatdev.tools.verilog.design.selections import Names, selection_of, strip_conversions
+from chatdev.tools.verilog.design.source import name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ def find_misfits(assignments: Iterable[Assignment], names: Names, value: Value) 
 class _Finder:
     def __init__(self, names: Names, value: Value) -> None:
         self._names, self._value, self._needs = names, value, _BitsNeeded(value)
+        self._checked = set[tuple[int, int]]()
 
     def check(self, assignment: Assignment) -> Iterator[Misfit]:
         line = assignment.lines.first
@@ -42,6 +44,10 @@ class _Finder:
             yield from self._check_value(assignment, line)
             yield from self._check_inside(assignment.value, line)
         for condition in assignment.conditions:
+            way = id(condition.decision), condition.branch
+            if way in self._checked:  # as many assignments stand behind one condition
+                continue
+            self._checked.add(way)
             expressions = condition.decision.expressions_for(condition.branch)
             for expression in expressions:
                 yield from self._check_inside(expression, condition.lines[0])
@@ -50,7 +56,7 @@ class _Finder:
 
     def _check_value(self, assignment: Assignment, line: int) -> Iterator[Misfit]:
         """What is taken is wider than the targets, or a plain signal and narrower."""
-        if not assignment.exact or assignment.value.kind.name == "Call":
+        if not assignment.exact or name_of(assignment.value.kind) == "Call":
             return
         width, needs = sum(target.width for target in assignment.targets), self._needs(assignment.value)
         if needs > width:
@@ -65,8 +71,8 @@ class _Finder:
         nodes: list[Any] = []
         expression.visit(nodes.append)
         for node in nodes:
-            kind = getattr(getattr(node, "kind", None), "name", "")
-            if kind == "BinaryOp" and node.op.name in _EVEN:
+            kind = getattr(getattr(node, "kind", None), "_name_", "")
+            if kind == "BinaryOp" and name_of(node.op) in _EVEN:
                 yield from self._check_comparison(node.left, node.right, line)
             elif kind in {"ElementSelect", "RangeSelect"}:
                 yield from self._check_index(node, line)
@@ -82,7 +88,7 @@ class _Finder:
     def _check_index(self, node: Any, line: int) -> Iterator[Misfit]:
         selected = selection_of(node, self._value)
         name = self._names(selected.symbol) if selected else None
-        ends = [self._value(end) for end in ([node.selector] if node.kind.name == "ElementSelect"
+        ends = [self._value(end) for end in ([node.selector] if name_of(node.kind) == "ElementSelect"
                                              else [node.left, node.right])]
         if selected and name and not selected.exact and selected.symbol.type.isIntegral and None not in ends:
             highest = max(int(end) for end in ends if end is not None)
@@ -91,7 +97,7 @@ class _Finder:
     def _plain_signals(self, expression: Any) -> list[str]:
         """The signals of which an expression consists: of one, or of several side by side."""
         expression = strip_conversions(expression)
-        if expression.kind.name == "Concatenation":
+        if name_of(expression.kind) == "Concatenation":
             return [found for operand in expression.operands for found in self._plain_signals(operand)]
         selected = selection_of(expression, self._value)
         name = self._names(selected.symbol) if selected else None
@@ -110,20 +116,20 @@ class _BitsNeeded:
         constant = self._value(expression)
         if constant is not None:
             return 1 if constant.hasUnknown else max(1, int(constant.getActiveBits()))
-        parts = _PARTS.get(expression.kind.name)
+        parts = _PARTS.get(name_of(expression.kind))
         found = parts(expression) if parts else []
         return max(map(self, found)) if found else int(expression.type.bitstreamWidth)
 
 
 def _operands(expression: Any) -> list[Any]:
-    operator = expression.op.name
+    operator = name_of(expression.op)
     if operator in _WIDENING:
         return [expression.left, expression.right]
     return [expression.left] if "Shift" in operator else []
 
 
 def _operand(expression: Any) -> list[Any]:
-    return [expression.operand] if expression.op.name in {"BitwiseNot", "Plus", "Minus"} else []
+    return [expression.operand] if name_of(expression.op) in {"BitwiseNot", "Plus", "Minus"} else []
 
 
 _EVEN = {"Equality", "Inequality", "CaseEquality", "CaseInequality", "LessThan", "LessThanEqual", "GreaterThan",

@@ -11,6 +11,7 @@ from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process
 from chatdev.tools.verilog.tracing.execution import (
     ExecutedAssignment,
     SkippedAssignment,
+    decisive_values,
     run_process,
     samples_as_seen,
 )
@@ -118,10 +119,22 @@ class Drivers:
         """The runs of a process before a time, the last one first."""
         samples = (history.samples_at_triggers(process.triggers, time) if process.triggers
                    else history.samples_before(time))
+        idle = set[tuple[str, ...]]()  # what decided that a run writes nothing, which is so in most of them
         for number, before in enumerate(itertools.islice(samples, _RUNS)):
-            seen = samples_as_seen(self._design, process, self._part, before) if process.is_clocked else [before]
-            run, *others = (self._run(process, sample, is_last=number == 0) for sample in seen)
-            yield replace(run, other=next((one for one in others if one.ways != run.ways), None))
+            decisive = decisive_values(self._design, process, self._part, before) if number else None
+            if decisive in idle:
+                yield _PastRun(before, [])
+                continue
+            run = self._run_as_seen(process, before, is_last=number == 0)
+            if decisive is not None and not run.results:
+                idle.add(decisive)
+            yield run
+
+    def _run_as_seen(self, process: Process, before: SignalSample, *, is_last: bool) -> _PastRun:
+        seen = samples_as_seen(self._design, process, self._part, before) if process.is_clocked else [before]
+        run, *others = (self._run(process, sample, is_last=is_last) for sample in seen)
+        other = next((one for one in others if one.ways != run.ways), None)
+        return replace(run, other=other) if other else run
 
     def _run(self, process: Process, sample: SignalSample, *, is_last: bool) -> _PastRun:
         self.runs += 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from chatdev.tools.verilog.design.design import Design
@@ -197,9 +197,7 @@ def _start_of(design: Design, process: Process, sample: SignalSample) -> Evaluat
 def samples_as_seen(design: Design, process: Process, part: Part, sample: SignalSample) -> list[SignalSample]:
     """The sample with the values that a process saw when it made what became of `part`; two of them where it may have
     seen what held before the edge or what changed at it, as both explain the same. Raises DesignError."""
-    changed = frozenset(signal for signal in process.signals
-                        if signal in design.racing_signals and signal not in process.written
-                        and sample.after.get(signal) != sample.values.get(signal))
+    changed = _find_races(design, process, sample)
     result = _result(design, process, part, sample) if changed else None
     if result is None:
         return [sample]
@@ -207,6 +205,21 @@ def samples_as_seen(design: Design, process: Process, part: Part, sample: Signal
     results: dict[str | None, list[SignalSample]] = {result: [sample]}
     results.setdefault(_result(design, process, part, late), []).append(late)
     return results.get(bits_in(sample.after, part), [sample])
+
+
+def _find_races(design: Design, process: Process, sample: SignalSample) -> frozenset[str]:
+    """The signals that changed at the very edge, and perhaps before the process looked at them."""
+    return frozenset(signal for signal in design.racing_in(process)
+                     if sample.after.get(signal) != sample.values.get(signal))
+
+
+def decisive_values(design: Design, process: Process, part: Part, sample: SignalSample) -> tuple[str, ...] | None:
+    """The values that decide whether a run writes any bit of `part`: with equal ones it does the same. None where more
+    than values decides, or they may have been others."""
+    deciders = design.deciders(process, part)
+    if deciders is None or not _find_races(design, process, sample).isdisjoint(deciders):
+        return None
+    return tuple(sample.values.get(signal, "") for signal in deciders)
 
 
 def _result(design: Design, process: Process, part: Part, sample: SignalSample) -> str | None:
@@ -220,7 +233,7 @@ def _result(design: Design, process: Process, part: Part, sample: SignalSample) 
     value = _start_of(design, process, sample).value(last.assignment.value)
     if value is None or value.bitWidth != last.writes[0].width:
         return None
-    return bits_in({part.signal: bits(value)}, replace(part, low=part.low - last.writes[0].low))
+    return bits_in({part.signal: bits(value)}, part._replace(low=part.low - last.writes[0].low))
 
 
 def _is_plain(one: ExecutedAssignment) -> bool:

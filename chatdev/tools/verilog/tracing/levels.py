@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.records import Assignment, Condition, Part, Trigger
@@ -11,8 +12,7 @@ from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.waveform.comparison import value_text
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(NamedTuple):
     """Bits of a signal, as they were just before `time` (None: at any time)."""
 
     part: Part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from chatdev.tools.verilog.tracing.levels import Level, Trace, Watch
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
 _LOGIC: tuple[Kind, ...] = (*_WIRES, "always_comb", "latch")
 _OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
-_LEAPING = 60  # runs of processes for what was set by lines that were shown, in all levels
+_LEAPING = 8  # runs of processes for what was set by lines that were shown, in all levels
 _MOST_RUNS = 250  # of processes for one output
 
 
@@ -49,12 +49,13 @@ class _Behind(NamedTuple):
 class _Search:
     """The way back from the wrong outputs. `trace` is what was found so far; `_runs` of processes were needed for it,
     `_leaping` of them to leap over what lines that were shown had set. `behind` holds what was found behind a watch,
-    for other searches in the same history as well; `_known` are the lines found so far."""
+    for other searches in the same history as well; `_seen` are the bits that were followed, `_known` the lines found
+    so far."""
 
     def __init__(self, design: Design, history: History | None, wrong: Sequence[Watch],
                  behind: dict[Watch, _Behind]) -> None:
         self._history, self._wrong, self._behind = history, wrong, behind
-        self._seen, self._runs, self._leaping = set[Watch](), 0, 0
+        self._seen, self._runs, self._leaping = defaultdict[tuple[str, int | None], int](int), 0, 0
         self._known, self._most = set[int](), math.inf
         self.trace = Trace(design, (), tuple(wrong))
 
@@ -93,18 +94,22 @@ class _Search:
         self._known |= shown
         while fresh or stale:
             watch = fresh.popleft() if fresh else stale.pop()
-            if watch in self._seen:
+            if not self._is_new(watch):
                 continue
             if self._is_over:
                 following[watch] = None
                 continue
-            self._seen.add(watch)
+            self._seen[watch.part.signal, watch.time] |= watch.part.mask
             here, after = self._follow(watch, level, shown)
             for one in here:
                 (stale if self.trace.design.lines_to(one.part) <= self._known else fresh).append(one)
             following.update(dict.fromkeys(after))
         self.trace = Trace(self.trace.design, (*self.trace.levels, level),
-                           tuple(watch for watch in following if watch not in self._seen), self._runs > _MOST_RUNS)
+                           tuple(filter(self._is_new, following)), self._runs > _MOST_RUNS)
+
+    def _is_new(self, watch: Watch) -> bool:
+        """Whether any of its bits was not followed from that time yet."""
+        return bool(watch.part.mask & ~self._seen[watch.part.signal, watch.time])
 
     def _wires_of(self, watch: Watch) -> tuple[Kind, ...]:
         """What costs no level behind this."""

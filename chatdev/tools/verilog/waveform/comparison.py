@@ -39,12 +39,17 @@ def differing_bits(reference: str, answer: str) -> list[int]:
     The rule is `ref === (ref ^ dut ^ ref)`: an `x` in the reference accepts anything, a `z` nothing; all else must be
     equal. The shorter value is filled up with zeros.
     """
-    if reference == answer and "z" not in reference:  # so are most that are compared
-        return []
     width = max(len(reference), len(answer))
     both = zip(reference.zfill(width), answer.zfill(width), strict=True)
     return [width - 1 - at for at, (wanted, given) in enumerate(both)
             if wanted != "x" and (wanted == "z" or wanted != given)]
+
+
+def are_different(reference: str, answer: str) -> bool:
+    """Whether a bench finds two values different, by the same rule."""
+    if len(reference) == len(answer) and "x" not in reference:  # so are most that are compared
+        return reference != answer or "z" in reference
+    return bool(differing_bits(reference, answer))
 
 
 def group_bits(bits: Sequence[int]) -> list[list[int]]:
@@ -115,7 +120,7 @@ def differing_spans(reference: Sequence[Span], answer: Sequence[Span]) -> list[t
     one, other = next(ours, None), next(theirs, None)
     while one and other:
         start, end = max(one.start, other.start), min(one.end, other.end)
-        if differing_bits(one.bits, other.bits):
+        if are_different(one.bits, other.bits):
             if found and found[-1][1] == start:
                 start = found.pop()[0]
             found.append((start, end))

@@ -7,7 +7,6 @@ it was looked at, nothing is said (`Malformed`): then it must be read from its s
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from io import SEEK_END, FileIO
 from math import ceil, inf
 from pathlib import Path
 
-from chatdev.tools.verilog.waveform.steps import Change, LastSteps
+from chatdev.tools.verilog.waveform.steps import LastSteps, Step, find_steps
 from chatdev.tools.verilog.waveform.vcd import Malformed, fill_bits, parse_time
 
 _PROBE, _TAIL, _SMALL, _PIECE = 1 << 10, 1 << 12, 1 << 14, 1 << 17  # bytes
@@ -53,17 +52,18 @@ def steps_before(path: Path, widths: Mapping[str, int], codes: Iterable[str], ti
         while end - size > dump.start:
             start = dump.start_of_time(end - size, end)
             if dump.count_times(start, end) >= count:
-                found = LastSteps.of(dump.changes(start, end), dump.values_before(start), count)
+                found = LastSteps.of(dump.values(start, end), dump.values_before(start), count)
                 if len(found.steps) == count:
                     return found
+                size *= max(1, count // max(1, len(found.steps)))
             size *= 2
-        return LastSteps.of(dump.changes(dump.start, end), {}, count)
+        return LastSteps.of(dump.values(dump.start, end), {}, count)
 
 
-def changes_until(path: Path, widths: Mapping[str, int], codes: Iterable[str], until: float) -> Iterator[Change]:
-    """The same as `vcd.read_changes`, line by line, which takes a fraction of the time. Raises Malformed."""
+def steps_until(path: Path, widths: Mapping[str, int], codes: Iterable[str], until: float) -> Iterator[Step]:
+    """All steps before `until`, the oldest first. Raises Malformed."""
     with _open_lines(path, widths, codes) as dump:
-        yield from dump.changes(dump.start, dump.end if until == inf else dump.place_of(ceil(until)))
+        yield from find_steps(dump.values(dump.start, dump.end if until == inf else dump.place_of(ceil(until))), {})
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def _find_body(file: FileIO) -> int:
     head = b""
     while len(head) < _LONGEST_HEADER and (piece := file.read(max(_SMALL, len(head)))):
         head += piece
-        if found := _HEADER_END.search(head):
+        if found := _HEADER_END.search(head, max(0, head.find(b"$enddefinitions"))):
             return found.end()
     raise Malformed("the header ends within a line, or is far too long")
 
@@ -92,7 +92,8 @@ class _Meanings(dict[bytes, tuple[str, str] | None]):
     dump are there many times."""
 
     def __init__(self, widths: Mapping[str, int], codes: Iterable[str]) -> None:
-        self._widths = dict.fromkeys(codes, 0) | dict(widths)
+        every = dict.fromkeys(codes, 0) | dict(widths)
+        self._known = {code.encode(): (code, width) for code, width in every.items()}
 
     def __missing__(self, line: bytes) -> tuple[str, str] | None:
         if len(self) > _MOST_LINES:
@@ -102,17 +103,17 @@ class _Meanings(dict[bytes, tuple[str, str] | None]):
 
     def _read_line(self, line: bytes) -> tuple[str, str] | None:
         if line[:1] in _BITS:
-            value, code = line[:1], line[1:]
+            value, bytes_of_code = line[:1], line[1:]
         elif line[:1] in _VECTOR:
-            value, _, code = line[1:].partition(b" ")
+            value, _, bytes_of_code = line[1:].partition(b" ")
         elif _OTHER_LINE.fullmatch(line):
             return None
         else:
             raise Malformed(f"{line[:80]!r} is no line of a dump")
-        width = self._widths.get(code.decode("ascii", "replace"))
+        code, width = self._known.get(bytes_of_code, ("", None))
         if width is None or not (value.isalnum() or (not width and _VALUE_LINE.fullmatch(line))):
             raise Malformed(f"{line[:80]!r} is the value of no declared signal")
-        return (code.decode("ascii"), fill_bits(value.decode("ascii"), width)) if width else None
+        return (code, fill_bits(value.decode("ascii"), width)) if width else None
 
 
 @dataclass(slots=True)
@@ -129,15 +130,19 @@ class _LineDump:
 
     def check_form(self) -> None:
         """Whether the first lines have one change each."""
-        text = self.read(self.start, min(self.end, self.start + _SMALL))
+        text = self.read(self.start, min(self.end, self.start + _TAIL))
         if not _LINES.fullmatch(text, 0, text.rfind(b"\n") + 1):
             raise Malformed("there are lines with more than one change, or with less")
 
     def check_changes(self, place: int) -> None:
-        """Whether the last changes before a place can be read, even if none is asked for."""
-        near = place - _TAIL
-        start = self.start_of_time(near, place) if near > self.start else self.start
-        deque(self.changes(start, place), maxlen=0)
+        """Whether the last lines before a place can be read, even if none is asked for."""
+        near, now = place - _TAIL, 0
+        for piece in self._pieces(self.start_of_time(near, place) if near > self.start else self.start, place):
+            for line in piece.split(b"\n"):
+                if line[:1] == b"#":
+                    now = _read_time(now, line)
+                else:
+                    _ = self.meanings[line]
 
     def place_of(self, time: int) -> int:
         """Where the first time stands that is not before `time`, found by halves; the file's end when there is none."""
@@ -177,16 +182,20 @@ class _LineDump:
         """About how many there are; not more than there are."""
         return sum(piece.count(b"\n#") for piece in self._pieces(start, end))
 
-    def changes(self, start: int, end: int) -> Iterator[Change]:
-        """The changes between two places, the first of which is that of a time or the start."""
-        now, meanings = 0, self.meanings
+    def values(self, start: int, end: int) -> Iterator[Step]:
+        """The values between two places, the first of which is that of a time or the start, with their times. Times at
+        which there is none are only skipped: in a dump of many signals that is most of them."""
+        now, stamp, values, meanings = 0, b"", dict[str, str](), self.meanings
         for piece in self._pieces(start, end):
             for line in piece.split(b"\n"):
                 if line[:1] == b"#":
-                    later = int(line[1:]) if len(line) < _LONGEST_TIME and line[1:].isdigit() else -1
-                    now = later if later >= now else parse_time(now, line.decode("ascii", "replace"))
+                    stamp = line
                 elif meaning := meanings[line]:
-                    yield now, *meaning
+                    if stamp:
+                        yield now, values
+                        now, stamp, values = _read_time(now, stamp), b"", {}
+                    values[meaning[0]] = meaning[1]
+        yield now, values
 
     def end_of_changes(self, place: int) -> int:
         """Where the last change of any of the codes before `place` ends; the lines behind it need not be read."""
@@ -257,3 +266,9 @@ class _LineDump:
         if len(piece) < end - start:
             raise Malformed("the file became shorter")
         return piece
+
+
+def _read_time(now: int, stamp: bytes) -> int:
+    """The time of a line, which is not before the last one. Raises Malformed."""
+    later = int(stamp[1:]) if len(stamp) < _LONGEST_TIME and stamp[1:].isdigit() else -1
+    return later if later >= now else parse_time(now, stamp.decode("ascii", "replace"))

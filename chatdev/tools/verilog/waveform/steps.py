@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-Change = tuple[int, str, str]
 Step = tuple[int, dict[str, str]]
 
 
@@ -18,28 +17,34 @@ class LastSteps:
     steps: deque[Step]
 
     @classmethod
-    def of(cls, changes: Iterable[Change], known: Mapping[str, str], count: int) -> LastSteps:
-        """The last `count` at most; `known` is what held before the changes."""
+    def of(cls, dumped: Iterable[Step], known: Mapping[str, str], count: int) -> LastSteps:
+        """The last `count` at most; `known` is what held before that which was `dumped`."""
         last = cls(dict(known), deque())
-        for step in find_steps(changes, known):
+        for step in find_steps(dumped, known):
             last.steps.append(step)
             if len(last.steps) > count:
                 last.before.update(last.steps.popleft()[1])
         return last
 
 
-def find_steps(changes: Iterable[Change], known: Mapping[str, str]) -> Iterator[Step]:
-    """For each time the codes that have another value at its end, with that value."""
-    known, step, now = dict(known), dict[str, str](), 0
-    for moment, code, value in changes:
-        if moment != now and step:
-            known |= step
+def find_steps(dumped: Iterable[Step], known: Mapping[str, str]) -> Iterator[Step]:
+    """For each time the codes that have another value at its end, with that value; of a time values may be `dumped` in
+    several pieces."""
+    known, now, values = dict(known), 0, dict[str, str]()
+    for moment, more in dumped:
+        if moment == now:
+            values |= more
+            continue
+        if step := _other_values(values, known):
             yield now, step
-            step = {}
-        now = moment
-        if known.get(code) != value:
-            step[code] = value
-        else:
-            step.pop(code, None)  # it went there and back within one time
-    if step:
+        now, values = moment, more
+    if step := _other_values(values, known):
         yield now, step
+
+
+def _other_values(values: Mapping[str, str], known: dict[str, str]) -> dict[str, str]:
+    """The values that are other than what was known, and known from now on: what goes there and back within one time is
+    not among them."""
+    step = {code: value for code, value in values.items() if known.get(code) != value}
+    known |= step
+    return step

@@ -18,7 +18,7 @@ from chatdev.errors import ToolError
 
 T = TypeVar("T")
 
-_PIECE = 1 << 16  # bytes
+_PIECE, _OF_HEADER = 1 << 16, 1 << 12  # bytes
 _MOST_DIGITS = 20  # of a number; times have 64 bits
 _LONGEST_LINE = 4 << 20  # bytes; a value may have about as many bits
 _NO_BITS = {"real", "realtime", "real_parameter", "shortreal", "string", "event"}
@@ -80,7 +80,7 @@ def read_header(path: Path) -> Header:
     def read(source: _WordSource) -> Iterator[Header]:
         yield _parse_header(source.words())
 
-    return next(_parse_file(path, read))
+    return next(_parse_file(path, read, _OF_HEADER))
 
 
 def read_changes(path: Path, widths: Mapping[str, int], until: float = math.inf) -> Iterator[tuple[int, str, str]]:
@@ -93,10 +93,10 @@ def read_changes(path: Path, widths: Mapping[str, int], until: float = math.inf)
     return _parse_file(path, lambda source: _parse_changes(source.words(), widths, until))
 
 
-def _parse_file(path: Path, reading: Callable[[_WordSource], Iterator[T]]) -> Iterator[T]:
-    """What `reading` yields, in large pieces; a file that it complains of is read again to find the line."""
+def _parse_file(path: Path, reading: Callable[[_WordSource], Iterator[T]], piece: int = _PIECE) -> Iterator[T]:
+    """What `reading` yields, in such pieces; a file that it complains of is read again to find the line."""
     try:
-        yield from reading(_WordSource(path, _PIECE))
+        yield from reading(_WordSource(path, piece))
     except Malformed as error:
         source = _WordSource(path, piece=0)
         with suppress(Malformed):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from chatdev.tools.verilog.waveform import lookback, vcd
-from chatdev.tools.verilog.waveform.steps import Change, LastSteps, find_steps
+from chatdev.tools.verilog.waveform.steps import LastSteps, Step, find_steps
 from chatdev.tools.verilog.waveform.vcd import Malformed, Signal, WaveformError
 
 _WIDEST = 1 << 20  # bits of a signal whose values are asked for
@@ -75,7 +75,7 @@ class Waves:
         try:
             last = lookback.steps_before(self.path, widths, self.codes, time, count)
         except (Malformed, OSError):
-            last = LastSteps.of(vcd.read_changes(self.path, widths, time), {}, count)
+            last = LastSteps.of(self._read_words(widths, time), {}, count)
         sharing = _names_by_code(signals)
         steps = ((moment, {name: bits for code, bits in step.items() for name in sharing[code]})
                  for moment, step in last.steps)
@@ -83,21 +83,30 @@ class Waves:
 
     def changes(self, names: Iterable[str], until: float = inf) -> Iterator[tuple[int, str, str]]:
         """(time, name, bits) of every change before `until`, first values included, by time; one at most for each."""
-        signals = self._choose_signals(names)
-        for moment, step in find_steps(self._read_changes(_widths_of(signals), until), {}):
-            for name, signal in signals.items():
-                if signal.code in step:
-                    yield moment, name, step[signal.code]
+        names = list(names)
+        for moment, step in self.steps(names, until):
+            yield from ((moment, name, step[name]) for name in names if name in step)
 
-    def _read_changes(self, widths: Mapping[str, int], until: float) -> Iterator[Change]:
-        """The changes of the codes in `widths`: where the lines end to tell them, the words go on."""
+    def steps(self, names: Iterable[str], until: float = inf) -> Iterator[Step]:
+        """The same by time: what changed at each."""
+        signals = self._choose_signals(names)
+        sharing = _names_by_code(signals)
+        for moment, step in self._read_steps(_widths_of(signals), until):
+            yield moment, {name: bits for code, bits in step.items() for name in sharing[code]}
+
+    def _read_steps(self, widths: Mapping[str, int], until: float) -> Iterator[Step]:
+        """All steps of the codes in `widths`: where the lines end to tell them, the words go on."""
         count = 0
         try:
-            for change in lookback.changes_until(self.path, widths, self.codes, until):
+            for step in lookback.steps_until(self.path, widths, self.codes, until):
                 count += 1
-                yield change
+                yield step
         except (Malformed, OSError):
-            yield from islice(vcd.read_changes(self.path, widths, until), count, None)
+            yield from islice(find_steps(self._read_words(widths, until), {}), count, None)
+
+    def _read_words(self, widths: Mapping[str, int], until: float) -> Iterator[Step]:
+        """The values one by one, as the words of the file have them."""
+        return ((moment, {code: value}) for moment, code, value in vcd.read_changes(self.path, widths, until))
 
     def _choose_signals(self, names: Iterable[str]) -> dict[str, Signal]:
         chosen = {name: self._signal(name) for name in names}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.records import Part
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Trace, Watch, signal_reports
 from chatdev.tools.verilog.tracing.search import trace_outputs
@@ -106,3 +107,31 @@ def test_a_block_with_a_list_saw_what_its_signals_became(listed: str) -> None:
     history = history_of("clk", "d", "t", "s", "q", t0="0 0 0 x x", t1="1 0 0 0 0", t3="0 1 0 0 0", t5="1 1 0 1 1")
     found = followed(text, history, levels=1)
     assert [(step.of.part.signal, step.sampled) for step in found.levels[0].steps[1:]] == [("s", 5)]
+
+
+MEMORY = """module TopModule(input clk, we, a, input [1:0] i, output [3:0] q);
+  reg [3:0] m;
+  assign q = m;
+  always @(posedge clk)
+    if (we) m[i] <= a;
+endmodule
+"""
+
+
+def test_an_idle_run_tells_of_others_with_the_same_index() -> None:
+    """Bit 2 is written at 7, bit 0 at 17 and 27, nothing at 37: all but the first leave bit 2 alone."""
+    history = history_of("clk", "we", "a", "i", "m", t0="0 1 1 10 0000", t7="1 1 1 10 0100", t10="0 1 0 00 0100",
+                         t17="1 1 0 00 0100", t20="0 1 0 00 0100", t27="1 1 0 00 0100", t30="0 0 0 10 0100",
+                         t37="1 0 0 10 0100")
+    design = Design.of(MEMORY)
+    [process] = [one for one in design.processes if one.is_clocked]
+    assert {"we", "i"} <= {*(design.deciders(process, Part("m", 2, 1)) or ())}
+    trace = trace_outputs(design, [Watch(Part("q", 2, 1), 39)], 1, history)
+    assert [step.sampled for level in trace.levels for step in level.steps
+            if step.assignment.kind == "clocked"] == [7]
+
+
+def test_bits_that_were_followed_are_followed_no_more() -> None:
+    text = "module TopModule(input [3:0] d, output q);\n  wire [3:0] w = d;\n  assign q = ^w ^ w[1];\nendmodule\n"
+    trace = trace_outputs(Design.of(text), [Watch(Part("q", 0, 1), 5)], 1, history_of("d", "w", "q", t0="1111 1111 1"))
+    assert [watch.part for watch in trace.levels[0].watched] == [Part("q", 0, 1), Part("w", 0, 4), Part("d", 0, 4)]

@@ -51,7 +51,8 @@ def body_of(written: Iterable[tuple[int, Iterable[str]]], before: Iterable[str])
 
 def read_words(waves: Waves, until: float) -> list[tuple[int, str, str]]:
     """What `Waves.changes` gives, of a reader that knows no lines."""
-    return [(moment, name, step[code]) for moment, step in find_steps(vcd.read_changes(waves.path, CODES, until), {})
+    one_by_one = ((moment, {code: value}) for moment, code, value in vcd.read_changes(waves.path, CODES, until))
+    return [(moment, name, step[code]) for moment, step in find_steps(one_by_one, {})
             for name, code in NAMES.items() if code in step]
 
 
@@ -91,7 +92,7 @@ def use_lookback_alone(waves: Waves, time: int, count: int) -> None:
     widths = {code: CODES[code] for code in CODES}
     lookback.values_before(waves.path, widths, waves.codes, time)
     lookback.steps_before(waves.path, widths, waves.codes, time, count)
-    deque(lookback.changes_until(waves.path, widths, waves.codes, time), maxlen=0)
+    deque(lookback.steps_until(waves.path, widths, waves.codes, time), maxlen=0)
 
 
 @settings(max_examples=150, deadline=None)

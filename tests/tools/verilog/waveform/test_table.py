@@ -6,7 +6,13 @@ from itertools import product
 
 import pytest
 
-from chatdev.tools.verilog.waveform.comparison import differing_bits, range_text, short_names, value_text
+from chatdev.tools.verilog.waveform.comparison import (
+    are_different,
+    differing_bits,
+    range_text,
+    short_names,
+    value_text,
+)
 from chatdev.tools.verilog.waveform.table import render_table
 from chatdev.tools.verilog.waveform.vcd import WaveformError
 from tests.tools.verilog.waveform.conftest import Drawn
@@ -64,7 +70,11 @@ def test_values_differ_by_the_rule_of_the_benches() -> None:
     for reference, answer in product("01xz", repeat=2):
         agree = reference == as_verilog(as_verilog(reference, answer), reference)
         assert differing_bits(reference, answer) == ([] if agree else [0])
+        assert are_different(reference, answer) is not agree
     assert differing_bits("1x0", "0011") == [2, 0]
+    assert are_different("1x0", "010")
+    assert not are_different("1x0", "110")
+    assert not are_different("01", "001")
 
 
 def test_ranges_are_as_in_verilog() -> None:
