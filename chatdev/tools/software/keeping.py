@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +26,8 @@ from chatdev.tools.software.verdict import Finding
 _MOST_VALUES = 6
 _MOST_COMMANDS = 12  # that may show what was added
 _NUMBER = re.compile(r"\b\w*\d\w*\b")
+_ANSWERS = "1\ny\ntoday\n\n2\nn\nq\nhome\n"  # to whatever a command may want to know
+_ASKING = ("ignored", "asking")
 _OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"}
 """Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""
 
@@ -161,12 +163,17 @@ class _Keeping:
         return bool(start.arguments) and not self.probe.is_like_unknown(folder, named, taken, 1)
 
     def _judge_asking(self, folder: Path, start: Start, finding: Finding) -> None:
-        """A start with a command that asks for input, and does the same without what it was given."""
-        if self.may_ask or start.stdin or len(start.arguments) < 2 or any(one.wrong == "ignored" for one in self.tried):
+        """A start with a command that asks for input, and does the same without what it was given, or never ends to ask
+        whatever is answered."""
+        if self.may_ask or start.stdin or len(start.arguments) < 2 or any(one.wrong in _ASKING for one in self.tried):
             return
         bare, _ = self.probe.try_alone(folder, Start(start.arguments[:1]))
         if bare.rule == finding.rule and text_of(bare) == text_of(finding) and self.probe.is_command(folder, start):
             self.tried.append(KeepingStart(start, finding, "ignored"))
+            return
+        answered, _ = self.probe.try_alone(folder, replace(start, stdin=_ANSWERS))
+        if answered.rule == finding.rule:
+            self.tried.append(KeepingStart(start, finding, "asking"))
 
     def _judge_planned(self, folder: Path, start: Start) -> None:
         """A start of the plan, if it is the first to remove something, or to take what another command added."""

@@ -21,17 +21,18 @@ from chatdev.workspace.file_tree import read_tree
 _UNKNOWN = "zq7"  # what nobody added, and no command
 _MOST_WORDS = 3
 _USAGE = re.compile(r"\busage\b", re.IGNORECASE)
-KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "hidden",
-                       "split", "merged", "unmarked", "marked"]
+KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "asking",
+                       "hidden", "split", "merged", "unmarked", "marked"]
 
 
 @dataclass(frozen=True, slots=True)
 class KeepingStart:
     """A start, and how it went: `unlisted` says the same as before something was added, `unknown` does with that what
     it does with something that nobody added, `unchanged` is to remove it, and leaves all files as they are, `emptied`
-    removes everything with it, `another` something else, `ignored` asks for what it was given, `hidden` is a list
-    that there is not, nor anything else that shows what was added, `split` shows one thing as several, and `merged`
-    two as one. `unmarked` finishes a thing that no list then marks, `marked` marks what nobody finished."""
+    removes everything with it, `another` something else, `ignored` asks for what it was given, `asking` goes on asking
+    whatever is answered, `hidden` is a list that there is not, nor anything else that shows what was added, `split`
+    shows one thing as several, and `merged` two as one. `unmarked` finishes a thing that no list then marks, `marked`
+    marks what nobody finished."""
 
     start: Start
     finding: Finding

@@ -170,6 +170,17 @@ def test_what_may_ask_passes(tmp_path: Path, program: str, task: str) -> None:
     assert verdict.passed, verdict.report
 
 
+def test_what_goes_on_asking_fails_and_what_asks_for_more_passes(tmp_path: Path) -> None:
+    first, _, rest = TODO.partition("command, *words")
+    body = "".join(f"    {line}\n" for line in f"command, *words{rest}".splitlines())
+    asking = first + "while True:\n" + body + '    input("Press Enter to continue...")\n'
+    verdict = use(asking, tmp_path / "wrong")
+    assert not verdict.passed
+    assert "It goes on asking, whatever is answered." in verdict.report
+    wants = TODO.replace('    print("Added", words[0])', '    print("Added", words[0], "until", input("When? "))')
+    assert use(wants, tmp_path / "right").passed
+
+
 def test_a_list_that_crashes_before_anything_is_added_fails(tmp_path: Path) -> None:
     program = TODO.replace(" if store.exists() else []", " if store.exists() or command == 'list' else []").replace(
         "tasks = store", "command = (sys.argv[1:] or [''])[0]\ntasks = store", 1)
