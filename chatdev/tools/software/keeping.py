@@ -167,13 +167,16 @@ class _Keeping:
         whatever is answered."""
         if self.may_ask or start.stdin or len(start.arguments) < 2 or any(one.wrong in _ASKING for one in self.tried):
             return
-        bare, _ = self.probe.try_alone(folder, Start(start.arguments[:1]))
-        if bare.rule == finding.rule and text_of(bare) == text_of(finding) and self.probe.is_command(folder, start):
-            self.tried.append(KeepingStart(start, finding, "ignored"))
+        if not self.probe.is_command(folder, start):
             return
-        answered, _ = self.probe.try_alone(folder, replace(start, stdin=_ANSWERS))
-        if answered.rule == finding.rule:
+        if self._is_same(folder, Start(start.arguments[:1]), finding):
+            self.tried.append(KeepingStart(start, finding, "ignored"))
+        elif self.probe.try_alone(folder, replace(start, stdin=_ANSWERS))[0].rule == finding.rule:
             self.tried.append(KeepingStart(start, finding, "asking"))
+
+    def _is_same(self, folder: Path, start: Start, finding: Finding) -> bool:
+        other, _ = self.probe.try_alone(folder, start)
+        return other.rule == finding.rule and text_of(other) == text_of(finding)
 
     def _judge_planned(self, folder: Path, start: Start) -> None:
         """A start of the plan, if it is the first to remove something, or to take what another command added."""

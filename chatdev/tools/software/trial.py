@@ -167,10 +167,19 @@ def _judge_own(tried: Sequence[TriedCase], plan: Plan, known: Collection[str] | 
     a file that nobody makes, fails for no refusal. Where the program does what the request seems to show, and has these
     `known` words in it, a command that neither of them has fails for nothing."""
     every = [start for case in tried for start in case.starts]
-    further = known is not None or any(start.wrong in ("", "crash") and not _is_refused(start, plan) for start in every)
+    further = known is not None or any(_gets_further(start, plan) for start in every)
     return [replace(case, starts=tuple(_judge_sense(case, number, plan, further=further, known=known)
                                        for number in range(len(case.starts))))
             if case.case is plan.own else case for case in tried]
+
+
+def _gets_further(start: TriedStart, plan: Plan) -> bool:
+    return start.wrong in ("", "crash") and not _is_undone(start, plan, further=False)
+
+
+def _is_undone(start: TriedStart, plan: Plan, *, further: bool) -> bool:
+    """Whether the program refuses what it was given, or, where no command gets `further`, calls it wrong."""
+    return _is_refused(start, plan) or (not further and _is_called_wrong(start))
 
 
 def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool,
@@ -178,7 +187,7 @@ def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool,
     start = case.starts[number]
     if _lacks_file(start, plan) or (known is not None and _is_made_up(start.start, plan, known)):
         return replace(start, counts=False)
-    if start.wrong or not _is_refused(start, plan):
+    if start.wrong or not _is_undone(start, plan, further=further):
         return start
     again = start.start in case.case.starts[:number]
     counts = not further or _has_form(start.start, plan) or _is_never_taken(case, start, plan)
@@ -211,6 +220,13 @@ def _is_refused(start: TriedStart, plan: Plan) -> bool:
     if finding.rule not in _REFUSALS or repeats_request(finding, plan):
         return False
     return finding.facts.get("exit_status") not in (0, None) or _shows_usage(finding)
+
+
+def _is_called_wrong(start: TriedStart) -> bool:
+    """Whether all that the program says is that what it was given is wrong, and it ends well nevertheless."""
+    said = "\n".join(start.finding.facts["streams"]).strip()
+    return start.finding.rule == "clean_exit" and bool(start.start.arguments) and (
+        len(said.splitlines()) == 1 and says("rejects", said))
 
 
 def _shows_usage(finding: Finding) -> bool:

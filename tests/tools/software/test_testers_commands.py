@@ -83,3 +83,17 @@ def test_a_command_of_the_request_that_is_never_taken_fails(use: Use) -> None:
     sometimes = COUNTS_WRONG.replace("elif", "elif sys.argv[1:] == ['add', 'tea']: print('Added')\nelif", 1)
     verdict = use(sometimes, NAMED, ["python main.py add tea", "python main.py add coffee"])
     assert [start["failed"] for start in verdict.evidence["commands"][:2]] == [False, False]
+
+
+def test_a_program_that_calls_every_command_invalid_does_nothing(use: Use) -> None:
+    knows = "import sys\nknown = {'add': print, 'list': print}\n"
+    counts = f"{knows}print('Invalid number of arguments.' if len(sys.argv) > 2 else 'Invalid command.')\n"
+    plan = ["python main.py add milk", "python main.py list", "python main.py add bread"]
+    verdict = use(counts, "Develop a shopping list.", plan)
+    assert not verdict.passed
+    assert "This is refused, and it should work." in verdict.report
+
+
+def test_a_program_that_calls_some_commands_invalid_may_be_right(use: Use) -> None:
+    adds = "import sys\nprint('Invalid number.' if sys.argv[1:] == ['half', 'x'] else 2)\n"
+    assert use(adds, "Develop a calculator.", ["python main.py half 4", "python main.py half x"]).passed

@@ -54,7 +54,7 @@ class CopiedRequest:
     def shows(self, text: str, meaning: Meaning, place: Place = (0, 0), *, before_command: bool = False,
               given: Collection[str] = ()) -> bool:
         """Whether a text stands behind a place, is whole, and is said to be what it is taken for. With `before_command`
-        it has to stand before the next command. What speaks of the `given` words without marks may describe it only."""
+        it has to stand before the next command. Without marks it may not speak of what was `given`."""
         lines = [_plain(line, margin=False) for line in text.splitlines() if line.strip()]
         if not lines or any(map(_ELISION.fullmatch, lines)):
             return False
@@ -121,7 +121,7 @@ def _split_sentences(line: str) -> Iterator[str]:
 
 def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bool, given: Collection[str]) -> bool:
     """Whether a sentence says that these lines are printed (typed, held), and no more than these; the `first` one
-    stands right behind a command. `prints 10 kilometres in miles` only describes what is made of a given 10."""
+    stands right behind a command."""
     if says("doubt", sentence):
         return False
     pieces = [piece.strip() for piece in sentence.split(MARK)[1::2]]
@@ -129,11 +129,15 @@ def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bo
         return True
     if len(lines) > 1:
         return _is_enumerated(lines, sentence)
-    words = lines[0].split()
-    describes = len(words) > 1 and not set(given).isdisjoint(words)
     return any(_is_led_to(sentence[:found.start()], meaning, first=first) and _is_ended(sentence[found.end():])
-               and not (describes and says("printed", sentence[:found.start()]))
+               and not _may_describe(lines[0].split(), given, sentence[:found.start()])
                for found in _pattern_of(lines[0]).finditer(sentence))
+
+
+def _may_describe(words: Sequence[str], given: Collection[str], before: str) -> bool:
+    """Whether words that are printed speak of what was given, and so are not meant letter by letter: of a given
+    10 `10 kilometres in miles` only says what is made."""
+    return len(words) > 1 and not set(given).isdisjoint(words) and says("printed", before)
 
 
 def _is_enumerated(lines: Sequence[str], sentence: str) -> bool:
