@@ -28,6 +28,7 @@ what it should do, or it crashes or does not keep what was added (`KeepingStart`
 _USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}
 """Rules of programs that came to their end by themselves."""
+_MANY, _FEW = 1000, 50  # lines; how often each stands there
 _SHORTEST = 3  # characters of a message that is looked for in a request
 
 
@@ -150,7 +151,7 @@ def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool)
     wrong: Wrong = ""
     if finding.rule in CRASHES:
         wrong = "crash"
-    elif start.expects and facts.get("still_running"):
+    elif facts.get("still_running") and (start.expects or (start.arguments and _goes_round(facts["streams"][0]))):
         wrong = "endless"
     elif not prints_what_is_wanted(start, facts["streams"], status, prompts=prompts):
         wrong = "output"
@@ -159,6 +160,12 @@ def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool)
     elif files:
         wrong = "files"
     return TriedStart(start, finding, wrong, files=files)
+
+
+def _goes_round(text: str) -> bool:
+    """Whether a program has filled its output with the same few lines."""
+    lines = text.splitlines()
+    return len(lines) >= _MANY and _FEW * len(set(lines)) <= len(lines)
 
 
 def _judge_own(tried: Sequence[TriedCase], plan: Plan, known: Collection[str] | None) -> list[TriedCase]:

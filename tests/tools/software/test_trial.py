@@ -203,6 +203,14 @@ def test_a_program_that_is_to_ask_may_do_so(use: Use, task: str, commands: list[
     assert use(ASKS, task, commands).passed
 
 
+@pytest.mark.parametrize(("printed", "passes"), [("'add TASK, list'", False), ("next(numbers)", True)])
+def test_a_command_that_prints_the_same_for_ever_fails(use: Use, printed: str, passes: bool) -> None:
+    program = f"import itertools\nnumbers = itertools.count()\nwhile True:\n    print({printed})\n"
+    verdict = use(program, "Develop a to-do list.", ["python main.py list"])
+    assert verdict.passed == passes
+    assert ("It prints the same again and again, and does not end." in verdict.report) != passes
+
+
 def test_a_program_that_fails_at_an_empty_file_of_its_own_does_not_ask(use: Use) -> None:
     program = "import pickle\nopen('a.bin', 'ab').close()\nprint(pickle.load(open('a.bin', 'rb')))"
     verdict = use(program, "A to-do list.", ["python main.py list"])
