@@ -13,6 +13,7 @@ READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/tools/software/python_reading.py", "chatdev/tools/software/python_writing.py",
     "chatdev/tools/software/unfinished.py",
     "chatdev/tools/verilog/design/source.py", "chatdev/tools/verilog/design/facts.py",
+    "chatdev/tools/verilog/design/slips.py", "chatdev/tools/verilog/slang.py",
     "chatdev/tools/verilog/tracing/findings.py",
     "chatdev/tools/plc/source_check.py", "chatdev/tools/plc/source_run.py", "chatdev/tools/plc/proof/checks.py",
 }
@@ -28,7 +29,7 @@ GENERATORS = {"chatdev/tools/plc/simulation/machine.py"}  # compiles what it gen
 DESIGN = "chatdev.tools.verilog.design"
 PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "pyslang", "chatdev.workspace.python_source",
            "chatdev.tools.plc.st.reading", "chatdev.tools.plc.source_check.readable_program",
-           f"{DESIGN}.elaborate.elaborate", f"{DESIGN}.design.Design"}
+           f"{DESIGN}.source.import_pyslang", f"{DESIGN}.elaborate.elaborate", f"{DESIGN}.design.Design"}
 
 
 def parsers_in(tree: ast.Module) -> set[str]:
