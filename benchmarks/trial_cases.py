@@ -29,6 +29,8 @@ from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
+from chatdev.tools.software.cases.extract import read_request
+from chatdev.tools.software.plan import any_command
 
 SEED, MUTANTS = 16, 6
 _SEEN = re.compile(r": wanted (.*) with status \S+, saw (.*) with status \S+$", re.DOTALL)
@@ -88,12 +90,17 @@ def measure() -> dict[str, Any]:
     for subject in subjects():
         verdict = try_program(subject, subject.program, sandbox)
         row: dict[str, Any] = {"task": subject.name, "tier": subject.tier, "layout": subject.layout,
-                               "passes": verdict.passed, "examples": verdict.examples[1] if verdict.examples else 0}
+                               "passes": verdict.passed, "examples": count_examples(subject.request)}
         faults = mutants(subject.program, SEED, MUTANTS) if row["examples"] else []
         row["mutants"] = dict(Counter(_kind(subject, fault, sandbox) for fault in faults))
         rows.append(row)
         print(row, flush=True)
     return {"machine": machine(), "seed": SEED, "rows": rows}
+
+
+def count_examples(request: str) -> int:
+    """How many examples the rule reads in a request for certain."""
+    return sum(start.expects for case in read_request(request, any_command()).cases for start in case.starts)
 
 
 def _kind(subject: Subject, fault: str, sandbox: Sandbox) -> str:
