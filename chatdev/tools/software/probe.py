@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Literal
 
 from chatdev.errors import WorkspaceError
-from chatdev.tools.software.cases.case import Case, Start
+from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
 from chatdev.tools.software.plan import command_words
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.verdict import Finding
 from chatdev.workspace.file_tree import read_tree
 
-_UNKNOWN = "zq7"  # what nobody added, and no command
 _MOST_WORDS = 3
 _USAGE = re.compile(r"\busage\b", re.IGNORECASE)
 KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "asking",
@@ -60,9 +59,9 @@ class Probe:
     def is_like_unknown(self, folder: Path, start: Start, finding: Finding, place: int) -> bool:
         """Whether a start with an unknown word at a place of its arguments goes as this one went."""
         words = start.arguments
-        other, _ = self.try_alone(folder, Start((*words[:place], _UNKNOWN, *words[place + 1:]), start.stdin))
+        other, _ = self.try_alone(folder, Start((*words[:place], UNKNOWN, *words[place + 1:]), start.stdin))
         return _without(finding, "") == _without(other, "") or (
-            _without(finding, words[place]) == _without(other, _UNKNOWN))
+            _without(finding, words[place]) == _without(other, UNKNOWN))
 
     def try_alone(self, folder: Path, start: Start) -> tuple[Finding, bool]:
         """How a start goes in a copy of a folder, and whether it changes files there."""

@@ -192,13 +192,19 @@ def _is_undone(start: TriedStart, plan: Plan, *, further: bool) -> bool:
 def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool,
                  known: Collection[str] | None) -> TriedStart:
     start = case.starts[number]
-    if _lacks_file(start, plan) or (known is not None and _is_made_up(start.start, plan, known)):
+    if _is_excused(start, plan, known):
         return replace(start, counts=False)
     if start.wrong or not _is_undone(start, plan, further=further):
         return start
     again = start.start in case.case.starts[:number]
     counts = not further or _has_form(start.start, plan) or _is_never_taken(case, start, plan)
     return replace(start, wrong="refusal", counts=counts and not again)
+
+
+def _is_excused(start: TriedStart, plan: Plan, known: Collection[str] | None) -> bool:
+    """Whether a start lacks a file, need not be known, or goes on as the request wants."""
+    return (_lacks_file(start, plan) or (known is not None and _is_made_up(start.start, plan, known))
+            or (start.wrong == "endless" and says("for_ever", plan.request)))
 
 
 def _is_never_taken(case: TriedCase, start: TriedStart, plan: Plan) -> bool:

@@ -211,6 +211,11 @@ def test_a_command_that_prints_the_same_for_ever_fails(use: Use, printed: str, p
     assert ("It prints the same again and again, and does not end." in verdict.report) != passes
 
 
+def test_a_command_that_is_to_go_on_for_ever_may_do_so(use: Use) -> None:
+    program = "import sys\nwhile True:\n    print(sys.argv[-1])\n"
+    assert use(program, "Print the word I give again and again, until Ctrl-C.", ["python main.py yes"]).passed
+
+
 def test_a_program_that_fails_at_an_empty_file_of_its_own_does_not_ask(use: Use) -> None:
     program = "import pickle\nopen('a.bin', 'ab').close()\nprint(pickle.load(open('a.bin', 'rb')))"
     verdict = use(program, "A to-do list.", ["python main.py list"])

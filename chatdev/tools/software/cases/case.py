@@ -12,6 +12,8 @@ from chatdev.workspace.snapshot import safe_path
 
 MOST_CASES = 20  # of a trial; a list that goes on for ever must not hold up the run
 MOST_STARTS = 20  # of a case
+UNKNOWN = "zq7"
+"""What nobody knows: no command, no number, in no table, and nothing that was added."""
 _MOST_TEXT = 20_000  # characters of what one start types, prints or writes
 Origin = Literal["request", "tester", "program"]
 """Where a case stands: in the request itself, in what the Tester wrote down, or in the commands of the program."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatdev.tools.software.cases.assembly import Facts
-from chatdev.tools.software.cases.case import Case, Start
+from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.wording import (
     FILE_NAME,
@@ -20,7 +20,6 @@ from chatdev.tools.software.cases.wording import (
     status_in,
 )
 
-_UNKNOWN = "zq7"  # in no table, in no list, in no folder, and no number
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|[。！？]|\n\s*\n")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -95,7 +94,7 @@ def _refused_arguments(words: Sequence[str], sentence: str, facts: Facts) -> Seq
 
 def _take_numbers(words: Sequence[str], sentence: str) -> Sequence[str] | None:
     """All numbers are 0 where the sentence names that, or none is one."""
-    other = "0" if says("zero", sentence) else _UNKNOWN if says("no_number", sentence) else None
+    other = "0" if says("zero", sentence) else UNKNOWN if says("no_number", sentence) else None
     if other is None or says("computed", sentence) or not any(map(_NUMBER.fullmatch, words)):
         return None
     return [other if _NUMBER.fullmatch(word) else word for word in words]
@@ -104,7 +103,7 @@ def _take_numbers(words: Sequence[str], sentence: str) -> Sequence[str] | None:
 def _take_file(words: Sequence[str], sentence: str) -> Sequence[str] | None:
     """A file that is not there."""
     if len(words) == 1 and FILE_NAME.fullmatch(words[0]) and _is_of_file(words[0], sentence):
-        return [f"{_UNKNOWN}.{words[0].rpartition('.')[2]}"]
+        return [f"{UNKNOWN}.{words[0].rpartition('.')[2]}"]
     return None
 
 
@@ -115,7 +114,7 @@ def _take_names(words: Sequence[str], sentence: str, facts: Facts) -> Sequence[s
     if facts.remembers or not says("not_known", sentence) or says("counted", sentence):
         return None
     are_values = (number or len(names) == 1) and all(map(_WORD.fullmatch, names))
-    return [*number, *(_UNKNOWN for _ in names)] if are_values else None
+    return [*number, *(UNKNOWN for _ in names)] if are_values else None
 
 
 def _is_of_file(name: str, sentence: str) -> bool:
