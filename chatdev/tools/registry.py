@@ -30,6 +30,7 @@ _TOOLS = {
     "software.complete": "chatdev.tools.software.placeholders:complete",
     "software.examples": "chatdev.tools.software.plan:examples",
     "software.language": "chatdev.tools.software.request:language",
+    "software.mend": "chatdev.tools.software.mend:mend",
     "software.modality": "chatdev.tools.software.request:modality",
     "software.packages": "chatdev.tools.software.packages:packages",
     "software.run": "chatdev.tools.software.run:run",

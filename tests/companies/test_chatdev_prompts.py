@@ -17,7 +17,7 @@ from tests.support.shop import Shop
 COMPANY = Company.load("chatdev").config
 CLI = "Command-line application"
 GIVEN: dict[str, Any] = {"task": "Count.", "modality": CLI, "language": "Python", "design": None, "trial": None,
-                         "promised": [], "software": {"main.py": "print(1)\n"},
+                         "promised": [], "commands": [], "software": {"main.py": "print(1)\n"},
                          "packages": {"names": [], "file": ""}, "feedback": {"report": "It crashed."}}
 
 

@@ -131,8 +131,8 @@ said = st.sampled_from(["", f'Traceback (most recent call last):\n  File "main.p
 executions = st.builds(Execution, st.sampled_from([0, 1, 97, 126, None]), st.sampled_from([None, 9, 11, 77]), said,
                        said, st.just(0.1), st.booleans(), st.booleans(),
                        st.sampled_from([None, "memory", "disk", "output", "command"]))
-TOOLS = ["software.compiles", "software.complete", "software.packages", "software.run", "software.use", "value.check",
-         "verilog.plan", "verilog.relate", "verilog.ports"]
+TOOLS = ["software.compiles", "software.complete", "software.mend", "software.packages", "software.run", "software.use",
+         "value.check", "verilog.plan", "verilog.relate", "verilog.ports"]
 names = st.sampled_from(["commands", "examples", "slogan", "least_words", "options", "plan", "extraction", "links"])
 
 

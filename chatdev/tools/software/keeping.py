@@ -17,10 +17,10 @@ from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.wording import is_all_of, says
 from chatdev.tools.software.listing import Listing
+from chatdev.tools.software.manner import Manners
 from chatdev.tools.software.marking import judge_marks
 from chatdev.tools.software.plan import Plan, quoted_words
 from chatdev.tools.software.probe import KeepingStart, Probe, is_done, is_unclear, text_of
-from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.verdict import Finding
 
 _MOST_VALUES = 6
@@ -32,13 +32,12 @@ _OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"
 """Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""
 
 
-def try_keeping(toolchain: Toolchain, built: BuiltSoftware, plan: Plan,
-                software: Mapping[str, bytes]) -> list[KeepingStart]:
+def try_keeping(manners: Manners, plan: Plan, software: Mapping[str, bytes]) -> list[KeepingStart]:
     """Go through the Tester's own commands and look at what the program keeps of them. What goes wrong, after what was
     added; else the commands for it that are not in the plan. Empty for software that keeps nothing."""
     if plan.own is None:
         return []
-    trial = _Keeping(Probe(toolchain, built, plan.own, software), may_ask=says("dialogue", plan.request))
+    trial = _Keeping(Probe(manners, plan.own, software), may_ask=says("dialogue", plan.request))
     with suppress(WorkspaceError):  # it may leave what cannot be copied, such as a named pipe
         with trial.probe.fresh_copy() as folder:
             trial.go_through(folder)

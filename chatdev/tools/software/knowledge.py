@@ -44,6 +44,16 @@ def opens_windows(modules: set[str]) -> bool:
     return needs_display(modules) or not modules.isdisjoint(_data("modules.yaml")["windows"])
 
 
+@functools.cache
+def importable() -> dict[str, list[str]]:
+    """What a program may have forgotten to import -> the modules that have it, "" for a module itself."""
+    found = {module: [""] for module in _data("imports.yaml")["modules"]}
+    for module, names in _data("imports.yaml")["members"].items():
+        for name in names:
+            found.setdefault(name, []).append(module)
+    return found
+
+
 def rules() -> dict[str, dict[str, Any]]:
     """The rules of judgement: name -> passed, score, says."""
     return _data("rules.yaml")

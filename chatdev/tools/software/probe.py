@@ -12,9 +12,9 @@ from typing import Literal
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
+from chatdev.tools.software.manner import Manners
 from chatdev.tools.software.plan import command_words
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
+from chatdev.tools.software.toolchain import BuiltSoftware
 from chatdev.tools.software.verdict import Finding
 from chatdev.workspace.file_tree import read_tree
 
@@ -42,8 +42,7 @@ class KeepingStart:
 class Probe:
     """Starts the software of a trial; `own` are the Tester's commands, with the files that lie there."""
 
-    toolchain: Toolchain
-    built: BuiltSoftware
+    manners: Manners
     own: Case
     software: Mapping[str, bytes]
 
@@ -59,32 +58,32 @@ class Probe:
     def is_like_unknown(self, folder: Path, start: Start, finding: Finding, place: int) -> bool:
         """Whether a start with an unknown word at a place of its arguments goes as this one went."""
         words = start.arguments
-        other, _ = self.try_alone(folder, Start((*words[:place], UNKNOWN, *words[place + 1:]), start.stdin))
+        other, _ = self.try_alone(folder, Start((*words[:place], UNKNOWN, *words[place + 1:]), start.stdin), words[0])
         return _without(finding, "") == _without(other, "") or (
             _without(finding, words[place]) == _without(other, UNKNOWN))
 
-    def try_alone(self, folder: Path, start: Start) -> tuple[Finding, bool]:
+    def try_alone(self, folder: Path, start: Start, like: str = "") -> tuple[Finding, bool]:
         """How a start goes in a copy of a folder, and whether it changes files there."""
         with self.copy_of(folder) as copy:
-            return self.run_and_look(copy, start)
+            return self.run_and_look(copy, start, like)
 
     def copy_of(self, folder: Path) -> AbstractContextManager[Path]:
         """A copy of a folder, with what is there."""
-        return BuiltSoftware(folder, self.built.scratch).copy({})
+        return BuiltSoftware(folder, self.manners.built.scratch).copy({})
 
     def fresh_copy(self) -> AbstractContextManager[Path]:
         """A copy of the software as it is before anybody uses it."""
-        return self.built.copy(self.own.files)
+        return self.manners.built.copy(self.own.files)
 
-    def run_and_look(self, folder: Path, start: Start) -> tuple[Finding, bool]:
+    def run_and_look(self, folder: Path, start: Start, like: str = "") -> tuple[Finding, bool]:
         """How a start goes in a folder, and whether it changes files there."""
         before = _files_in(folder)
-        finding = self.run(folder, start)
+        finding = self.manners.run(folder, start, like)
         return finding, _files_in(folder) != before
 
     def run(self, folder: Path, start: Start) -> Finding:
         """How a start goes in a folder."""
-        return self.toolchain.start(folder, Session(start.arguments, tuple((start.stdin or "").splitlines())))
+        return self.manners.run(folder, start)
 
 
 def is_done(finding: Finding) -> bool:

@@ -14,6 +14,7 @@ from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wa
 from chatdev.tools.software.cases.wording import is_concrete, says
 from chatdev.tools.software.keeping import try_keeping
 from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
+from chatdev.tools.software.manner import Manners, reads_what_is_typed
 from chatdev.tools.software.plan import Plan, any_command, quoted_words
 from chatdev.tools.software.probe import KeepingFault, KeepingStart
 from chatdev.tools.software.session import Session
@@ -107,19 +108,26 @@ def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Findi
     """How the cases of a plan went, with software that can be built; `bare` is how it went with nothing at all."""
     tried, prompts = [], _may_prompt(plan.request) and _writes_prompts(bare)
     with build_once(toolchain, context) as built:
+        manners = Manners(toolchain, built, is_open=_leaves_open(plan) and reads_what_is_typed(context.software))
         for case in plan.all_cases:
             with built.copy(case.files) as folder:
-                tried.append(_try_case(toolchain, folder, case, prompts=prompts))
+                tried.append(_try_own(manners, folder, case) if case is plan.own else
+                             _try_case(toolchain, folder, case, prompts=prompts))
         likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
-        keeping = [] if plan.cases else try_keeping(toolchain, built, plan, context.software)
+        keeping = [] if plan.cases else try_keeping(manners, plan, context.software)
     known = quoted_words(context.software) if likely and likely.counts and likely.confirmed else None
-    return Trial(plan, (*_judge_own(tried, plan, known), *_keeping_case(keeping)), likely)
+    return Trial(plan, (*_judge_own(tried, plan, known), *_keeping_case(keeping, manners)), likely)
 
 
-def _keeping_case(tried: Sequence[KeepingStart]) -> Iterator[TriedCase]:
+def _leaves_open(plan: Plan) -> bool:
+    """Whether the request does not say how commands are given, nor that the program is a dialogue."""
+    return not plan.cases and not plan.reading.commands and not says("dialogue", plan.request)
+
+
+def _keeping_case(tried: Sequence[KeepingStart], manners: Manners) -> Iterator[TriedCase]:
     if tried:
-        yield TriedCase(Case("program", tuple(one.start for one in tried)),
-                        tuple(TriedStart(one.start, one.finding, one.wrong) for one in tried))
+        starts = [TriedStart(manners.put(one.start), one.finding, one.wrong) for one in tried]
+        yield TriedCase(Case("program", tuple(one.start for one in starts)), tuple(starts))
 
 
 def _may_prompt(request: str) -> bool:
@@ -141,6 +149,15 @@ def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, prompts: bool) 
         typed = tuple((start.stdin or "").splitlines())
         finding = toolchain.start(folder, Session(start.arguments, typed, ends=case.expects))
         tried.append(_judge_start(start, finding, folder, prompts=prompts))
+    return TriedCase(case, tuple(tried))
+
+
+def _try_own(manners: Manners, folder: Path, case: Case) -> TriedCase:
+    """The Tester's own commands, each in the manner in which the program takes it."""
+    tried = []
+    for start in case.starts:
+        finding = manners.run(folder, start)
+        tried.append(_judge_start(manners.put(start), finding, folder, prompts=True))
     return TriedCase(case, tuple(tried))
 
 
@@ -196,7 +213,7 @@ def _judge_sense(case: TriedCase, number: int, plan: Plan, *, further: bool,
         return replace(start, counts=False)
     if start.wrong or not _is_undone(start, plan, further=further):
         return start
-    again = start.start in case.case.starts[:number]
+    again = any(start.start == one.start for one in case.starts[:number])
     counts = not further or _has_form(start.start, plan) or _is_never_taken(case, start, plan)
     return replace(start, wrong="refusal", counts=counts and not again)
 

@@ -12,6 +12,7 @@ from chatdev.tools.software.cases.extract import read_request
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.excerpt import excerpt
 from chatdev.tools.software.installing.index import wheels_of
+from chatdev.tools.software.knowledge import importable
 from chatdev.tools.software.languages import is_startable, language_of, unsupported_languages
 from chatdev.tools.software.packages import packages_needed
 from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
@@ -20,6 +21,7 @@ from chatdev.tools.software.plan import any_command
 from chatdev.tools.software.python_writing import written_names
 from chatdev.tools.software.request import kind_wanted, language_wanted
 from chatdev.tools.software.session import MOST_SESSIONS, example_lines, examples, plan_lines, sessions
+from chatdev.tools.software.slips import mend_python
 from chatdev.tools.software.static import data_errors, imports, requirements, syntax_errors, undefined_names
 from chatdev.tools.software.verdict import Finding as VerdictFinding
 from chatdev.tools.software.verdict import facts_of, last_traceback, rule_of, stable_text, verdict
@@ -174,8 +176,8 @@ def json_file(text: str) -> None:
 
 
 def python_program(text: str) -> None:
-    """A Python program: whether it compiles, what it imports, what it leaves undefined, what is left to do, what stands
-    around a line."""
+    """A Python program: whether it compiles, what it imports, what it leaves undefined, what is mended in it, what is
+    left to do, what stands around a line."""
     files = {"main.py": text.encode("utf-8", "surrogatepass")}
     for line in (1, text.count("\n")):
         assert len(excerpt(files, "main.py", line).split("\n")) <= 33
@@ -184,6 +186,9 @@ def python_program(text: str) -> None:
         imports(files)
         undefined_names(files)
         assert all("/" not in name for name in written_names(files["main.py"], "main.py"))
+        with suppress(SyntaxError, UnicodeDecodeError):  # a file without its first line may be none any more
+            mended, slips = mend_python(files["main.py"].decode(), "main.py", importable())
+            assert bool(slips) == (mended != text)
     placeholders(files)
 
 

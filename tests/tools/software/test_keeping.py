@@ -134,8 +134,10 @@ import sys
 command = sys.argv[1]
 if command == "add":
     print("Added", input("Enter task: "))
-else:
+elif command == "list":
     print("Tasks:")
+else:
+    sys.exit("usage: main.py add | list")
 """
 
 
@@ -157,7 +159,7 @@ def test_things_that_run_together_when_one_is_removed_fail(tmp_path: Path) -> No
 
 
 def test_what_asks_for_what_it_was_given_fails(tmp_path: Path) -> None:
-    verdict = use(ASKING, tmp_path)
+    verdict = use(ASKING, tmp_path, task="A to-do list: `python main.py add TASK` adds a task.")
     assert not verdict.passed
     assert verdict.report.count("It asks for input, whatever is typed behind the command.") == 1
 

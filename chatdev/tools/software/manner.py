@@ -1,0 +1,111 @@
+"""How a program takes a command of which the request shows no form: from its arguments, or typed when it asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from chatdev.tools.software.cases.case import UNKNOWN, Start
+from chatdev.tools.software.session import Session
+from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
+from chatdev.tools.software.verdict import Finding
+
+_READS = re.compile(rb"\binput\s*\(|\bstdin\b|\bcmdloop\b")
+"""How programs in Python get at what is typed; of other languages nobody sees that they wait for it."""
+_IS_OVER = {"exit_status": 0, "frames": (), "exception": "", "stderr": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How many words of a command are arguments, None for all; the others are typed, each in a line or all in one. A
+    program without arguments is talked to: it asks for the next command until nobody says anything."""
+
+    arguments: int | None = None
+    apart: bool = True
+
+    def put(self, start: Start) -> Start:
+        """What is done with a program of this manner instead."""
+        if self.arguments is None or start.stdin is not None:
+            return start
+        given, typed = start.arguments[:self.arguments], start.arguments[self.arguments:]
+        lines = "".join(f"{word}\n" for word in typed) if self.apart else " ".join(typed) + "\n"
+        return Start(given, lines if typed else None)
+
+    def settle(self, finding: Finding) -> Finding:
+        """How it went, without the prompt for the next command of one that is talked to."""
+        if self.arguments != 0 or finding.rule != "asks_for_input":
+            return finding
+        said = str(finding.facts["streams"][0])
+        prompt = said.rpartition("\n")[2]
+        return replace(finding, rule="clean_exit", facts={
+            **finding.facts, **_IS_OVER, "streams": (said.replace(prompt, "") if prompt.strip() else said, "")})
+
+
+_ARGUMENTS, _ANSWERS, _LINE, _LINES = Manner(), Manner(1), Manner(0, apart=False), Manner(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """Starts software in the manner of each command, which is found when that comes first. `is_open`: nobody has said
+    how its commands are given."""
+
+    toolchain: Toolchain
+    built: BuiltSoftware
+    is_open: bool
+    _found: dict[str, Manner] = field(default_factory=dict)
+
+    def run(self, folder: Path, start: Start, like: str = "") -> Finding:
+        """How a start goes in a folder, in the manner of its command, or of the command `like` it."""
+        manner = self._manner_of(folder, start, like or next(iter(start.arguments), ""))
+        return manner.settle(self._run(folder, manner.put(start)))
+
+    def put(self, start: Start) -> Start:
+        """What was done instead of a start."""
+        return self._found.get(next(iter(start.arguments), ""), _ARGUMENTS).put(start)
+
+    def _manner_of(self, folder: Path, start: Start, command: str) -> Manner:
+        if not self.is_open or not command or start.stdin is not None:
+            return _ARGUMENTS
+        if command not in self._found and (found := self._find(folder, start)):
+            self._found[command] = found
+        return self._found.get(command, _ARGUMENTS)
+
+    def _find(self, folder: Path, start: Start) -> Manner | None:
+        """The manner in which a program that asks knows the command; None where another start may tell."""
+        asked = self._try(folder, start)
+        if asked.rule != "asks_for_input":
+            return _ARGUMENTS
+        has_more = len(start.arguments) > 1
+        for manner in (_ANSWERS, _LINE, _LINES) if has_more else (_LINE,):
+            bare = self._try(folder, Start(start.arguments[:manner.arguments]))
+            if _text_of(bare) == _text_of(asked) and self._is_known(folder, start, manner):
+                return manner
+        return _ARGUMENTS if has_more else None
+
+    def _is_known(self, folder: Path, start: Start, manner: Manner) -> bool:
+        """Whether a command is taken in a manner, and not as one that nobody knows would be."""
+        finding = manner.settle(self._try(folder, manner.put(start)))
+        word, *rest = start.arguments
+        other = manner.settle(self._try(folder, manner.put(Start((UNKNOWN, *rest)))))
+        if finding.rule in ("asks_for_input", "started"):
+            return False
+        said, same = _text_of(finding), _text_of(other)
+        return said != same and said.replace(word, "") != same.replace(UNKNOWN, "")
+
+    def _try(self, folder: Path, start: Start) -> Finding:
+        with BuiltSoftware(folder, self.built.scratch).copy({}) as copy:
+            return self._run(copy, start)
+
+    def _run(self, folder: Path, start: Start) -> Finding:
+        return self.toolchain.start(folder, Session(start.arguments, tuple((start.stdin or "").splitlines())))
+
+
+def _text_of(finding: Finding) -> str:
+    return str(finding.facts["streams"][0])
+
+
+def reads_what_is_typed(software: Mapping[str, bytes]) -> bool:
+    """Whether a program may ask for something."""
+    return any(_READS.search(source) for path, source in software.items() if path.endswith(".py"))

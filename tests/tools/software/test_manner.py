@@ -1,0 +1,113 @@
+"""Programs that have their commands typed, where the request leaves that open: a trial types them, and judges on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tools.software.conftest import Use
+
+pytestmark = pytest.mark.tool
+
+TASK = "Develop a command-line to-do list"
+COMMANDS = [f"python main.py {words}" for words in ("add 'Buy milk'", "list", "add 'Call Anna'", "list", "nonsense")]
+STORE = """\
+import pathlib, sys
+
+store = pathlib.Path("tasks.txt")
+
+
+def tasks():
+    return store.read_text().splitlines() if store.exists() else []
+
+
+def save(tasks):
+    store.write_text("".join(f"{task}\\n" for task in tasks))
+
+
+def show():
+    for number, task in enumerate(tasks(), 1):
+        print(f"{number}. {task}")
+
+
+"""
+ANSWERED = STORE + """\
+command = sys.argv[1] if len(sys.argv) > 1 else ""
+if command == "add":
+    save([*tasks(), input("Enter task: ")])
+    print("Task added.")
+elif command == "list":
+    show()
+elif command == "remove":
+    number = int(input("Number: "))
+    save(tasks()[:number - 1] + tasks()[number:])
+    print("Task removed.")
+else:
+    print("Unknown command.")
+"""
+IN_ONE_LINE = STORE + """\
+while True:
+    command, _, rest = input("Enter a command: ").partition(" ")
+    if command == "add":
+        save([*tasks(), rest])
+    elif command == "list":
+        show()
+    elif command == "exit":
+        break
+    else:
+        print("Invalid command. Use add, list or exit.")
+"""
+LINE_BY_LINE = STORE + """\
+while True:
+    print("add, list or exit")
+    command = input("> ")
+    if command == "add":
+        save([*tasks(), input("Enter task: ")])
+        print("Task added.")
+    elif command == "list":
+        show()
+    elif command == "exit":
+        break
+    else:
+        print("Invalid command.")
+"""
+FORGETS = ('store.write_text("".join(f"{task}\\n" for task in tasks))', "pass")
+MERGES = ('f"{task}\\n" for', 'f"{task}" for')
+
+
+@pytest.mark.parametrize(("program", "shown"), [
+    (ANSWERED, "$ python main.py add\n(typed) Buy milk\nEnter task: Task added."),
+    (IN_ONE_LINE, "$ python main.py\n(typed) add Buy milk\n"),
+    (LINE_BY_LINE, "$ python main.py\n(typed) add\n(typed) Buy milk\n"),
+    (LINE_BY_LINE.replace("while True:", "for _ in range(9):"), "$ python main.py\n(typed) add\n(typed) Buy milk\n"),
+])
+def test_a_program_that_keeps_what_is_typed_passes(use: Use, program: str, shown: str) -> None:
+    verdict = use(program, TASK, COMMANDS)
+    assert verdict.passed, verdict.report
+    assert shown in verdict.report
+    assert "1. Buy milk\n2. Call Anna" in verdict.report
+
+
+@pytest.mark.parametrize("program", [ANSWERED, IN_ONE_LINE, LINE_BY_LINE])
+@pytest.mark.parametrize("fault", [FORGETS, MERGES])
+def test_one_that_does_not_keep_it_fails(use: Use, program: str, fault: tuple[str, str]) -> None:
+    verdict = use(program.replace(*fault), TASK, COMMANDS)
+    assert not verdict.passed, verdict.report
+
+
+@pytest.mark.parametrize("program", [ANSWERED, IN_ONE_LINE, LINE_BY_LINE])
+def test_it_fails_where_the_request_says_how_commands_are_given(use: Use, program: str) -> None:
+    assert not use(program, f"{TASK}: `python main.py add TASK` adds a task.", COMMANDS).passed
+
+
+@pytest.mark.parametrize("program", [
+    "while True:\n    print('You said', input('> '))\n",
+    "while input('Choose 1 or 2: ') not in ('1', '2'):\n    print('Invalid choice.')\n",
+    "import sys\nprint('Hello', *sys.argv[1:])\ninput('Press Enter')\ninput('Press Enter again')\n"])
+def test_one_that_knows_no_command_fails(use: Use, program: str) -> None:
+    assert not use(program, TASK, COMMANDS).passed
+
+
+def test_a_command_that_crashes_at_what_it_asked_for_fails(use: Use) -> None:
+    verdict = use(ANSWERED.replace('input("Enter task: ")]', 'input("Enter task: ")] + None'), TASK, COMMANDS)
+    assert not verdict.passed
+    assert "TypeError" in verdict.report
