@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,8 +11,11 @@ from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.verdict import Finding
 
-_READS = re.compile(rb"\binput\s*\(|\bstdin\b|\bcmdloop\b")
-"""How programs in Python get at what is typed; of other languages nobody sees that they wait for it."""
+_USAGE = re.compile(r"\busage\b", re.IGNORECASE)
+_LACKS = re.compile(r"IndexError|ValueError: not enough values|TypeError: .* missing \d+ required")
+"""What programs die of that look for more arguments than there are."""
+_MOST_LACKING = 2
+_MORE = "1"  # what may be a number as well as a word
 _IS_OVER = {"exit_status": 0, "frames": (), "exception": "", "stderr": ""}
 
 
@@ -24,12 +26,15 @@ class Manner:
 
     arguments: int | None = None
     apart: bool = True
+    least: int = 0
+    """Words that a command needs; what a plan lacks is filled up."""
 
     def put(self, start: Start) -> Start:
         """What is done with a program of this manner instead."""
-        if self.arguments is None or start.stdin is not None:
+        if start.stdin is not None:
             return start
-        given, typed = start.arguments[:self.arguments], start.arguments[self.arguments:]
+        words = (*start.arguments, *[_MORE] * (self.least - len(start.arguments)))
+        given, typed = words[:self.arguments], words[self.arguments:] if self.arguments is not None else ()
         lines = "".join(f"{word}\n" for word in typed) if self.apart else " ".join(typed) + "\n"
         return Start(given, lines if typed else None)
 
@@ -73,23 +78,31 @@ class Manners:
         return self._found.get(command, _ARGUMENTS)
 
     def _find(self, folder: Path, start: Start) -> Manner | None:
-        """The manner in which a program that asks knows the command; None where another start may tell."""
-        asked = self._try(folder, start)
-        if asked.rule != "asks_for_input":
+        """The manner in which a program knows the command; None where another start may tell."""
+        manners: tuple[Manner, ...]
+        first, has_more = self._try(folder, start), len(start.arguments) > 1
+        if first.rule == "asks_for_input":
+            manners = (_ANSWERS, _LINE, _LINES) if has_more else (_LINE,)
+        elif has_more and _lacks_words(first):
+            manners = tuple(Manner(least=len(start.arguments) + more) for more in range(1, _MOST_LACKING + 1))
+        else:
             return _ARGUMENTS
-        has_more = len(start.arguments) > 1
-        for manner in (_ANSWERS, _LINE, _LINES) if has_more else (_LINE,):
-            bare = self._try(folder, Start(start.arguments[:manner.arguments]))
-            if _text_of(bare) == _text_of(asked) and self._is_known(folder, start, manner):
-                return manner
-        return _ARGUMENTS if has_more else None
+        found = next((manner for manner in manners if self._ignores_rest(folder, start, manner, first)
+                      and self._is_known(folder, start, manner)), None)
+        return found or (_ARGUMENTS if has_more else None)
+
+    def _ignores_rest(self, folder: Path, start: Start, manner: Manner, first: Finding) -> bool:
+        """Whether a program asks the same without the words that are typed in this manner."""
+        if manner.arguments is None:
+            return True
+        return _text_of(self._try(folder, Start(start.arguments[:manner.arguments]))) == _text_of(first)
 
     def _is_known(self, folder: Path, start: Start, manner: Manner) -> bool:
         """Whether a command is taken in a manner, and not as one that nobody knows would be."""
         finding = manner.settle(self._try(folder, manner.put(start)))
         word, *rest = start.arguments
         other = manner.settle(self._try(folder, manner.put(Start((UNKNOWN, *rest)))))
-        if finding.rule in ("asks_for_input", "started"):
+        if finding.rule in ("asks_for_input", "started") or _lacks_words(finding):
             return False
         said, same = _text_of(finding), _text_of(other)
         return said != same and said.replace(word, "") != same.replace(UNKNOWN, "")
@@ -103,9 +116,9 @@ class Manners:
 
 
 def _text_of(finding: Finding) -> str:
-    return str(finding.facts["streams"][0])
+    return "\n".join(finding.facts["streams"])
 
 
-def reads_what_is_typed(software: Mapping[str, bytes]) -> bool:
-    """Whether a program may ask for something."""
-    return any(_READS.search(source) for path, source in software.items() if path.endswith(".py"))
+def _lacks_words(finding: Finding) -> bool:
+    """Whether a program shows how it is used, or dies of too few arguments."""
+    return bool(_LACKS.search(str(finding.facts.get("exception", ""))) or _USAGE.search(_text_of(finding)))

@@ -14,7 +14,7 @@ from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wa
 from chatdev.tools.software.cases.wording import is_concrete, says
 from chatdev.tools.software.keeping import try_keeping
 from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
-from chatdev.tools.software.manner import Manners, reads_what_is_typed
+from chatdev.tools.software.manner import Manners
 from chatdev.tools.software.plan import Plan, any_command, quoted_words
 from chatdev.tools.software.probe import KeepingFault, KeepingStart
 from chatdev.tools.software.session import Session
@@ -108,7 +108,7 @@ def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Findi
     """How the cases of a plan went, with software that can be built; `bare` is how it went with nothing at all."""
     tried, prompts = [], _may_prompt(plan.request) and _writes_prompts(bare)
     with build_once(toolchain, context) as built:
-        manners = Manners(toolchain, built, is_open=_leaves_open(plan) and reads_what_is_typed(context.software))
+        manners = Manners(toolchain, built, is_open=_leaves_open(plan))
         for case in plan.all_cases:
             with built.copy(case.files) as folder:
                 tried.append(_try_own(manners, folder, case) if case is plan.own else

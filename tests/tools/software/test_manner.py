@@ -111,3 +111,33 @@ def test_a_command_that_crashes_at_what_it_asked_for_fails(use: Use) -> None:
     verdict = use(ANSWERED.replace('input("Enter task: ")]', 'input("Enter task: ")] + None'), TASK, COMMANDS)
     assert not verdict.passed
     assert "TypeError" in verdict.report
+
+
+SPENDING = STORE + """\
+command, *words = sys.argv[1:] or [""]
+if command == "add":
+    CHECK
+    save([*tasks(), f"{words[0]} {float(words[1])}"])
+elif command == "list":
+    show()
+else:
+    print("Unknown command.")
+"""
+CHECKS = ["pass", "len(words) == 2 or sys.exit('Usage: add CATEGORY AMOUNT')",
+          "if len(words) < 2: print('usage: add CATEGORY AMOUNT'); sys.exit()", "category, amount = words"]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_a_command_needs_and_the_plan_lacks_is_filled_up(use: Use, check: str) -> None:
+    verdict = use(SPENDING.replace("CHECK", check), "Develop an expense tracker", COMMANDS)
+    assert verdict.passed, verdict.report
+    assert "$ python main.py add 'Buy milk' 1\n" in verdict.report
+    assert "1. Buy milk 1.0\n2. Call Anna 1.0" in verdict.report
+    assert not use(SPENDING.replace("CHECK", check).replace(*FORGETS), "Develop an expense tracker", COMMANDS).passed
+
+
+@pytest.mark.parametrize("check", ["words[5]", "sys.exit('usage: none')"])
+def test_a_command_that_nothing_is_enough_for_is_left_as_it_is(use: Use, check: str) -> None:
+    verdict = use(SPENDING.replace("CHECK", check), "Develop an expense tracker", COMMANDS[:1])
+    assert not verdict.passed
+    assert "$ python main.py add 'Buy milk'\n" in verdict.report
