@@ -59,6 +59,23 @@ def test_coding_speaks_of_no_task_in_particular() -> None:
     assert [word for word in ("factors", "prices", "rooms", "dictionary", "int()") if word in told] == []
 
 
+PLAN = ["python main.py add 'Buy milk'", "python main.py list", "python main.py add 'Call Anna'"]
+
+
+def test_coding_shows_how_things_are_added_and_listed_and_asks_for_the_rest() -> None:
+    told = opening("coding", commands=PLAN)
+    assert "for example:\npython main.py add 'Buy milk'\npython main.py list\nand everything else" in told
+    assert "Call Anna" not in told
+    assert opening("redraft", commands=PLAN) == told
+
+
+@pytest.mark.parametrize("given", [
+    {"commands": ["python main.py add 'Feed the cat'", "python main.py add 'Feed the dog'"]},  # of a password generator
+    {"commands": PLAN, "promised": [{"starts": [{"arguments": ["3"], "prints": "3"}]}]}])
+def test_coding_shows_no_plan_that_may_mislead(given: dict[str, Any]) -> None:
+    assert "what users type" not in opening("coding", **given)
+
+
 def test_a_dry_run_shows_what_is_asked_of_which_model(chat_server: ChatServer, tmp_path: Path) -> None:
     shop = Shop(tmp_path, chat_server)
     told = {model: shop.command("run", "--dry-run", "--model", model, "a clock").out for model in ("local", "gpt-4o")}
