@@ -168,7 +168,8 @@ class Deliveries:
             return delivery
         if (key := fingerprint(delivery.software)) not in self._mended:
             self._mended[key] = await self._mend(tool, delivery.software, place.at("mend"))
-        software, base = self._mended[key], self.target.base
+        untouched = {path: data for path, data in delivery.software.items() if path not in delivery.written}
+        software, base = {**self._mended[key], **untouched}, self.target.base
         return replace(delivery, software=software,
                        written=tuple(path for path in delivery.written if software[path] != base.get(path)))
 

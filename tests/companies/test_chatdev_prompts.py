@@ -62,7 +62,7 @@ def test_coding_speaks_of_no_task_in_particular() -> None:
 PLAN = ["python main.py add 'Buy milk'", "python main.py list", "python main.py add 'Call Anna'"]
 
 
-def test_coding_shows_how_things_are_added_and_listed_and_asks_for_the_rest() -> None:
+def test_coding_shows_how_things_are_added_and_listed() -> None:
     told = opening("coding", commands=PLAN)
     assert "for example:\npython main.py add 'Buy milk'\npython main.py list\nand everything else" in told
     assert "Call Anna" not in told

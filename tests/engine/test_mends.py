@@ -50,6 +50,19 @@ def test_a_delivery_without_drafts_is_mended_too(studio: Studio) -> None:
     assert studio.endings()["write#1"] == "feedback"
 
 
+def test_only_what_was_delivered_is_mended(studio: Studio) -> None:
+    other = {"write": {**MENDING, "drafts": 1}}
+    answers = {f"{TURN}": "other.py\n```python\nx = 1\n```\n<SOLUTION>"}
+    studio.server.route(lambda request: answers.get(request.headers["X-ChatDev-Activity"]))
+    (given := studio.folder / "given").mkdir()
+    (given / "main.py").write_text("def f():\n    pass\n")
+    run = Company.load(studio.company(other), tools=[finish]).run(
+        "TASK", model="scripted-model", base_url=studio.server.url, sandbox="none", software=given,
+        warehouse=studio.folder / "warehouse")
+    assert run.software.text("other.py") == "x = 1\n"
+    assert run.software.text("main.py") == "def f():\n    pass\n"
+
+
 def test_a_tool_that_crashes_leaves_the_delivery_as_it_is(studio: Studio) -> None:
     found = run(studio, replies(program("# crash"), program("# crash too")))
     assert found.software.text("main.py") == "# crash\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -79,17 +80,10 @@ class Manners:
 
     def _find(self, folder: Path, start: Start) -> Manner | None:
         """The manner in which a program knows the command; None where another start may tell."""
-        manners: tuple[Manner, ...]
         first, has_more = self._try(folder, start), len(start.arguments) > 1
-        if first.rule == "asks_for_input":
-            manners = (_ANSWERS, _LINE, _LINES) if has_more else (_LINE,)
-        elif has_more and _lacks_words(first):
-            manners = tuple(Manner(least=len(start.arguments) + more) for more in range(1, _MOST_LACKING + 1))
-        else:
-            return _ARGUMENTS
-        found = next((manner for manner in manners if self._ignores_rest(folder, start, manner, first)
+        found = next((manner for manner in _possible(start, first) if self._ignores_rest(folder, start, manner, first)
                       and self._is_known(folder, start, manner)), None)
-        return found or (_ARGUMENTS if has_more else None)
+        return found or (_ARGUMENTS if has_more or first.rule != "asks_for_input" else None)
 
     def _ignores_rest(self, folder: Path, start: Start, manner: Manner, first: Finding) -> bool:
         """Whether a program asks the same without the words that are typed in this manner."""
@@ -113,6 +107,15 @@ class Manners:
 
     def _run(self, folder: Path, start: Start) -> Finding:
         return self.toolchain.start(folder, Session(start.arguments, tuple((start.stdin or "").splitlines())))
+
+
+def _possible(start: Start, first: Finding) -> Iterator[Manner]:
+    """The other manners that are worth a try, by how a start went with its words as arguments."""
+    has_more = len(start.arguments) > 1
+    if first.rule == "asks_for_input":
+        yield from (_ANSWERS, _LINE, _LINES) if has_more else (_LINE,)
+    elif has_more and _lacks_words(first):
+        yield from (Manner(least=len(start.arguments) + more) for more in range(1, _MOST_LACKING + 1))
 
 
 def _text_of(finding: Finding) -> str:

@@ -14,8 +14,8 @@ from chatdev.workspace.python_source import check, parse
 
 @isolate(SyntaxError)
 def mend_python(text: str, path: str, importable: dict[str, list[str]]) -> tuple[str, list[str]]:
-    """The text without its slips, and what was added to it or left out of it, line by line; the text as it is where
-    there are none. Raises SyntaxError for a file that cannot be read.
+    """The text without its slips, and what was added to it or left out of it, told line by line; the text as it is
+    where there are none. Raises SyntaxError for a file that cannot be read.
 
     A first line that is only the name of the file is left out. A name that is used and defined nowhere is imported
     where the standard library has it, with every attribute that is asked of it; `importable` are the names that may be
@@ -24,7 +24,7 @@ def mend_python(text: str, path: str, importable: dict[str, list[str]]) -> tuple
     mended, slips = _without_name(text, path)
     if forgotten := _forgotten_imports(mended, path, importable):
         mended = _add_lines(mended, path, forgotten)
-        slips += forgotten
+        slips += [f"added: {line}" for line in forgotten]
     if slips:
         check(mended.encode(), path)
     return mended, slips
@@ -33,7 +33,7 @@ def mend_python(text: str, path: str, importable: dict[str, list[str]]) -> tuple
 def _without_name(text: str, path: str) -> tuple[str, list[str]]:
     first, _, rest = text.lstrip("\n").partition("\n")
     if first.strip() in (path, PurePosixPath(path).name):
-        return rest, [first.strip()]
+        return rest, [f"left out: {first.strip()}"]
     return text, []
 
 

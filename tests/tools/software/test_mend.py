@@ -102,3 +102,18 @@ def test_the_tool_mends_the_files_that_need_it_and_says_so(tmp_path: Path) -> No
                               "store.py": "names = list\n"}
     assert found["report"] == ("main.py was mended where that needs no thought:\nadded: import sys\n"
                                "store.py was mended where that needs no thought:\nleft out: store.py")
+
+
+KEEPS = b"open('tasks.txt', 'a').write('x')\n"
+
+
+@pytest.mark.parametrize(("software", "files"), [
+    ({"main.py": KEEPS, "tasks.txt": b"# The list of tasks\n\n# One a line\n"}, {"tasks.txt": ""}),
+    ({"main.py": KEEPS, "tasks.txt": b"# Tasks\nBuy milk\n"}, {}), ({"main.py": KEEPS, "tasks.txt": b""}, {}),
+    ({"main.py": b"print(open('tasks.txt').read())\n", "tasks.txt": b"# The list of tasks\n"}, {}),
+    ({"main.py": b"def f(:\n", "tasks.txt": b"# The list of tasks\n"}, {}),
+    ({"main.py": KEEPS.replace(b".txt", b".py"), "tasks.py": b"# The list of tasks\n"}, {})])
+def test_comments_are_left_out_of_what_a_program_keeps(tmp_path: Path, software: dict[str, bytes],
+                                                       files: dict[str, str]) -> None:
+    context = ToolContext(software, {}, {}, find_sandbox("none"), tmp_path, tmp_path)
+    assert registry()["software.mend"].call(context, {})["files"] == files
