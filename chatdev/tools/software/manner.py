@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Start
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
@@ -64,23 +66,25 @@ class Manners:
 
     def run(self, folder: Path, start: Start, like: str = "") -> Finding:
         """How a start goes in a folder, in the manner of its command, or of the command `like` it."""
-        manner = self._manner_of(folder, start, like or next(iter(start.arguments), ""))
+        command = like or next(iter(start.arguments), "")
+        if self.is_open and not like and command and start.stdin is None and command not in self._found:
+            first = self._run(folder, start)
+            with suppress(WorkspaceError):  # what cannot be copied is known by its arguments alone
+                if found := self._find(folder, start, first):
+                    self._found[command] = found
+            if self._found.get(command, _ARGUMENTS) is _ARGUMENTS:
+                return first
+        manner = self._found.get(command, _ARGUMENTS)
         return manner.settle(self._run(folder, manner.put(start)))
 
     def put(self, start: Start) -> Start:
         """What was done instead of a start."""
         return self._found.get(next(iter(start.arguments), ""), _ARGUMENTS).put(start)
 
-    def _manner_of(self, folder: Path, start: Start, command: str) -> Manner:
-        if not self.is_open or not command or start.stdin is not None:
-            return _ARGUMENTS
-        if command not in self._found and (found := self._find(folder, start)):
-            self._found[command] = found
-        return self._found.get(command, _ARGUMENTS)
-
-    def _find(self, folder: Path, start: Start) -> Manner | None:
-        """The manner in which a program knows the command; None where another start may tell."""
-        first, has_more = self._try(folder, start), len(start.arguments) > 1
+    def _find(self, folder: Path, start: Start, first: Finding) -> Manner | None:
+        """The manner in which a program knows the command, by how it went with its words as arguments; None where
+        another start may tell."""
+        has_more = len(start.arguments) > 1
         found = next((manner for manner in _possible(start, first) if self._ignores_rest(folder, start, manner, first)
                       and self._is_known(folder, start, manner)), None)
         return found or (_ARGUMENTS if has_more or first.rule != "asks_for_input" else None)
