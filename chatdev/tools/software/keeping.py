@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from chatdev.errors import WorkspaceError
-from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.cases.case import UNKNOWN, Start
 from chatdev.tools.software.cases.wording import is_all_of, says
 from chatdev.tools.software.listing import Listing
 from chatdev.tools.software.manner import Manners
@@ -28,6 +28,7 @@ _MOST_COMMANDS = 12  # that may show what was added
 _NUMBER = re.compile(r"\b\w*\d\w*\b")
 _ANSWERS = "1\ny\ntoday\n\n2\nn\nq\nhome\n"  # to whatever a command may want to know
 _ASKING = ("ignored", "asking")
+_MISSING = re.compile(r"TypeError: .* missing \d+ required")
 _OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"}
 """Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""
 
@@ -230,9 +231,17 @@ class _Keeping:
     def _crash_at_all(self, folder: Path, starts: Sequence[Start]) -> list[KeepingStart]:
         """The crash of a command whatever it is given, where that does not come from what it is given."""
         findings = [self.probe.try_alone(folder, start)[0] for start in starts]
+        if self._calls_wrongly(folder, starts[0], findings):
+            return [KeepingStart(starts[0], findings[0], "crash")]
         kinds = {str(finding.facts.get("exception", "")).split(":")[0].rpartition(".")[2] for finding in findings}
         crashes = all(finding.rule == "crashed" for finding in findings) and not kinds & _OF_ARGUMENTS
         return [KeepingStart(starts[0], findings[0], "crash")] if crashes else []
+
+    def _calls_wrongly(self, folder: Path, start: Start, findings: Sequence[Finding]) -> bool:
+        """Whether a command calls a function of its own without what that needs, however much it is given."""
+        more, _ = self.probe.try_alone(folder, replace(start, arguments=(*start.arguments, UNKNOWN, UNKNOWN)))
+        told = {str(finding.facts.get("exception", "")) for finding in (*findings, more)}
+        return len(told) == 1 and bool(_MISSING.search(told.pop()))
 
     def _crash_at_last(self, folder: Path, start: Start) -> list[KeepingStart]:
         """The crash of a command that takes the first thing by its number, at the last one."""

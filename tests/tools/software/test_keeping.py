@@ -158,6 +158,18 @@ def test_things_that_run_together_when_one_is_removed_fail(tmp_path: Path) -> No
     assert "Two things that were added are then listed as one." in verdict.report
 
 
+CALLS = 'command == "remove":\n    (lambda task: tasks.remove(task))(GIVEN)\nelif command == "remove"'
+
+
+@pytest.mark.parametrize(("given", "passes"), [("", False), ("*words[:0]", False), ("*words", True)])
+def test_a_command_that_calls_a_function_wrongly_fails(tmp_path: Path, given: str, passes: bool) -> None:
+    program = TODO.replace('command == "remove" and words', CALLS.replace("GIVEN", given) + " and words")
+    program = program.replace("tasks.remove(task)", "store.write_text(store.read_text().replace(task, '').lstrip())", 1)
+    verdict = use(program, tmp_path)
+    assert verdict.passed == passes, verdict.report
+    assert passes or "missing 1 required positional argument" in verdict.report
+
+
 def test_what_asks_for_what_it_was_given_fails(tmp_path: Path) -> None:
     verdict = use(ASKING, tmp_path, task="A to-do list: `python main.py add TASK` adds a task.")
     assert not verdict.passed
