@@ -7,7 +7,6 @@ z3 is asked first, with a part of the effort, so that what it finds stays as it 
 from __future__ import annotations
 
 import functools
-import time
 from typing import Any
 
 import z3
@@ -65,15 +64,15 @@ class RealSolver:
         answer = self._solver.check(*assumptions)
         if answer != _UNKNOWN:
             return answer
-        began, seconds = time.process_time(), (self._effort - self._effort // _FIRST) / self._effort_per_second
+        rest = self._effort - self._effort // _FIRST
         whole = z3.Solver()
         whole.add(*(_as_standard(fact, {}) for fact in (*self._solver.assertions(), *assumptions)))
-        answer, self._model = _ask(whole, seconds)
-        if answer != _UNKNOWN:
-            return answer
-        left = max(0.0, began + seconds - time.process_time())  # where it could not read the question, nearly all
-        self._solver.set("rlimit", max(1000, int(left * self._effort_per_second)))
-        return self._solver.check(*assumptions)
+        try:
+            answer, self._model = _ask(whole, rest / self._effort_per_second)
+        except (load_bitwuzla().BitwuzlaException, z3.Z3Exception):
+            self._solver.set("rlimit", max(1000, rest))  # effort and not time, so that a busy machine knows as much
+            return self._solver.check(*assumptions)
+        return answer
 
 
 def _as_standard(term: Any, known: dict[int, Any]) -> Any:
@@ -88,20 +87,21 @@ def _as_standard(term: Any, known: dict[int, Any]) -> Any:
 
 
 def _ask(whole: Any, seconds: float) -> tuple[Any, Any]:
-    """Bitwuzla's answer, and its model as z3 has models, if there is one. What it cannot read it does not know."""
+    """Bitwuzla's answer, and its model as z3 has models, if there is one.
+
+    Raises:
+        bitwuzla.BitwuzlaException, z3.Z3Exception: one of the two cannot read what the other one wrote.
+    """
     bitwuzla = load_bitwuzla()
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
     options.set(bitwuzla.Option.TIME_LIMIT_PER, max(1, int(seconds * 1000)))
-    try:
-        parser = bitwuzla.Parser(bitwuzla.TermManager(), options)
-        text = whole.to_smt2().replace("(check-sat)", "")
-        parser.parse(f"(set-logic ALL)\n{text}", True, False)
-        answer = parser.bitwuzla().check_sat()
-        if answer == bitwuzla.Result.SAT:
-            return z3.sat, _read_model(parser)
-    except (bitwuzla.BitwuzlaException, z3.Z3Exception):
-        return _UNKNOWN, None
+    parser = bitwuzla.Parser(bitwuzla.TermManager(), options)
+    text = whole.to_smt2().replace("(check-sat)", "")
+    parser.parse(f"(set-logic ALL)\n{text}", True, False)
+    answer = parser.bitwuzla().check_sat()
+    if answer == bitwuzla.Result.SAT:
+        return z3.sat, _read_model(parser)
     return (z3.unsat if answer == bitwuzla.Result.UNSAT else _UNKNOWN), None
 
 
