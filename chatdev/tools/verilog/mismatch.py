@@ -40,7 +40,7 @@ _MOST_DRAWN = 12  # inputs, and outputs
 
 @tool(reads=("software",))
 def trace(context: ToolContext, *,
-          levels: Annotated[int, Field(ge=1, le=_DEEPEST, description="how far to go back: 2 is a good start")] = 2,
+          levels: Annotated[int, Field(ge=1, le=_DEEPEST, description="how far to go back: 3 is a good start")] = 3,
           outputs: Annotated[list[str] | None, Field(description="only these outputs; by default those that are wrong "
                                                                  "first")] = None) -> Verdict:
     """Simulate the Verilog module `TopModule` with the test bench and trace a wrong output back: the lines that gave it

@@ -18,7 +18,7 @@ from chatdev.tools.verilog.tracing.execution import (
 from chatdev.tools.verilog.tracing.history import History, SignalSample
 from chatdev.tools.verilog.tracing.levels import Level, Step, Wait, Watch
 
-_RUNS = 64  # of one process that are looked at for an assignment that is older than the last of them
+_RUNS = 128  # of one process that are looked at for an assignment that is older than the last of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Drivers:
         if not any(step.assignment is assignment and step.of == self._watch for step in self._level.steps):
             self._level.steps.append(Step(self._watch, assignment, None, False))
         triggers = self._design.process_of(assignment).triggers
-        self._lead(assignment, [*assignment.data, *assignment.control, *(one.part for one in triggers)], None)
+        self._lead(assignment, map(Watch, (*assignment.data, *assignment.control, *(one.part for one in triggers))))
         for inner in self._called_assignments(assignment):
             if not any(step.assignment is inner for step in self._level.steps):
                 self._add_at_any_time(inner)
@@ -85,9 +85,9 @@ class Drivers:
         names = dict.fromkeys([*assignment.calls, *calls])
         return [inner for name in names for inner in self._design.functions[name].assignments]
 
-    def _lead(self, assignment: Assignment, parts: Iterable[Part], time: int | None) -> None:
+    def _lead(self, assignment: Assignment, watches: Iterable[Watch]) -> None:
         into = self._here if assignment.kind in self._wires else self._after
-        into += [Watch(part, time) for part in parts]
+        into += watches
 
     def _add_active(self, processes: list[Process], history: History, time: int) -> list[Process]:
         """Add what was active when the part got its value; returns the processes of which that is not known."""
@@ -186,8 +186,12 @@ class Drivers:
         self._level.steps.append(Step(self._watch, assignment, sample.until, executed.certain, sample.late))
         edge, changed = _after_edge(process, sample), executed.earlier | _new_signals(process, sample)
         for part in executed.reads:
-            self._lead(assignment, [part], edge if part.signal in changed else sample.until)
-        self._lead(assignment, [one.part for one in process.triggers], edge)
+            watch = Watch(part, edge if part.signal in changed else sample.until)
+            if part.signal in executed.earlier:  # a variable of the same block
+                self._here.append(watch)
+            else:
+                self._lead(assignment, [watch])
+        self._lead(assignment, [Watch(one.part, edge) for one in process.triggers])
         for inner in executed.inner:
             self._add_step(self._design.process_of(inner.assignment), inner, sample)
 

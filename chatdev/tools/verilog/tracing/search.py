@@ -14,7 +14,6 @@ from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import Level, Trace, Watch
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
-_LOGIC: tuple[Kind, ...] = (*_WIRES, "always_comb", "latch")
 _OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
 _LEAPING = 8  # runs of processes for what was set by lines that were shown, in all levels
 _MOST_RUNS = 250  # of processes for one output
@@ -23,9 +22,9 @@ _MOST_RUNS = 250  # of processes for one output
 def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 2,
                   history: History | None = None) -> Trace:
     """Follow the outputs back, `levels` deep. Wires of instances, calls of functions and an `assign` that only makes an
-    output of other signals count for no level. With a history no logic without a register does, nor what was set by the
-    same lines as something nearer to the output, such as a counter at each edge: a level leads back over one register,
-    to the last other cause.
+    output of other signals count for no level. With a history no `assign` does, nor what was set by the same lines as
+    something nearer to the output, such as a counter at each edge: a level leads back over one `always` block, to the
+    last other cause.
 
     Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
     of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
@@ -113,9 +112,7 @@ class _Search:
 
     def _wires_of(self, watch: Watch) -> tuple[Kind, ...]:
         """What costs no level behind this."""
-        if self._history:
-            return _LOGIC
-        return _WIRES if watch in self._wrong else _WIRES[:1]
+        return _WIRES if self._history or watch in self._wrong else _WIRES[:1]
 
     def _follow(self, watch: Watch, level: Level, shown: set[int]) -> tuple[list[Watch], list[Watch]]:
         """Add what drives this to the level; returns what to watch in the same level, and in the next one."""

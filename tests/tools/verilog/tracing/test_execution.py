@@ -105,8 +105,8 @@ def test_a_block_with_a_list_saw_what_its_signals_became(listed: str) -> None:
     text = (f"module TopModule(input clk, d, t, output reg q);\nreg s;\nalways @(posedge clk) s <= d;\n"
             f"always @({listed}) q = s;\nendmodule\n")
     history = history_of("clk", "d", "t", "s", "q", t0="0 0 0 x x", t1="1 0 0 0 0", t3="0 1 0 0 0", t5="1 1 0 1 1")
-    found = followed(text, history, levels=1)
-    assert [(step.of.part.signal, step.sampled) for step in found.levels[0].steps[1:]] == [("s", 5)]
+    found = followed(text, history, levels=2)
+    assert [(step.of.part.signal, step.sampled) for step in found.levels[1].steps] == [("s", 5)]
 
 
 MEMORY = """module TopModule(input clk, we, a, input [1:0] i, output [3:0] q);
