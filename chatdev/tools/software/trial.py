@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from chatdev.tools.base import ToolContext
+from chatdev.tools.software.beginning import begin_with_needed
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
 from chatdev.tools.software.cases.wording import is_concrete, says
@@ -16,7 +17,7 @@ from chatdev.tools.software.keeping import try_keeping
 from chatdev.tools.software.likely_trial import LikelyTrial, try_likely
 from chatdev.tools.software.manner import Manners
 from chatdev.tools.software.plan import Plan, any_command, quoted_words
-from chatdev.tools.software.probe import KeepingFault, KeepingStart
+from chatdev.tools.software.probe import KeepingFault, KeepingStart, Probe
 from chatdev.tools.software.session import Session
 from chatdev.tools.software.toolchain import Toolchain, build_once
 from chatdev.tools.software.verdict import Finding
@@ -109,6 +110,8 @@ def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Findi
     tried, prompts = [], _may_prompt(plan.request) and _writes_prompts(bare)
     with build_once(toolchain, context) as built:
         manners = Manners(toolchain, built, is_open=_leaves_open(plan))
+        if plan.own and not plan.cases:
+            plan = begin_with_needed(plan, Probe(manners, plan.own, context.software))
         for case in plan.all_cases:
             with built.copy(case.files) as folder:
                 tried.append(_try_own(manners, folder, case) if case is plan.own else

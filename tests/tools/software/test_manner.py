@@ -141,3 +141,33 @@ def test_a_command_that_nothing_is_enough_for_is_left_as_it_is(use: Use, check: 
     verdict = use(SPENDING.replace("CHECK", check), "Develop an expense tracker", COMMANDS[:1])
     assert not verdict.passed
     assert "$ python main.py add 'Buy milk'\n" in verdict.report
+
+
+CREATED = STORE + """\
+import sys
+
+command, *words = sys.argv[1:] or [""]
+if command == "create":
+    save([])
+    print("List created.")
+elif not store.exists():
+    print("There is no list.")
+elif command == "add":
+    save([*tasks(), *words])
+    print("Added.")
+elif command == "list":
+    show()
+"""
+
+
+def test_a_command_that_the_program_wants_first_is_given_first(use: Use) -> None:
+    verdict = use(CREATED, TASK, COMMANDS[:4])
+    assert verdict.passed
+    assert verdict.report.index("main.py create") < verdict.report.index("main.py add")
+    assert "2. Call Anna" in verdict.report
+
+
+def test_a_command_that_nothing_needs_is_not_given(use: Use) -> None:
+    verdict = use(CREATED.replace("not store.exists()", "False"), TASK, COMMANDS[:4])
+    assert verdict.passed
+    assert "main.py create" not in verdict.report

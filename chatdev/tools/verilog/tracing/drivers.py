@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, mask_of, unique
+from chatdev.tools.verilog.design.records import Assignment, Kind, Process, mask_of, unique
 from chatdev.tools.verilog.tracing.execution import (
     ExecutedAssignment,
     SkippedAssignment,
