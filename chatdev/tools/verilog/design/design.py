@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -16,6 +16,8 @@ from chatdev.tools.verilog.design.selections import Names
 from chatdev.tools.verilog.design.source import name_of
 from chatdev.tools.verilog.design.widths import Misfit, find_misfits
 from chatdev.tools.verilog.target import USUAL, Target
+
+_USUAL = 3  # blocks with the same edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +104,25 @@ class Design:
         return self._lines[id(assignment)]
 
     def lines_to(self, part: Part) -> frozenset[int]:
-        """The lines that may give these bits their value."""
+        """The telling lines of all that may give these bits their value."""
         if part not in self._lines_to:
-            self._lines_to[part] = frozenset[int]().union(*map(self.lines_of, self.drivers(part)))
+            self._lines_to[part] = frozenset[int]().union(*map(self.telling_lines_of, self.drivers(part)))
         return self._lines_to[part]
+
+    def telling_lines_of(self, assignment: Assignment) -> frozenset[int]:
+        """The lines of an assignment without edges that most clocked blocks wait for."""
+        return self.lines_of(assignment) - (self.usual_edges - assignment.all_lines)
+
+    @functools.cached_property
+    def usual_edges(self) -> frozenset[int]:
+        """The lines of the edges that most of the clocked blocks wait for, three or more: the mistake is hardly there.
+        None where several clocks make it worth a look which one a block has."""
+        edges = {process.triggers[0].line: tuple(sorted((one.edge, _local_name(one.part)) for one in process.triggers))
+                 for process in self.processes if process.is_clocked}
+        for usual, blocks in Counter(edges.values()).most_common(1):
+            if blocks >= _USUAL and 2 * blocks > len(edges):
+                return frozenset(line for line, found in edges.items() if found == usual)
+        return frozenset()
 
     def part(self, signal: str) -> Part:
         """All bits of a signal; raises ToolError for one that is not there."""
@@ -178,3 +195,8 @@ def _find_deciders(writers: Iterable[Assignment]) -> tuple[str, ...] | None:
 def _targets(assignments: Iterable[Assignment]) -> set[str]:
     """The signals that they write."""
     return {target.signal for one in assignments for target in one.targets}
+
+
+def _local_name(part: Part) -> str:
+    """The name that a signal has in its module."""
+    return part.signal.rpartition(".")[2]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.records import Assignment, Kind, Process, mask_of, unique
+from chatdev.tools.verilog.design.records import Assignment, Kind, Part, Process, mask_of, unique
+from chatdev.tools.verilog.design.source import name_of
 from chatdev.tools.verilog.tracing.execution import (
     ExecutedAssignment,
     SkippedAssignment,
@@ -18,6 +19,8 @@ from chatdev.tools.verilog.tracing.execution import (
 from chatdev.tools.verilog.tracing.history import History, SignalSample
 from chatdev.tools.verilog.tracing.levels import Level, Step, Wait, Watch
 
+_NAMES = {"NamedValue", "HierarchicalValue"}
+_LOGIC = {"always_comb", "latch"}
 _RUNS = 128  # of one process that are looked at for an assignment that is older than the last of them
 
 
@@ -187,13 +190,19 @@ class Drivers:
         edge, changed = _after_edge(process, sample), executed.earlier | _new_signals(process, sample)
         for part in executed.reads:
             watch = Watch(part, edge if part.signal in changed else sample.until)
-            if part.signal in executed.earlier:  # a variable of the same block
-                self._here.append(watch)
+            if part.signal in executed.earlier or self._is_next_value(assignment, part):
+                self._here.append(watch)  # a variable of the same block, or what another one makes for it alone
             else:
                 self._lead(assignment, [watch])
         self._lead(assignment, [Watch(one.part, edge) for one in process.triggers])
         for inner in executed.inner:
             self._add_step(self._design.process_of(inner.assignment), inner, sample)
+
+    def _is_next_value(self, assignment: Assignment, part: Part) -> bool:
+        """Whether a register takes the bits as they are, and logic makes them, as in `state <= next`."""
+        copies = assignment.value is not None and name_of(assignment.value.kind) in _NAMES
+        return copies and part in assignment.data and all(
+            one.kind in _LOGIC for one in self._design.drivers(part)) and assignment.kind == "clocked"
 
     def _add_wait(self, process: Process, skipped: Sequence[SkippedAssignment], sample: SignalSample) -> None:
         conditions = dict.fromkeys(condition for one in skipped for condition in one.conditions)

@@ -33,6 +33,11 @@ class Step:
     certain: bool
     late: frozenset[str] = frozenset()
 
+    def lines(self, design: Design) -> frozenset[int]:
+        """Its source lines; where a time is known, only those that tell something."""
+        known = self.sampled is not None
+        return design.telling_lines_of(self.assignment) if known else design.lines_of(self.assignment)
+
 
 @dataclass(frozen=True, slots=True)
 class Wait:
@@ -45,12 +50,13 @@ class Wait:
     sampled: int
     late: frozenset[str] = frozenset()
 
-    @property
-    def lines(self) -> set[int]:
-        """What was looked at; the label of a `case` too when it was the only one that would have led on."""
+    def lines(self, design: Design) -> set[int]:
+        """What was looked at; the label of a `case` too when it was the only one that would have led on. Edges that
+        most blocks wait for only where none has come yet."""
         looked_at = {line for one in self.conditions for line in (*one.head, *one.repeats)}
         label = self.conditions[0].lines if len(self.conditions) == 1 else ()
-        return looked_at | {*label} | {trigger.line for trigger in self.triggers}
+        edges = {trigger.line for trigger in self.triggers}
+        return looked_at | {*label} | (edges - design.usual_edges if self.conditions else edges)
 
     @property
     def is_at_edge(self) -> bool:
@@ -76,8 +82,8 @@ class Level:
 
     def lines(self, design: Design) -> set[int]:
         """The source lines of its assignments and of the conditions that were looked at."""
-        return set[int]().union(*(design.lines_of(step.assignment) for step in self.steps),
-                                *(wait.lines for wait in self.waits))
+        return set[int]().union(*(step.lines(design) for step in self.steps),
+                                *(wait.lines(design) for wait in self.waits))
 
     @property
     def signals(self) -> list[str]:
@@ -162,7 +168,8 @@ def _reports(trace: Trace, level: Level, watch: Watch, history: History) -> Iter
         yield SignalReport(
             name=trace.design.names.text_of(watch.part), value=_value(watch, history), time=watch.time,
             causes=tuple(dict.fromkeys(_cause(trace, step) for step in steps)), waits=conditions,
-            kept=_last_edge(waits), edges=() if conditions else _edges(waits), wait_lines=_wait_lines(waits),
+            kept=_last_edge(waits), edges=() if conditions else _edges(waits),
+            wait_lines=_wait_lines(waits, trace.design),
             late=_late_signals(steps, waits), either=_is_doubtful(steps, waits))
 
 
@@ -170,7 +177,7 @@ def _cause(trace: Trace, step: Step) -> Cause:
     clocked = trace.design.process_of(step.assignment).is_clocked
     because = tuple(condition.text if condition.holds else f"not ({condition.text})"
                     for condition in step.assignment.conditions)
-    return Cause(tuple(sorted(trace.design.lines_of(step.assignment))), because, step.sampled if clocked else None,
+    return Cause(tuple(sorted(step.lines(trace.design))), because, step.sampled if clocked else None,
                  step.certain)
 
 
@@ -182,8 +189,8 @@ def _last_edge(waits: Sequence[Wait]) -> int | None:
     return max((wait.sampled for wait in waits if wait.is_at_edge), default=None)
 
 
-def _wait_lines(waits: Sequence[Wait]) -> tuple[int, ...]:
-    return tuple(sorted(set[int]().union(*(wait.lines for wait in waits))))
+def _wait_lines(waits: Sequence[Wait], design: Design) -> tuple[int, ...]:
+    return tuple(sorted(set[int]().union(*(wait.lines(design) for wait in waits))))
 
 
 def _late_signals(steps: Sequence[Step], waits: Sequence[Wait]) -> tuple[str, ...]:

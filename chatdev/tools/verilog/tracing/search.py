@@ -23,8 +23,8 @@ def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 
                   history: History | None = None) -> Trace:
     """Follow the outputs back, `levels` deep. Wires of instances, calls of functions and an `assign` that only makes an
     output of other signals count for no level. With a history no `assign` does, nor what was set by the same lines as
-    something nearer to the output, such as a counter at each edge: a level leads back over one `always` block, to the
-    last other cause.
+    something nearer to the output, such as a counter at each edge: a level leads back over one `always` block, or two
+    where one makes the next value of the other's register, to the last other cause.
 
     Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
     of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its

@@ -58,3 +58,47 @@ def test_elements_of_an_array_are_told_one_by_one() -> None:
     assert [(one.name, [cause.certain for cause in one.causes]) for one in level] == [
         ("q", [True]), ("stage[2][3]", [True]), ("stage[1][2]", [True]), ("stage[0][1]", [True])]
     assert trace.next == ()
+
+
+BLOCKS = """module TopModule(input clk, d, output reg q);
+reg a, b;
+always @(posedge clk)
+a <= d;
+always @(posedge clk)
+b <= a;
+always @(posedge clk)
+q <= b;
+endmodule
+"""
+EDGES = history_of("clk", "d", "a", "b", "q", t0="0 1 0 0 0", t5="1 1 1 0 0", t10="0 1 1 0 0", t15="1 1 1 1 0",
+                   t20="0 1 1 1 0", t25="1 1 1 1 1")
+
+
+def shown(text: str, history: History = EDGES) -> list[tuple[int, ...]]:
+    """The lines of the first levels."""
+    design = Design.of(text)
+    trace = trace_outputs(design, [Watch(design.part("q"), 29)], 3, history)
+    return [trace.lines(level) for level in (1, 2, 3)]
+
+
+def test_edges_that_all_blocks_wait_for_are_no_lines_of_it() -> None:
+    assert shown(BLOCKS) == [(8,), (6, 8), (4, 6, 8)]
+
+
+def test_the_edge_of_the_one_other_block_is() -> None:
+    text = BLOCKS.replace("endmodule", "reg z;\nalways @(posedge clk) z <= d;\nendmodule")
+    other = text.replace("@(posedge clk)\nb", "@(negedge clk)\nb")
+    history = history_of("clk", "d", "a", "b", "q", t0="0 1 0 0 0", t5="1 1 1 0 0", t10="0 1 1 1 0", t15="1 1 1 1 1")
+    assert shown(other, history)[1] == (5, 6, 8)
+
+
+def test_of_few_blocks_and_of_several_clocks_every_edge_is() -> None:
+    few = BLOCKS.replace("always @(posedge clk)\na <= d;", "assign a = d;").replace("reg a, b", "wire a; reg b")
+    assert shown(few)[0] == (6, 7)
+    clocks = BLOCKS.replace("input clk", "input other, clk").replace("endmodule", "".join(
+        f"reg z{number};\nalways @(posedge other) z{number} <= d;\n" for number in range(3)) + "endmodule")
+    assert shown(clocks)[0] == (7, 8)
+
+
+def test_a_block_in_one_line_keeps_its_line() -> None:
+    assert shown(BLOCKS.replace(")\n", ") "))[2] == (3, 4, 5)
