@@ -14,16 +14,18 @@ from chatdev.tools.software.probe import Probe, is_done, text_of
 
 def begin_with_needed(plan: Plan, probe: Probe) -> Plan:
     """The plan with such a command before the Tester's own ones, if there is one that the plan lacks."""
-    first = next((start for start in probe.own.starts if len(start.arguments) > 1), None)
-    planned = {start.arguments[:1] for start in probe.own.starts}
-    words = [word for word in probe.words_of("begins") if (word,) not in planned]
-    if first is None or not words:
-        return plan
     with suppress(WorkspaceError):  # it may leave what cannot be copied
-        for start in (Start((word,)) for word in words):
-            if _opens(probe, start, first):
-                return replace(plan, own=replace(probe.own, starts=(start, *probe.own.starts)))
+        if start := _find_needed(probe):
+            return replace(plan, own=replace(probe.own, starts=(start, *probe.own.starts)))
     return plan
+
+
+def _find_needed(probe: Probe) -> Start | None:
+    """The start that the first planned command with something behind it needs, if it needs one."""
+    later = next((start for start in probe.own.starts if len(start.arguments) > 1), None)
+    planned = {start.arguments[:1] for start in probe.own.starts}
+    starts = [Start((word,)) for word in probe.words_of("begins") if (word,) not in planned]
+    return next((start for start in starts if later and _opens(probe, start, later)), None)
 
 
 def _opens(probe: Probe, start: Start, later: Start) -> bool:

@@ -117,12 +117,10 @@ class Design:
     def usual_edges(self) -> frozenset[int]:
         """The lines of the edges that most of the clocked blocks wait for, three or more: the mistake is hardly there.
         None where several clocks make it worth a look which one a block has."""
-        edges = {process.triggers[0].line: tuple(sorted((one.edge, _local_name(one.part)) for one in process.triggers))
-                 for process in self.processes if process.is_clocked}
-        for usual, blocks in Counter(edges.values()).most_common(1):
-            if blocks >= _USUAL and 2 * blocks > len(edges):
-                return frozenset(line for line, found in edges.items() if found == usual)
-        return frozenset()
+        edges = {process.triggers[0].line: _edges_of(process) for process in self.processes if process.is_clocked}
+        [(usual, blocks)] = Counter(edges.values()).most_common(1) or [((), 0)]
+        is_usual = blocks >= _USUAL and 2 * blocks > len(edges)
+        return frozenset(line for line, found in edges.items() if is_usual and found == usual)
 
     def part(self, signal: str) -> Part:
         """All bits of a signal; raises ToolError for one that is not there."""
@@ -197,6 +195,6 @@ def _targets(assignments: Iterable[Assignment]) -> set[str]:
     return {target.signal for one in assignments for target in one.targets}
 
 
-def _local_name(part: Part) -> str:
-    """The name that a signal has in its module."""
-    return part.signal.rpartition(".")[2]
+def _edges_of(process: Process) -> tuple[tuple[str, str], ...]:
+    """What a block waits for, by the names that signals have in its module."""
+    return tuple(sorted((one.edge, one.part.signal.rpartition(".")[2]) for one in process.triggers))
