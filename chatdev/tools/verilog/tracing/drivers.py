@@ -19,8 +19,8 @@ from chatdev.tools.verilog.tracing.execution import (
 from chatdev.tools.verilog.tracing.history import History, SignalSample
 from chatdev.tools.verilog.tracing.levels import Level, Step, Wait, Watch
 
-_NAMES = {"NamedValue", "HierarchicalValue"}
 _LOGIC = {"always_comb", "latch"}
+_NAMES = {"NamedValue", "HierarchicalValue"}
 _RUNS = 128  # of one process that are looked at for an assignment that is older than the last of them
 
 
@@ -201,8 +201,8 @@ class Drivers:
     def _is_next_value(self, assignment: Assignment, part: Part) -> bool:
         """Whether a register takes the bits as they are, and logic makes them, as in `state <= next`."""
         copies = assignment.value is not None and name_of(assignment.value.kind) in _NAMES
-        return copies and part in assignment.data and all(
-            one.kind in _LOGIC for one in self._design.drivers(part)) and assignment.kind == "clocked"
+        is_copied = copies and assignment.kind == "clocked" and part.signal in {one.signal for one in assignment.data}
+        return is_copied and all(one.kind in _LOGIC for one in self._design.drivers(part))
 
     def _add_wait(self, process: Process, skipped: Sequence[SkippedAssignment], sample: SignalSample) -> None:
         conditions = dict.fromkeys(condition for one in skipped for condition in one.conditions)
