@@ -178,6 +178,8 @@ class Console:
 
     @_show.register
     def _(self, event: ToolCalled) -> None:
+        if event.passed is None and not event.summary.strip():
+            return  # such as one that mends slips, where there were none
         sign, colour = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "blue")}[event.passed]
         self._say(f"  {click.style(f'{sign} {event.tool}', fg=colour)}  {first_line(event.summary)}")
 

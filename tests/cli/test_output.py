@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from chatdev.cli.console import Console
 from chatdev.cli.output import OutputThread, lasting_output, output_is_recorded
-from chatdev.events import Noted
+from chatdev.events import Noted, ToolCalled
 from tests.support.processes import running_program
 from tests.support.shop import Shop
 
@@ -66,6 +66,13 @@ def test_every_kind_of_output_goes_on_without_its_device(device: object, monkeyp
                 bar.write("trouble", file=sys.stderr)
                 bar.update(1)
     os.close(descriptor)
+
+
+def test_a_tool_that_has_nothing_to_say_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with Console() as console:
+        for passed, summary in ((None, ""), (None, "main.py was mended"), (True, "")):
+            console(ToolCalled("coding#1", "software.mend", 0.1, passed, summary))
+    assert capsys.readouterr().out.splitlines() == ["  · software.mend  main.py was mended", "  ✓ software.mend  "]
 
 
 def exit_at(device: object, status: int, monkeypatch: pytest.MonkeyPatch, *, recorded: bool = False) -> object:
