@@ -21,22 +21,26 @@ def begin_with_needed(plan: Plan, probe: Probe) -> Plan:
 
 
 def _find_needed(probe: Probe) -> Start | None:
-    """The start that the first planned command with something behind it needs, if it needs one."""
+    """The start without which the first planned command that has something behind it keeps nothing, if there is one."""
     later = next((start for start in probe.own.starts if len(start.arguments) > 1), None)
-    planned = {start.arguments[:1] for start in probe.own.starts}
-    starts = [Start((word,)) for word in probe.words_of("begins") if (word,) not in planned]
-    return next((start for start in starts if later and _opens(probe, start, later)), None)
-
-
-def _opens(probe: Probe, start: Start, later: Start) -> bool:
-    """Whether another start changes files, and says something else, only once this one was carried out."""
+    starts = _unplanned_beginnings(probe)
+    if later is None or not starts:
+        return None
     with probe.fresh_copy() as folder:
-        before, changed = probe.run_and_look(folder, later)
-    if changed:
-        return False
+        alone, changed = probe.run_and_look(folder, later)
+    return None if changed else next((start for start in starts if _opens(probe, start, later, text_of(alone))), None)
+
+
+def _unplanned_beginnings(probe: Probe) -> list[Start]:
+    planned = {start.arguments[:1] for start in probe.own.starts}
+    return [Start((word,)) for word in probe.words_of("begins") if (word,) not in planned]
+
+
+def _opens(probe: Probe, start: Start, later: Start, alone: str) -> bool:
+    """Whether the other start changes files, and says something else than `alone`, once this one was carried out."""
     with probe.fresh_copy() as folder:
         begun, has_begun = probe.run_and_look(folder, start)
         if not (has_begun and is_done(begun)):
             return False
         after, changed = probe.run_and_look(folder, later)
-    return changed and is_done(after) and text_of(after) != text_of(before)
+    return changed and is_done(after) and text_of(after) != alone

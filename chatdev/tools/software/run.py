@@ -9,9 +9,11 @@ from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.plan import Plan, plan_of
+from chatdev.tools.software.sense import repeats_request
 from chatdev.tools.software.shown import show_case, show_contradictions, show_start, show_trial
 from chatdev.tools.software.toolchain import judge, toolchain_of
-from chatdev.tools.software.trial import Trial, repeats_request, try_plan
+from chatdev.tools.software.trial import try_plan
+from chatdev.tools.software.tried import Trial
 from chatdev.tools.software.verdict import Finding, verdict
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes

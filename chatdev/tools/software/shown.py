@@ -10,7 +10,7 @@ from chatdev.tools.software import knowledge
 from chatdev.tools.software.cases.comparison import lines_of
 from chatdev.tools.software.likely_trial import LikelyTrial
 from chatdev.tools.software.plan import Plan
-from chatdev.tools.software.trial import CRASHES, Trial, TriedCase, TriedStart
+from chatdev.tools.software.tried import CRASHES, Trial, TriedCase, TriedStart
 from chatdev.tools.software.verdict import Finding
 
 _TAIL_LINES, _TAIL_CHARACTERS = 5, 300  # of what a command says of which nothing is known

@@ -186,7 +186,8 @@ def _fitting_report(trace: TraceFindings | None, **facts: Any) -> str:
     """The report with as many signals of the trace as fit, the nearest to the output first."""
     if trace is None:
         return render_report("trace", **facts)
-    facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits, "beside": trace.beside}
+    facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits, "beside": trace.beside,
+              "shared": trace.shared}
     every = sum(map(len, trace.levels))
     fitting, too_many = 0, every + 1
     while too_many - fitting > 1:

@@ -171,3 +171,31 @@ def test_a_command_that_nothing_needs_is_not_given(use: Use) -> None:
     verdict = use(CREATED.replace("not store.exists()", "False"), TASK, COMMANDS[:4])
     assert verdict.passed
     assert "main.py create" not in verdict.report
+
+
+def test_nothing_is_put_before_commands_that_the_request_shows(use: Use) -> None:
+    verdict = use(CREATED, f"{TASK}: `python main.py add TASK` adds a task.", COMMANDS[:4])
+    assert "main.py create" not in verdict.report
+
+
+DEAF = "import os\nos.makedirs('books', exist_ok=True)\nprint('Ready for commands.')\n"
+REJECTING = "import sys\nfor word in sys.argv[1:]:\n    print(f'Unknown command: {word}')\n"
+
+
+@pytest.mark.parametrize("program", [DEAF, REJECTING])
+def test_a_program_that_does_nothing_with_any_command_fails(program: str, use: Use) -> None:
+    verdict = use(program, "Escribe un programa para llevar la cuenta de mis libros", ["python main.py add 'The cat'"])
+    assert not verdict.passed
+    assert "This is refused, and it should work." in verdict.report
+
+
+@pytest.mark.parametrize(("program", "task"), [
+    ("print('Hello, World!')", "Develop a hello world program"),
+    ("print(7919)", "Compute the 1000th prime number"),
+    ("print('Be happy.')", "A program that prints a proverb"),
+    ("import random\nprint(random.choice(['Heads', 'Tails', 'Edge', 'Lost'] + [hex(n) for n in range(10 ** 4)]))",
+     "Toss a coin"),
+    ("import sys\nopen('books.txt', 'a').write(''.join(sys.argv[1:]))", "Keep a list of my books"),
+    ("print('One.')\nprint('Two.')", "Develop a nursery rhyme")])
+def test_a_program_without_commands_may_do_the_same_whatever_it_is_given(program: str, task: str, use: Use) -> None:
+    assert use(program, task, ["python main.py add 'The cat'"]).passed

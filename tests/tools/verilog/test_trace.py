@@ -51,6 +51,15 @@ def test_more_levels_are_offered_as_long_as_there_are_more(desk: Desk) -> None:
     assert "Nothing that leads there lies further back" in desk.use("trace", WRONG, outputs=["q"], levels=9).report
 
 
+def test_edges_that_are_left_out_are_told(desk: Desk) -> None:
+    shared = WRONG.replace("  reg kept;\n", "  reg kept, one, two;\n  always @(posedge clk)\n    one <= a;\n"
+                           "  always @(posedge clk)\n    two <= b;\n").replace("clk) kept", "clk)\n    kept")
+    report = desk.use("trace", shared, outputs=["q"]).report
+    assert "Not shown: the edges that most blocks wait for, in line 7." in report
+    assert "     7 |" not in report
+    assert "Not shown" not in desk.use("trace", WRONG, outputs=["q"]).report
+
+
 def test_no_more_levels_are_offered_than_may_be_asked_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mismatch, "_DEEPEST", 1)
     deepest = desk.use("trace", WRONG, outputs=["q"], levels=1).report

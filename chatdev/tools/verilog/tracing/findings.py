@@ -22,7 +22,8 @@ class TraceFindings:
     to the output; `leapt` are for each level the signals that were left out before it, as lines that were shown had set
     them;
     `goes_on` says that further levels would show more. Of signals of which only some bits were followed,
-    `beside` are the lines that write others."""
+    `beside` are the lines that write others. `shared` are the lines of edges that most blocks wait for; they are left
+    out elsewhere."""
 
     output: str
     lines: tuple[int, ...]
@@ -32,6 +33,7 @@ class TraceFindings:
     signals: tuple[str, ...]
     goes_on: bool
     beside: tuple[tuple[str, tuple[int, ...]], ...]
+    shared: tuple[int, ...]
 
 
 @isolate(DesignError, MissingProgram, ToolError)
@@ -44,7 +46,7 @@ def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, past: Past,
     reports = tuple(map(tuple, signal_reports(trace, history)))
     return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports,
                          tuple(_leapt_signals(trace)), _misfits(trace),
-                         _traced_signals(trace), bool(trace.next), tuple(_lines_beside(trace)))
+                         _traced_signals(trace), bool(trace.next), tuple(_lines_beside(trace)), _shared_edges(trace))
 
 
 def _misfits(trace: Trace) -> tuple[Misfit, ...]:
@@ -60,6 +62,14 @@ def _lines_beside(trace: Trace) -> Iterator[tuple[str, tuple[int, ...]]]:
         lines = {line for one in trace.design.drivers(signal) for line in one.lines} - shown
         if lines:
             yield signal, tuple(sorted(lines))
+
+
+def _shared_edges(trace: Trace) -> tuple[int, ...]:
+    """The lines of the edges that blocks of the trace wait for and that it leaves out, as most blocks share them."""
+    steps = [trace.design.process_of(step.assignment).triggers for level in trace.levels for step in level.steps]
+    waits = [wait.triggers for level in trace.levels for wait in level.waits]
+    edges = {trigger.line for triggers in (*steps, *waits) for trigger in triggers}
+    return tuple(sorted(edges & trace.design.usual_edges - set(trace.lines())))
 
 
 def _leapt_signals(trace: Trace) -> Iterator[tuple[str, ...]]:
