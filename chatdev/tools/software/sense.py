@@ -98,7 +98,8 @@ def _is_called_wrong(start: TriedStart) -> bool:
 def _is_unnoticed(start: TriedStart, plan: Plan, bare: Finding) -> bool:
     """Whether the program only says what it says without any command: one sentence that tells nothing."""
     said = _lines_of(start.finding)
-    return _is_carried_out(start) and said == _lines_of(bare) and len(said) == 1 and _tells_nothing(said[0], plan.request)
+    is_same = _is_carried_out(start) and said == _lines_of(bare)
+    return is_same and len(said) == 1 and _tells_nothing(said[0], plan.request)
 
 
 def _tells_nothing(line: str, request: str) -> bool:
