@@ -48,9 +48,9 @@ class Design:
     body: Any = field(repr=False, compare=False)
     compilation: Any = field(repr=False, compare=False)
     _drivers: dict[Part, tuple[Assignment, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _racing: dict[int, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _deciders: dict[tuple[int, Part], tuple[str, ...] | None] = field(default_factory=dict, init=False, repr=False,
-                                                                      compare=False)
+    _racing: dict[Process, tuple[str, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _deciders: dict[tuple[Process, Part], tuple[str, ...] | None] = field(default_factory=dict, init=False, repr=False,
+                                                                          compare=False)
     _lines: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _lines_to: dict[Part, frozenset[int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -138,15 +138,15 @@ class Design:
 
     def racing_in(self, process: Process) -> tuple[str, ...]:
         """Those that a process looks at."""
-        if id(process) not in self._racing:
-            self._racing[id(process)] = tuple(signal for signal in process.signals if signal in self.racing_signals
-                                              and signal not in process.written)
-        return self._racing[id(process)]
+        if process not in self._racing:
+            self._racing[process] = tuple(signal for signal in process.signals if signal in self.racing_signals
+                                          and signal not in process.written)
+        return self._racing[process]
 
     def deciders(self, process: Process, part: Part) -> tuple[str, ...] | None:
         """The signals that alone decide whether a process writes any of these bits; None where more does: what the same
         run wrote, or what functions read."""
-        key = id(process), part
+        key = process, part
         if key not in self._deciders:
             self._deciders[key] = _find_deciders(process.writers(part)) if process.is_nonblocking else None
         return self._deciders[key]

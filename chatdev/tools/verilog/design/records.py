@@ -225,7 +225,7 @@ class Assignment:
         return any(target.overlaps(part) for target in self.targets)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Process:
     """What runs as one: an `always` block, a function, or a single assignment outside of both.
 

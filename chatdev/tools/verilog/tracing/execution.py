@@ -61,7 +61,7 @@ def run_process(design: Design, process: Process, part: Part, sample: SignalSamp
         return design.evaluation(sample.values, process.signals)
 
     try:
-        return sample.once((id(process), part, skipped), _ProcessRun(
+        return sample.once((process, part, skipped), _ProcessRun(
             design, process, part, begin, skipped, sample.decided).run)
     except RecursionError:  # reading by values goes a little deeper than reading without
         raise nesting_error() from None
@@ -73,7 +73,7 @@ class _ProcessRun:
     is noted."""
 
     def __init__(self, design: Design, process: Process, part: Part | None, begin: Callable[[], Evaluation],
-                 skipped: bool, branches: dict[int, int | None], callers: tuple[Process, ...] = ()) -> None:
+                 skipped: bool, branches: dict[Decision, int | None], callers: tuple[Process, ...] = ()) -> None:
         self._design, self._process, self._part, self._begin = design, process, part, begin
         self._skipped, self._branches, self._callers = skipped, branches, callers
         self._loops: set[Loop] = set()
@@ -127,9 +127,9 @@ class _ProcessRun:
 
     def _branch_of(self, decision: Decision) -> int | None:
         """Each decision is taken once, when its first assignment comes: later ones change what it looked at."""
-        if id(decision) not in self._branches:
-            self._branches[id(decision)] = decision.branch(self._now.value)
-        return self._branches[id(decision)]
+        if decision not in self._branches:
+            self._branches[decision] = decision.branch(self._now.value)
+        return self._branches[decision]
 
     def _note(self, assignment: Assignment, reached: bool | None, way: tuple[Condition, ...]) -> None:
         reader = Reader(self._design.names, self._now.value)
@@ -191,7 +191,7 @@ class _ProcessRun:
 
 def _start_of(design: Design, process: Process, sample: SignalSample) -> Evaluation:
     """What a process knows before it writes anything: one evaluation for all that only ask."""
-    return sample.once(id(process), lambda: design.evaluation(sample.values, process.signals))
+    return sample.once(process, lambda: design.evaluation(sample.values, process.signals))
 
 
 def samples_as_seen(design: Design, process: Process, part: Part, sample: SignalSample) -> list[SignalSample]:

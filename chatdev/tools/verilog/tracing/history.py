@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
-from chatdev.tools.verilog.design.records import Part, Trigger
+from chatdev.tools.verilog.design.records import Decision, Part, Trigger
 from chatdev.tools.verilog.waveform.waves import Waves
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class SignalSample:
     until: int
     after: Mapping[str, str] = field(default_factory=dict)
     late: frozenset[str] = frozenset()
-    decided: dict[int, int | None] = field(default_factory=dict, compare=False)
+    decided: dict[Decision, int | None] = field(default_factory=dict, compare=False)
     known: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def seen_late(self, signals: frozenset[str]) -> SignalSample:

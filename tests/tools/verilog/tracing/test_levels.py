@@ -100,5 +100,11 @@ def test_of_few_blocks_and_of_several_clocks_every_edge_is() -> None:
     assert shown(clocks)[0] == (7, 8)
 
 
+def test_one_history_serves_many_designs() -> None:
+    for blanks in range(12):
+        text = BLOCKS.replace("always", "\n" * blanks + "always")
+        assert shown(text)[2] == (4 + blanks, 6 + 2 * blanks, 8 + 3 * blanks)
+
+
 def test_a_block_in_one_line_keeps_its_line() -> None:
     assert shown(BLOCKS.replace(")\n", ") "))[2] == (3, 4, 5)
