@@ -30,7 +30,7 @@ from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.software.cases.extract import read_request
-from chatdev.tools.software.plan import any_command
+from chatdev.tools.software.trial.plan import any_command
 
 SEED, MUTANTS = 16, 6
 _SEEN = re.compile(r": wanted (.*) with status \S+, saw (.*) with status \S+$", re.DOTALL)

@@ -26,6 +26,8 @@ LAYERS = [
     "plain_values secret_signs",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
+SOFTWARE = "run play trial toolchains installing reading cases request knowledge data".split()
+"""The parts of chatdev/tools/software/: each may import those behind it."""
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`
 
 
@@ -54,6 +56,16 @@ def test_a_module_imports_only_from_layers_below(path: Path) -> None:
                                   "def f():\n    from chatdev.llm.base import Model"])
 def test_every_way_to_import_from_above_or_beside_is_seen(line: str) -> None:
     assert forbidden("tools", imported_parts(ast.parse(line)))
+
+
+@pytest.mark.parametrize("own", SOFTWARE)
+def test_a_part_of_the_software_tools_imports_only_from_those_below(own: str) -> None:
+    base = ROOT / "chatdev" / "tools" / "software"
+    paths = [*(base / own).rglob("*.py"), *base.glob(f"{own}.py")]
+    names = {name for path in paths for name in imported(ast.parse(path.read_text(encoding="utf-8")))}
+    parts = {name.split(".")[3] for name in names if name.startswith("chatdev.tools.software.")}
+    assert parts <= set(SOFTWARE[SOFTWARE.index(own):])
+    assert paths or own == "data"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=named)

@@ -32,10 +32,10 @@ from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.sandbox import bubblewrap, cgroup, docker
 from chatdev.sandbox.seccomp import system_call_filter
 from chatdev.tools.software.installing.index import Index
+from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.sources import Fetcher, sources
-from chatdev.tools.software.interpreter import interpreter
-from chatdev.tools.software.languages import Language, languages
-from chatdev.tools.software.project import find_programs
+from chatdev.tools.software.reading.languages import Language, languages
+from chatdev.tools.software.toolchains.project import find_programs
 from chatdev.tools.verilog import verilator
 
 _SECONDS = 5.0  # for a program to say its version

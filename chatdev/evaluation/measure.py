@@ -29,10 +29,10 @@ from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.registry import registry
+from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.interpreter import interpreter
-from chatdev.tools.software.python import missing_for_windows, prepare_program
-from chatdev.tools.software.static import syntax_errors
+from chatdev.tools.software.reading.static import syntax_errors
+from chatdev.tools.software.toolchains.python import missing_for_windows, prepare_program
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
 

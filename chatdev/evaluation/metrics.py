@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from chatdev.errors import MissingProgram
-from chatdev.tools.software.placeholders import placeholders
+from chatdev.tools.software.reading.placeholders import placeholders
 
 Combination = Literal["product", "mean"]
 

@@ -31,8 +31,8 @@ from chatdev.runner.resources import open_resources, resolve_resources
 from chatdev.runner.result import Run
 from chatdev.runner.spending import sum_past_spending
 from chatdev.sandbox.kinds import find_sandbox
+from chatdev.tools.software.installing.modules import runtime
 from chatdev.tools.software.installing.supply import Policy, Supply
-from chatdev.tools.software.modules import runtime
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.run_folder import slug
 

@@ -15,10 +15,10 @@ from chatdev.errors import ChatDevError, ConfigError
 from chatdev.evaluation.tasks import Task
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import throwaway_copy
+from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.interpreter import interpreter
-from chatdev.tools.software.python import prepare_program
-from chatdev.tools.software.static import syntax_errors
+from chatdev.tools.software.reading.static import syntax_errors
+from chatdev.tools.software.toolchains.python import prepare_program
 from chatdev.workspace.file_tree import read_tree
 
 NO_PACKAGES = Supply("never")

@@ -25,8 +25,8 @@ from chatdev.sandbox.base import Sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import OWN_DEPARTMENT, Tool, tool
 from chatdev.tools.registry import registry
+from chatdev.tools.software.installing.modules import runtime
 from chatdev.tools.software.installing.supply import POLICIES, Supply, strictest_policy
-from chatdev.tools.software.modules import runtime
 from chatdev.workspace.file_tree import explain_os_errors
 
 _PAUSE = 0.5  # seconds between two looks at a runtime that another process makes

@@ -1,4 +1,4 @@
-"""The data files of this folder, read once."""
+"""The files of `data/`, read once."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import yaml
 
-_HERE = Path(__file__).parent
+_DATA = Path(__file__).with_name("data")
 
 
 @functools.cache
 def _data(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
+    data: dict[str, Any] = yaml.safe_load((_DATA / name).read_text(encoding="utf-8"))
     return data
 
 
@@ -77,4 +77,4 @@ def requests() -> dict[str, Any]:
 
 def report_template(name: str = "report") -> str:
     """The template of a tool's report."""
-    return (_HERE / f"{name}.j2").read_text(encoding="utf-8")
+    return (_DATA / f"{name}.j2").read_text(encoding="utf-8")

@@ -12,8 +12,8 @@ from chatdev.paths import expand_home
 from chatdev.sandbox.base import Binding, Execution, Sandbox
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.languages import page_entry
-from chatdev.tools.software.toolchain import toolchain_of
+from chatdev.tools.software.reading.languages import page_entry
+from chatdev.tools.software.toolchains.toolchain import toolchain_of
 from chatdev.workspace.file_tree import read_tree
 from chatdev.workspace.plain_tree import require_folder
 

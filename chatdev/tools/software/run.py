@@ -8,13 +8,13 @@ from dataclasses import replace
 from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.plan import Plan, plan_of
-from chatdev.tools.software.sense import repeats_request
-from chatdev.tools.software.shown import show_case, show_contradictions, show_start, show_trial
-from chatdev.tools.software.toolchain import judge, toolchain_of
-from chatdev.tools.software.trial import try_plan
-from chatdev.tools.software.tried import Trial
-from chatdev.tools.software.verdict import Finding, verdict
+from chatdev.tools.software.toolchains.toolchain import judge, toolchain_of
+from chatdev.tools.software.toolchains.verdict import Finding, verdict
+from chatdev.tools.software.trial.plan import Plan, plan_of
+from chatdev.tools.software.trial.sense import repeats_request
+from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial
+from chatdev.tools.software.trial.trial import try_plan
+from chatdev.tools.software.trial.tried import Trial
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
 _FOR_DOUBT = 1.0  # taken off where nothing confirms what the request seems to show

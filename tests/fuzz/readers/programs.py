@@ -9,22 +9,22 @@ from chatdev.errors import UnsafePath
 from chatdev.sandbox.base import Execution
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, cases_from_value
 from chatdev.tools.software.cases.extract import read_request
+from chatdev.tools.software.cases.session import MOST_SESSIONS, example_lines, examples, plan_lines, sessions
 from chatdev.tools.software.cases.tester import copied_cases
-from chatdev.tools.software.excerpt import excerpt
 from chatdev.tools.software.installing.index import wheels_of
 from chatdev.tools.software.knowledge import importable
-from chatdev.tools.software.languages import is_startable, language_of, unsupported_languages
-from chatdev.tools.software.packages import packages_needed
-from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
-from chatdev.tools.software.placeholders import placeholders
-from chatdev.tools.software.plan import any_command
-from chatdev.tools.software.python_writing import written_names
+from chatdev.tools.software.reading.excerpt import excerpt
+from chatdev.tools.software.reading.languages import is_startable, language_of, unsupported_languages
+from chatdev.tools.software.reading.packages import packages_needed
+from chatdev.tools.software.reading.placeholders import placeholders
+from chatdev.tools.software.reading.python_writing import written_names
+from chatdev.tools.software.reading.slips import mend_python
+from chatdev.tools.software.reading.static import data_errors, imports, requirements, syntax_errors, undefined_names
 from chatdev.tools.software.request import kind_wanted, language_wanted
-from chatdev.tools.software.session import MOST_SESSIONS, example_lines, examples, plan_lines, sessions
-from chatdev.tools.software.slips import mend_python
-from chatdev.tools.software.static import data_errors, imports, requirements, syntax_errors, undefined_names
-from chatdev.tools.software.verdict import Finding as VerdictFinding
-from chatdev.tools.software.verdict import facts_of, last_traceback, rule_of, stable_text, verdict
+from chatdev.tools.software.toolchains.page import insert_preamble, judge_page, missing_files
+from chatdev.tools.software.toolchains.verdict import Finding as VerdictFinding
+from chatdev.tools.software.toolchains.verdict import facts_of, last_traceback, rule_of, stable_text, verdict
+from chatdev.tools.software.trial.plan import any_command
 from chatdev.workspace.snapshot import Software, collisions, find_entry, safe_path
 from tests.fuzz.readers.reader import Reader, value_in
 from tests.fuzz.readers.replies import PYTHON

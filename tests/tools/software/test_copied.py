@@ -10,7 +10,7 @@ from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.tester import copied_cases
-from chatdev.tools.software.plan import any_command, plan_of
+from chatdev.tools.software.trial.plan import any_command, plan_of
 
 WHOLE = [
     ("`python main.py 3` prints `9`", "python main.py 3", None, "9"),

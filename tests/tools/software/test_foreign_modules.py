@@ -10,9 +10,9 @@ import pytest
 
 from chatdev.errors import WorkspaceError
 from chatdev.sandbox.kinds import Unconfined
+from chatdev.tools.software.installing.interpreter import interpreter
+from chatdev.tools.software.installing.modules import Modules, runtimes_folder
 from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.interpreter import interpreter
-from chatdev.tools.software.modules import Modules, runtimes_folder
 
 PRECIOUS = "precious\n"
 

@@ -11,7 +11,7 @@ from benchmarks.likely_examples import BEGIN, END, RESULTS, read_requests, table
 from benchmarks.study import ROOT, read_results
 from chatdev.tools.software.cases.likely import best_of, likely_examples
 from chatdev.tools.software.cases.whole import stands_whole
-from chatdev.tools.software.plan import any_command
+from chatdev.tools.software.trial.plan import any_command
 
 STUDY = read_results(RESULTS)
 TRAMS = """\

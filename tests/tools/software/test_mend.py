@@ -14,7 +14,7 @@ from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.slips import mend_python
+from chatdev.tools.software.reading.slips import mend_python
 
 
 def mended(source: str, path: str = "main.py") -> str:

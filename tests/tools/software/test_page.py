@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chatdev.sandbox.base import Execution
-from chatdev.tools.software.page import insert_preamble, judge_page, missing_files
+from chatdev.tools.software.toolchains.page import insert_preamble, judge_page, missing_files
 
 SHOWN = "<html><head></head><body><p>Hi</p></body></html>"
 LOG = '[2:2:1121/092715.857511:INFO:CONSOLE:2] "{}", source: index.html (2)\n'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatdev.tools.software.placeholders import placeholders
+from chatdev.tools.software.reading.placeholders import placeholders
 
 
 def found(code: str, path: str = "main.py") -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.extract import read_request
-from chatdev.tools.software.plan import any_command
+from chatdev.tools.software.trial.plan import any_command
 from tests.tools.software.conftest import Use
 
 CUB = "`python main.py bear` prints `cub`. "

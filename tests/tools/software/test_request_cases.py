@@ -10,7 +10,7 @@ import pytest
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
-from chatdev.tools.software.plan import MOST_TRIED, any_command, plan_of
+from chatdev.tools.software.trial.plan import MOST_TRIED, any_command, plan_of
 
 
 def cases(request: str, folder: Path = Path("unused")) -> list[dict[str, Any]]:

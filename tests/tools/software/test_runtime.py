@@ -13,8 +13,8 @@ from chatdev.errors import ConfigError, MissingProgram, ToolError
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.interpreter import Interpreter
-from chatdev.tools.software.modules import runtime
+from chatdev.tools.software.installing.interpreter import Interpreter
+from chatdev.tools.software.installing.modules import runtime
 from tests.support.wheels import PackageIndex, set_pip
 
 pytestmark = pytest.mark.tool

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.tools.software.knowledge import distributions
-from chatdev.tools.software.static import imports, requirements, syntax_errors, third_party_names, undefined_names
+from chatdev.tools.software.reading.static import (
+    imports,
+    requirements,
+    syntax_errors,
+    third_party_names,
+    undefined_names,
+)
 
 
 @pytest.mark.parametrize(("source", "required", "optional"), [

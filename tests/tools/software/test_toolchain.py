@@ -10,12 +10,12 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
-from chatdev.tools.software.page import PageToolchain
-from chatdev.tools.software.python import PythonToolchain
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.table import TableToolchain
-from chatdev.tools.software.toolchain import NoToolchain, build_once, judge, toolchain_of
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.toolchains.page import PageToolchain
+from chatdev.tools.software.toolchains.python import PythonToolchain
+from chatdev.tools.software.toolchains.table import TableToolchain
+from chatdev.tools.software.toolchains.toolchain import NoToolchain, build_once, judge, toolchain_of
+from chatdev.tools.software.toolchains.verdict import Finding
 
 
 @pytest.fixture

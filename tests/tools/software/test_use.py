@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.session import MOST_SESSIONS, Session, example_lines, examples, plan_lines, sessions
+from chatdev.tools.software.cases.session import MOST_SESSIONS, Session, example_lines, examples, plan_lines, sessions
 
 pytestmark = pytest.mark.tool
 

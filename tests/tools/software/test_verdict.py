@@ -9,7 +9,7 @@ import pytest
 
 from chatdev.sandbox.base import Execution
 from chatdev.tools.software.knowledge import rules
-from chatdev.tools.software.verdict import last_traceback, rule_of
+from chatdev.tools.software.toolchains.verdict import last_traceback, rule_of
 
 
 def stderr_of(source: str) -> str:

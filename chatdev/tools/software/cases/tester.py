@@ -9,8 +9,8 @@ from itertools import islice
 
 from chatdev.tools.software.cases.case import MOST_CASES, Case, Start, cases_from_value
 from chatdev.tools.software.cases.copied import CopiedRequest
+from chatdev.tools.software.cases.session import example_lines, examples
 from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, new_files, says, status_in
-from chatdev.tools.software.session import example_lines, examples
 
 _FIELDS = {"starts", "arguments", "prints", "stdin", "writes"}
 _MOST_PARTS = 2 * MOST_CASES

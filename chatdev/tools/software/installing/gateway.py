@@ -27,7 +27,7 @@ from urllib.parse import quote, unquote
 
 from chatdev.tools.software.installing.index import Index, Wheel
 from chatdev.tools.software.installing.sources import Fetcher, Unavailable
-from chatdev.tools.software.static import normal_name
+from chatdev.tools.software.reading.static import normal_name
 from chatdev.workspace.file_tree import explain_os_errors
 
 _PROJECT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")  # PEP 508

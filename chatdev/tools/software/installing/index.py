@@ -15,7 +15,7 @@ from urllib.request import url2pathname
 
 from chatdev.paths import expand_home
 from chatdev.tools.software.installing.sources import LEADS_TO, Fetcher, Sources, Unavailable
-from chatdev.tools.software.static import normal_name
+from chatdev.tools.software.reading.static import normal_name
 
 _LARGEST_PAGE = 64 << 20
 _LONGEST_TAG = 4096

@@ -16,8 +16,8 @@ from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing import pip_script
 from chatdev.tools.software.installing.gateway import open_gateway
 from chatdev.tools.software.installing.index import Index
+from chatdev.tools.software.installing.interpreter import Interpreter
 from chatdev.tools.software.installing.sources import Fetcher, pip_folder, sources
-from chatdev.tools.software.interpreter import Interpreter
 from chatdev.workspace.file_tree import explain_os_errors
 
 _LIMITS = ProcessLimits(file_size=2 << 30, disk=8 << 30, open_files=1024)

@@ -12,7 +12,7 @@ import pytest
 from chatdev.errors import SandboxError, ToolError
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.software.installing.install import install
-from chatdev.tools.software.interpreter import interpreter
+from chatdev.tools.software.installing.interpreter import interpreter
 from tests.support.wheels import PackageIndex, set_pip
 from tests.tools.software.installing.conftest import Install
 

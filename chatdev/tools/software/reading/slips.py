@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 
 from chatdev.isolation.isolate import isolate
-from chatdev.tools.software.python_reading import undefined_uses
+from chatdev.tools.software.reading.python_reading import undefined_uses
 from chatdev.workspace.python_source import check, parse
 
 

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
-from chatdev.tools.software.languages import Language, matches
-from chatdev.tools.software.session import Session
+from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.reading.languages import Language, matches
 from chatdev.workspace.snapshot import EntryPoint
 
 _BUILD_SECONDS = 120.0

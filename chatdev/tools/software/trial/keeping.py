@@ -16,12 +16,12 @@ from typing import Literal
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Start
 from chatdev.tools.software.cases.wording import is_all_of, says
-from chatdev.tools.software.listing import Listing
-from chatdev.tools.software.manner import Manners
-from chatdev.tools.software.marking import judge_marks
-from chatdev.tools.software.plan import Plan, quoted_words
-from chatdev.tools.software.probe import KeepingStart, Probe, is_done, is_unclear, text_of
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.listing import Listing
+from chatdev.tools.software.trial.manner import Manners
+from chatdev.tools.software.trial.marking import judge_marks
+from chatdev.tools.software.trial.plan import Plan, quoted_words
+from chatdev.tools.software.trial.probe import KeepingStart, Probe, is_done, is_unclear, text_of
 
 _MOST_VALUES = 6
 _MOST_COMMANDS = 12  # that may show what was added

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from chatdev.sandbox.base import Execution, SandboxJob
-from chatdev.tools.software.python_writing import written_names
-from chatdev.tools.software.verdict import Trace, last_traceback
+from chatdev.tools.software.reading.python_writing import written_names
+from chatdev.tools.software.toolchains.verdict import Trace, last_traceback
 
 _ARGUMENTS = ("1",) * 8
 _INPUT = "1 1\n" * 8

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.wording import says
-from chatdev.tools.software.probe import KeepingStart, Probe, is_done, text_of
+from chatdev.tools.software.trial.probe import KeepingStart, Probe, is_done, text_of
 
 _SIGN = re.compile(r"\[[xX*✓✔]\]|[✓✔☑]")
 _NEAR = 60  # characters before a sign in which a word says that it marks something

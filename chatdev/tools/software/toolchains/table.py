@@ -12,11 +12,11 @@ from pathlib import Path
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
-from chatdev.tools.software.languages import Language, captures, matches
-from chatdev.tools.software.project import Project
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.static import data_errors
-from chatdev.tools.software.verdict import Finding, facts_of, rule_of_ending, stable_text, verdict
+from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.reading.languages import Language, captures, matches
+from chatdev.tools.software.reading.static import data_errors
+from chatdev.tools.software.toolchains.project import Project
+from chatdev.tools.software.toolchains.verdict import Finding, facts_of, rule_of_ending, stable_text, verdict
 from chatdev.workspace.file_tree import write_tree
 
 _COMPILER_LINES, _COMPILER_CHARACTERS = 15, 1500

@@ -14,12 +14,12 @@ from chatdev.errors import ToolError, WorkspaceError
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.base import ToolContext, throwaway_copy
-from chatdev.tools.software.languages import has_python, language_of, languages, unsupported_languages
-from chatdev.tools.software.page import PageToolchain
-from chatdev.tools.software.python import PythonToolchain
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.table import TableToolchain
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.reading.languages import has_python, language_of, languages, unsupported_languages
+from chatdev.tools.software.toolchains.page import PageToolchain
+from chatdev.tools.software.toolchains.python import PythonToolchain
+from chatdev.tools.software.toolchains.table import TableToolchain
+from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.workspace.file_tree import explain_os_errors, write_file
 
 

@@ -11,10 +11,10 @@ from urllib.parse import unquote
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Execution, SandboxJob
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.static import SourceError
-from chatdev.tools.software.table import TableToolchain
-from chatdev.tools.software.verdict import Finding, stable_text
+from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.reading.static import SourceError
+from chatdev.tools.software.toolchains.table import TableToolchain
+from chatdev.tools.software.toolchains.verdict import Finding, stable_text
 
 _DOCTYPE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!doctype[^>]*>)?", re.IGNORECASE)
 _LOADED = re.compile(r"""<(?:script\b[^>]{0,999}?\bsrc|link\b(?=[^>]{0,999}\bstylesheet\b)[^>]{0,999}?\bhref)"""

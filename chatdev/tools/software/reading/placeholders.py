@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software.unfinished import unfinished_comments, unfinished_parts
+from chatdev.tools.software.reading.unfinished import unfinished_comments, unfinished_parts
 
 _SOURCES = {".js", ".ts", ".jsx", ".tsx", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".go", ".rs", ".sh", ".html",
             ".css", ".v", ".sv", ".st", ".rb", ".php", ".cs", ".kt", ".swift"}

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chatdev.tools.software.cases.case import Case, Start
-from chatdev.tools.software.likely_trial import LikelyTrial
-from chatdev.tools.software.plan import Plan
-from chatdev.tools.software.probe import KeepingFault
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.likely_trial import LikelyTrial
+from chatdev.tools.software.trial.plan import Plan
+from chatdev.tools.software.trial.probe import KeepingFault
 
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Start
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
+from chatdev.tools.software.toolchains.verdict import Finding
 
 _USAGE = re.compile(r"\busage\b", re.IGNORECASE)
 _LACKS = re.compile(r"IndexError|ValueError: not enough values|TypeError: .* missing \d+ required")

@@ -10,8 +10,8 @@ from typing import Any
 from chatdev.tools.base import ToolContext, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.python_writing import written_names
-from chatdev.tools.software.slips import mend_python
+from chatdev.tools.software.reading.python_writing import written_names
+from chatdev.tools.software.reading.slips import mend_python
 
 _STORES = (".txt", ".csv")
 

@@ -26,9 +26,9 @@ from chatdev.sandbox.base import Binding, Sandbox
 from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.installing.install import install
+from chatdev.tools.software.installing.interpreter import Interpreter, interpreter
 from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.interpreter import Interpreter, interpreter
-from chatdev.tools.software.static import third_party_names
+from chatdev.tools.software.reading.static import third_party_names
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.plain_tree import require_folder, require_plain_files
 

@@ -8,10 +8,10 @@ from typing import Any
 from chatdev.tools.base import template
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.cases.comparison import lines_of
-from chatdev.tools.software.likely_trial import LikelyTrial
-from chatdev.tools.software.plan import Plan
-from chatdev.tools.software.tried import CRASHES, Trial, TriedCase, TriedStart
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.likely_trial import LikelyTrial
+from chatdev.tools.software.trial.plan import Plan
+from chatdev.tools.software.trial.tried import CRASHES, Trial, TriedCase, TriedStart
 
 _TAIL_LINES, _TAIL_CHARACTERS = 5, 300  # of what a command says of which nothing is known
 _MOST_LINES, _MOST_CHARACTERS = 20, 1500  # of what is wanted and seen, and of a file

@@ -14,12 +14,11 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.base import BOX, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.bare_start import rule_of_lack
+from chatdev.tools.software.cases.session import PYTHON_COMMAND, Session
+from chatdev.tools.software.installing.interpreter import interpreter
+from chatdev.tools.software.installing.modules import Modules
 from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.interpreter import interpreter
-from chatdev.tools.software.modules import Modules
-from chatdev.tools.software.session import PYTHON_COMMAND, Session
-from chatdev.tools.software.static import (
+from chatdev.tools.software.reading.static import (
     Imports,
     data_errors,
     imports,
@@ -29,7 +28,8 @@ from chatdev.tools.software.static import (
     third_party_names,
     undefined_names,
 )
-from chatdev.tools.software.verdict import Finding, facts_of, last_traceback, missing_module, rule_of
+from chatdev.tools.software.toolchains.bare_start import rule_of_lack
+from chatdev.tools.software.toolchains.verdict import Finding, facts_of, last_traceback, missing_module, rule_of
 from chatdev.workspace.snapshot import EntryPoint, find_entry
 
 _SECONDS = 3.0  # a program that runs so long without an error has started

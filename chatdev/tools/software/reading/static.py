@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software.python_reading import fault_in_python, imported_names, undefined_uses
+from chatdev.tools.software.reading.python_reading import fault_in_python, imported_names, undefined_uses
 from chatdev.workspace.snapshot import is_test
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from chatdev.tools.software.cases.comparison import printed_lines
 from chatdev.tools.software.cases.likely import LikelyExample, best_of
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.toolchain import BuiltSoftware, Toolchain
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
+from chatdev.tools.software.toolchains.verdict import Finding
 
 _MOST_STARTS, _MOST_ENDLESS = 40, 2
 _SURE_RANK = 1  # up to which an example that holds leaves no other one to try

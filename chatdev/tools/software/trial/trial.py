@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from chatdev.tools.base import ToolContext
-from chatdev.tools.software.beginning import begin_with_needed
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
+from chatdev.tools.software.cases.session import Session
 from chatdev.tools.software.cases.wording import says
-from chatdev.tools.software.keeping import try_keeping
-from chatdev.tools.software.likely_trial import try_likely
-from chatdev.tools.software.manner import Manners
-from chatdev.tools.software.plan import Plan, any_command, quoted_words
-from chatdev.tools.software.probe import KeepingStart, Probe
-from chatdev.tools.software.sense import judge_own
-from chatdev.tools.software.session import Session
-from chatdev.tools.software.toolchain import Toolchain, build_once
-from chatdev.tools.software.tried import CRASHES, Trial, TriedCase, TriedStart, Wrong
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.toolchains.toolchain import Toolchain, build_once
+from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.beginning import begin_with_needed
+from chatdev.tools.software.trial.keeping import try_keeping
+from chatdev.tools.software.trial.likely_trial import try_likely
+from chatdev.tools.software.trial.manner import Manners
+from chatdev.tools.software.trial.plan import Plan, any_command, quoted_words
+from chatdev.tools.software.trial.probe import KeepingStart, Probe
+from chatdev.tools.software.trial.sense import judge_own
+from chatdev.tools.software.trial.tried import CRASHES, Trial, TriedCase, TriedStart, Wrong
 
 _MANY, _FEW = 1000, 50  # lines; how often each stands there
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.wording import is_concrete, says
-from chatdev.tools.software.plan import Plan
-from chatdev.tools.software.tried import TriedCase, TriedStart
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.plan import Plan
+from chatdev.tools.software.trial.tried import TriedCase, TriedStart
 
 _USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Start
-from chatdev.tools.software.plan import Plan
-from chatdev.tools.software.probe import Probe, is_done, text_of
+from chatdev.tools.software.trial.plan import Plan
+from chatdev.tools.software.trial.probe import Probe, is_done, text_of
 
 
 def begin_with_needed(plan: Plan, probe: Probe) -> Plan:

@@ -12,10 +12,10 @@ from typing import Literal
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
-from chatdev.tools.software.manner import Manners
-from chatdev.tools.software.plan import command_words
-from chatdev.tools.software.toolchain import BuiltSoftware
-from chatdev.tools.software.verdict import Finding
+from chatdev.tools.software.toolchains.toolchain import BuiltSoftware
+from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.manner import Manners
+from chatdev.tools.software.trial.plan import command_words
 from chatdev.workspace.file_tree import read_tree
 
 _MOST_WORDS = 3

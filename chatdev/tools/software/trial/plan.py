@@ -16,10 +16,10 @@ from chatdev.tools.software.cases.assembly import Facts
 from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
 from chatdev.tools.software.cases.likely import LikelyExample, likely_examples
+from chatdev.tools.software.cases.session import PYTHON_COMMAND, plan_lines, sessions
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.cases.wording import FILE_NAME, is_all_of, wording
-from chatdev.tools.software.languages import languages
-from chatdev.tools.software.session import PYTHON_COMMAND, plan_lines, sessions
+from chatdev.tools.software.reading.languages import languages
 
 MOST_TRIED = 60  # starts of all cases; one that does not end takes seconds
 _LONGEST_REQUEST = 100_000  # characters in which what a program says is looked for
