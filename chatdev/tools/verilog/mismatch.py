@@ -32,7 +32,9 @@ from chatdev.tools.verilog.wrong_outputs import WrongOutput, output_columns, wro
 from chatdev.workspace.file_tree import write_file
 
 _DEEPEST = 12  # levels
-_LONGEST = 6000  # characters of a report, as far as its first level allows
+_LONGEST = 6000  # characters of a report
+_MISFITS, _BESIDE = 6, 4  # widths that may be wrong, and other lines that write a signal, of which it tells
+_CUT = "(the rest is left out, as this report has an end)"
 _COLUMNS, _ROWS = 14, 16  # of the table
 _BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
 _MOST_DRAWN = 12  # inputs, and outputs
@@ -186,8 +188,8 @@ def _fitting_report(trace: TraceFindings | None, **facts: Any) -> str:
     """The report with as many signals of the trace as fit, the nearest to the output first."""
     if trace is None:
         return render_report("trace", **facts)
-    facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits, "beside": trace.beside,
-              "shared": trace.shared}
+    facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits[:_MISFITS],
+              "more_misfits": len(trace.misfits) - _MISFITS, "beside": trace.beside[:_BESIDE], "shared": trace.shared}
     every = sum(map(len, trace.levels))
     fitting, too_many = 0, every + 1
     while too_many - fitting > 1:
@@ -196,7 +198,14 @@ def _fitting_report(trace: TraceFindings | None, **facts: Any) -> str:
             fitting = count
         else:
             too_many = count
-    return _render_levels(trace, max(1, fitting), facts)
+    return _cut_lines(_render_levels(trace, max(1, fitting), facts))
+
+
+def _cut_lines(report: str) -> str:
+    """The report without its last lines where one signal alone has too many."""
+    if len(report) <= _LONGEST:
+        return report
+    return report[:report.rfind("\n", 0, _LONGEST - len(_CUT)) + 1] + _CUT
 
 
 def _render_levels(trace: TraceFindings, count: int, facts: Mapping[str, Any]) -> str:

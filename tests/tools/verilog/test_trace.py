@@ -64,7 +64,7 @@ def test_no_more_levels_are_offered_than_may_be_asked_for(desk: Desk, monkeypatc
     monkeypatch.setattr(mismatch, "_DEEPEST", 1)
     deepest = desk.use("trace", WRONG, outputs=["q"], levels=1).report
     assert "levels=" not in deepest
-    assert "lies further back" not in deepest
+    assert "More lies further back than a trace may show." in deepest
 
 
 def test_a_report_shows_each_line_once_and_has_an_end(desk: Desk) -> None:
@@ -81,6 +81,19 @@ def test_a_report_shows_each_line_once_and_has_an_end(desk: Desk) -> None:
     report = desk.use("trace", deep, outputs=["w"], levels=12).report
     assert len(report) <= 6000
     assert re.search(r"\d further signals are left out, as this report has an end", report)
+
+
+NARROWER = "".join(f"wire [{n + 2}:0] v{n} = v{n + 1};\n" for n in reversed(range(120))).replace("= v120", "= {122{a}}")
+LONG = "a" + "".join(f" // {'long ' * 30}\n | (a & b)" for n in range(90))
+
+
+@pytest.mark.parametrize(("wrong", "says"), [
+    (f"{NARROWER}assign w = v0[0];", r"^- and \d+ more$"),
+    (f"assign w = {LONG};", r"^\(the rest is left out, as this report has an end\)$")])
+def test_a_report_is_never_longer_than_it_may_be(wrong: str, says: str, desk: Desk) -> None:
+    report = desk.use("trace", WRONG.replace("assign w = a | b;", wrong), outputs=["w"], levels=12).report
+    assert len(report) <= 6000
+    assert re.search(says, report, re.MULTILINE)
 
 
 def test_a_signal_that_is_leapt_over_is_named_and_in_the_table(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from chatdev.tools.verilog.tracing.levels import Level, Trace, Watch
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
 _OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
-_LEAPING = 8  # runs of processes for what was set by lines that were shown, in all levels
+_LEAPING = 8  # runs of processes for what was set by lines that were shown, from one signal to others, in all levels
 _MOST_RUNS = 250  # of processes for one output
 
 
@@ -121,12 +121,27 @@ class _Search:
         one, lines, here, after, runs = self._behind[watch]
         self._runs += runs
         if self._history and self._leaping < _LEAPING and lines and lines <= shown:
-            self._leaping += runs
+            further = [*here, *after]
             level.leapt.append(watch)
-            return [*here, *after], []
+            if self._are_earlier(watch, further):
+                return self._as_whole(one, further), []
+            self._leaping += runs
+            return further, []
         level.add(one)
         self._known |= lines
         return here, after
+
+    def _are_earlier(self, watch: Watch, further: Iterable[Watch]) -> bool:
+        """Whether these are but earlier values of the same signal, as of a counter, and inputs."""
+        return all(one.part.signal == watch.part.signal or not self.trace.design.drivers(one.part.signal)
+                   for one in further)
+
+    def _as_whole(self, level: Level, further: Sequence[Watch]) -> list[Watch]:
+        """The same with all bits of a register where each step set all of them at once: one run for each edge."""
+        wholes = {step.of.part.signal: self.trace.design.part(step.of.part.signal) for step in level.steps}
+        if not all(wholes[step.of.part.signal] in step.assignment.targets for step in level.steps):
+            return [*further]
+        return [*dict.fromkeys(one._replace(part=wholes.get(one.part.signal, one.part)) for one in further)]
 
     def _look_behind(self, watch: Watch) -> _Behind:
         design, one = self.trace.design, Level([watch])
