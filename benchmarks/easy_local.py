@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from benchmarks.local_study import MODEL, LocalStudy, main
@@ -56,8 +56,9 @@ def study_of(name: str) -> LocalStudy:
 
 
 def page_text(study: Mapping[str, Any], name: str) -> str:
-    """The report of the rows, what they say of success, and what a run takes beside one call."""
-    return "\n\n".join((study_of(name).report(study), _success_table(study["rows"]), _price_table(study["rows"])))
+    """The report of the rows; solved tasks, the word for success, and the price of a run, each beside one call."""
+    rows = study["rows"]
+    return "\n\n".join((study_of(name).report(study), _solved_table(rows), _success_table(rows), _price_table(rows)))
 
 
 def _success_table(rows: Rows) -> str:
@@ -81,15 +82,37 @@ def _count_successes(rows: Rows) -> int:
     return sum(row["status"] == "success" for row in rows)
 
 
+def _solved_table(rows: Rows) -> str:
+    """What is solved of the tasks that a variant shares with one call; each by the mean of its runs."""
+    found = {name: _means_by_task(ones) for name, ones in _by_variant(rows).items()}
+    one_call = found.get(ONE_CALL, {})
+    lines = []
+    for name, means in found.items():
+        shared = means.keys() & one_call.keys()
+        ours, theirs = (sum(one[task] for task in shared) for one in (means, one_call))
+        lines.append((name, len(shared), f"{ours:.1f}", f"{theirs:.1f}", f"{ours / theirs:.2f}" if theirs else "–"))
+    return markdown_table(["Tasks that one call has, too", "tasks", "solved", "solved by one call", "ratio"], lines)
+
+
+def _means_by_task(rows: Rows) -> dict[str, float]:
+    solved: dict[str, list[float]] = {}
+    for row in rows:
+        solved.setdefault(row["task"], []).append(row["solved"])
+    return {task: mean(values) for task, values in solved.items()}
+
+
 def _price_table(rows: Rows) -> str:
     """Medians, and how often one call has room in them."""
     found = _by_variant(rows)
     tokens, seconds = ({name: median(row[field] for row in ones) for name, ones in found.items()}
                        for field in ("tokens", "seconds"))
-    one_call = found.get(ONE_CALL) and ONE_CALL
-    return markdown_table(["Median run", "tokens", "seconds", "single calls of as many tokens"],
-                          [(name, f"{tokens[name]:,.0f}", f"{seconds[name]:,.0f}",
-                            f"{tokens[name] / tokens[one_call]:.1f}" if one_call else "–") for name in found])
+
+    def times(medians: Mapping[str, float], name: str) -> str:
+        return f"{medians[name] / medians[ONE_CALL]:.1f}" if ONE_CALL in found else "–"
+
+    return markdown_table(["Median run", "tokens", "seconds", "single calls of as many tokens", "of as many seconds"],
+                          [(name, f"{tokens[name]:,.0f}", f"{seconds[name]:,.0f}", times(tokens, name),
+                            times(seconds, name)) for name in found])
 
 
 def _by_variant(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:

@@ -18,8 +18,8 @@ PROBLEMS = ("Prob006_vectorr", "Prob007_wire", "Prob048_m2014_q4c", "Prob049_m20
             "Prob056_ece241_2013_q7", "Prob059_wire4", "Prob060_m2014_q4k", "Prob061_2014_q4a", "Prob069_truthtable1",
             "Prob076_always_case", "Prob077_wire_decl", "Prob083_mt2015_q4b", "Prob086_lfsr5", "Prob087_gates",
             "Prob108_rule90", "Prob111_fsm2s", "Prob119_fsm3", "Prob132_always_if2", "Prob137_fsm_serial")
-"""Drawn by seed from the 125 that nothing here names (`random.Random(16).sample(names, 20)`): no dialogue about them
-was read while prompts and tools were made."""
+"""Drawn by seed from the 125 that nothing here names (`random.Random(16).sample(names, 20)`). Dialogues about ten
+of them were read after a first study, as docs/verilog.md says; about the others none."""
 ONE_CALL, COMPANY = "single_verilog", "verilogcoder"
 
 

@@ -89,7 +89,8 @@ def test_the_study_says_how_far_a_verdict_can_be_trusted() -> None:
     text = easy_local.page_text({"rows": rows, "machine": "a laptop", "date": "2026-01-01"}, "tuning")
     assert "| single | 2 | 2 | 0 | 0 | 0 | 0 |" in text
     assert "| chatdev | 0 | 0 | 2 | 0 | 2 | 0 |" in text
-    assert "| chatdev | 800 | 800 | 8.0 |" in text
+    assert "| chatdev | 800 | 800 | 8.0 | 8.0 |" in text
+    assert "| chatdev | 2 | 0.0 | 2.0 | 0.00 |" in text
     assert "Study easy-tuning: 4 runs measured" in text
 
 

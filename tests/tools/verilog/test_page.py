@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from benchmarks import (
+    verilog_calls,
     verilog_designs,
     verilog_judge,
     verilog_local,
@@ -23,8 +24,8 @@ from chatdev.tools.registry import registry
 PAGE = verilog_judge.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("study", [verilog_designs, verilog_judge, verilog_localise, verilog_slips, verilog_speed,
-                                   verilog_waves],
+@pytest.mark.parametrize("study", [verilog_calls, verilog_designs, verilog_judge, verilog_localise, verilog_slips,
+                                   verilog_speed, verilog_waves],
                          ids=lambda study: study.__name__.rpartition(".")[2])
 def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
     assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
@@ -50,6 +51,14 @@ def test_every_option_that_it_names_is_there() -> None:
              for option in (*parameter.opts, *parameter.secondary_opts)}
     text = re.sub(r"<!--.*?-->", "", PAGE)
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
+
+
+def test_a_draft_that_is_right_costs_hardly_more_than_one_call() -> None:
+    rows = read_results(verilog_calls.RESULTS)["rows"]
+    ours = {(row["draft"], row["subject"]): row for row in rows if row["company"] == "verilogcoder"}
+    single = {(row["draft"], row["subject"]): row for row in rows if row["company"] == "single_verilog"}
+    assert all(row["success"] and row["calls"] <= 3 for row in ours.values())
+    assert all(row["tokens"] <= 3 * single[key]["tokens"] for key, row in ours.items())
 
 
 def test_almost_all_slips_are_mended_and_what_compiles_then_is_right() -> None:
