@@ -35,7 +35,7 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "unreadable": frozenset({"problem", "form_text"}),
     "refused": frozenset({"reason", "form_text"}),
     "must_deliver": frozenset({"form_text"}),
-    "same_again": frozenset({"times", "report", "passed", "alone"}),
+    "same_again": frozenset({"times", "report", "passed", "alone", "writes"}),
     "unchanged": frozenset({"writes"}),
     "go_on": frozenset({"tail"}),
     "reflection": frozenset({"dialogue", "form_text", "phase"}),

@@ -216,7 +216,7 @@ class Dialogue:
             failing = next((one for one in (verdict, guard) if one and not one.passed), None)
             self._report_to("instructor" if self.brief.instructor else "assistant", self.context.say(
                 "same_again", times=self.progress.same, report=failing.report if failing else "", passed=not failing,
-                alone=not self.brief.instructor))
+                alone=not self.brief.instructor, writes=self.brief.phase.writes))
 
     def _report_verdicts(self, guard: Verdict | None, feedback: Verdict | None) -> None:
         """Tell the pair the feedback, and what the guard says otherwise than it said when they heard it last."""

@@ -63,10 +63,11 @@ PLAN = ["python main.py add 'Buy milk'", "python main.py list", "python main.py 
 
 
 def test_coding_shows_how_things_are_added_and_listed() -> None:
-    told = opening("coding", commands=PLAN)
+    told = opening("coding", commands=PLAN, sizes=Sizes(program="small"))
     assert "for example:\npython main.py add 'Buy milk'\npython main.py list\nand everything else" in told
     assert "Call Anna" not in told
-    assert opening("redraft", commands=PLAN) == told
+    assert opening("redraft", commands=PLAN, sizes=Sizes(program="small")) == told
+    assert "for example" not in opening("coding", commands=PLAN)
 
 
 @pytest.mark.parametrize("given", [
