@@ -16,9 +16,7 @@ from chatdev.tools.verilog.messages import Message, word_list
 from chatdev.tools.verilog.slang import find_names, find_warnings
 from chatdev.tools.verilog.target import USUAL, Target
 
-_ALWAYS = re.compile(r"\balways\s*@\s*(?:\*|\(\s*\*\s*\))")
 _OF_INTEGERS = re.compile(r"truncates from 32 to \d+ bits")  # an `int` that counts is put where it fits
-_LATCH = frozenset({"InferredLatch"})
 
 
 def outside_names(text: str, target: Target = USUAL) -> list[Message]:
@@ -40,8 +38,7 @@ def lint(text: str, target: Target = USUAL) -> list[Message]:
     once. Raises MissingProgram without pyslang."""
     _require_pyslang()
     try:
-        found = {*find_warnings(text, word_list("lint") - _LATCH, target), *list_mistakes(text, target),
-                 *find_warnings(_ALWAYS.sub("always_comb", text), _LATCH, target)}  # it looks for latches there alone
+        found = {*find_warnings(text, word_list("lint"), target), *list_mistakes(text, target)}
     except DesignError as error:
         return [Message(str(error), severity="warning")]
     return [Message(says, line=line, severity="warning") for line, says in sorted(found)

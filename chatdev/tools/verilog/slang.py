@@ -17,6 +17,8 @@ from chatdev.tools.verilog.target import USUAL, Target
 Place = tuple[str, int]
 """A name and its line."""
 
+_TRUNCATION = "WidthTruncate"
+
 
 @dataclass(frozen=True, slots=True)
 class NamesFound:
@@ -141,10 +143,24 @@ class _SlangSource:
             manager = analysis.AnalysisManager(options)
             manager.analyze(self._compilation)
             diagnostics += manager.getDiagnostics()
-        engine = self._slang.DiagnosticEngine(self._source.manager)
+        engine, shifts = self._slang.DiagnosticEngine(self._source.manager), self._shifts()
         for found in diagnostics:
-            if _code(found) in codes and not self._source.is_given(found.location):
+            is_meant = _code(found) == _TRUNCATION and found.location in shifts
+            if _code(found) in codes and not (is_meant or self._source.is_given(found.location)):
                 yield self._line(found.location), engine.formatMessage(found)
+
+    def _shifts(self) -> set[Any]:
+        """Where `{q, bit}` is put where `q` fits, as a shift register does; what is too wide falls out on purpose."""
+        kinds, found = self._slang.ast.ExpressionKind, set[Any]()
+
+        def look(node: Any) -> None:
+            if node.kind == kinds.Conversion and node.operand.kind == kinds.Concatenation:
+                first = [one.type.bitWidth for one in node.operand.operands][:1]
+                if first == [node.type.bitWidth] != [1]:
+                    found.add(node.sourceRange.start)
+
+        self._compilation.getRoot().visit(look)
+        return found
 
     def tops(self) -> tuple[str, ...]:
         """The modules that no other instantiates."""

@@ -187,11 +187,11 @@ def test_an_answer_may_consist_of_parts(text: str) -> None:
     assert outside_names(text) == []
 
 
-@pytest.mark.parametrize("process", ["always @(*)", "always @*", "always_comb"])
+@pytest.mark.parametrize("process", ["always @(*)", "always @*", "always_comb", "always @(a, en)"])
 def test_lint_finds_latches_in_every_kind_of_process(process: str) -> None:
-    text = "module TopModule(input a, en, output reg q);\n" + process + " if (en) q = a;\nendmodule\n"
+    text = f"module TopModule(input a, en, output reg q);\n{process} if (en) q = 1; else if (a) q = 0;\nendmodule\n"
     assert [(found.line, found.severity) for found in lint(text)] == [(2, "warning")]
-    assert "latch inferred for 'q'" in lint(text)[0].text
+    assert "latch is inferred for `q`" in lint(text)[0].text
 
 
 def test_the_lists_name_diagnostics_that_the_parser_has() -> None:

@@ -66,19 +66,19 @@ def test_the_name_of_the_file_is_taken_for_the_file(desk: Desk) -> None:
 
 
 def test_latches_are_warned_of(desk: Desk) -> None:
-    verdict = desk.use("check", "module TopModule(input a, en, output reg q);\nalways @(*) if (en) q = a;\nendmodule\n")
+    verdict = desk.use("check", "module TopModule(input a, en, output reg q);\nalways_comb if (en) q = a;\nendmodule\n")
     assert verdict.passed
     assert "Warnings" in verdict.report
-    assert "top.sv:2: latch inferred for 'q'" in verdict.report
+    assert "top.sv:2: a latch is inferred for `q`" in verdict.report
 
 
 def test_a_clock_that_comes_from_nowhere_does_not_pass(desk: Desk) -> None:
-    verdict = desk.use("check", "module TopModule(input a, b, output logic q);\nlogic clk;\n"
+    verdict = desk.use("check", "module TopModule(input a, b, output logic q);\nlogic clk; wire spare = b;\n"
                                 "always @(posedge clk) q <= a;\nendmodule\n")
     assert (verdict.passed, verdict.score, verdict.evidence["outcome"]) == (False, 0, "undriven")
     assert "a module without a clock there is combinational" in verdict.report
     assert "top.sv:2: variable 'clk' is never assigned a value" in verdict.report
-    assert "top.sv:1: unused port signal 'b'" in verdict.report
+    assert "top.sv:2: unused net 'spare'" in verdict.report
 
 
 def test_an_output_that_is_still_to_be_written_is_warned_of(desk: Desk) -> None:

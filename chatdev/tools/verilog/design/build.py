@@ -66,7 +66,7 @@ class Builder:
         triggers: tuple[Trigger, ...] = ()
         if name_of(body.kind) == "Timed" and kind not in {"Initial", "Final"}:
             triggers, body = self._read_triggers(body.timing), body.stmt
-        process = Process(_process_kind(kind, triggers), triggers, ())
+        process = Process(_process_kind(kind, triggers), triggers, (), promises_logic=kind == "AlwaysComb")
         statements = Statements(self._context, process.kind, self._next_number)
         always = statements.walk(body)
         found = statements.assignments

@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import product
 
 from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.design.latches import find_latches, is_meant_as_latch
 from chatdev.tools.verilog.design.records import Assignment, Condition, Part, Process, Trigger
 
 Mistake = tuple[int, str]
@@ -37,15 +38,6 @@ def _incomplete_lists(design: Design) -> Iterator[Mistake]:
         if missing:
             yield process.triggers[0].line, (f"{', '.join(missing)} is read and not in the list of the block; write "
                                              "`always @*`")
-
-
-def _latches_of_lists(design: Design) -> Iterator[Mistake]:
-    """`always @(a or en) if (en) q = a;`: q keeps its value."""
-    for process in _with_lists(design):
-        for one in process.assignments:
-            if one.kind == "latch":
-                yield one.lines.first, (f"a latch is inferred for `{one.targets[0].signal}`, which is not assigned on "
-                                        "every way through the block; give it a value at the begin")
 
 
 def _edges_beside_levels(design: Design) -> Iterator[Mistake]:
@@ -126,18 +118,34 @@ def _half_driven(design: Design) -> Iterator[Mistake]:
 
 
 def _late_values(design: Design) -> Iterator[Mistake]:
-    for one in _assignments(design, _COMBINATIONAL):
-        if not one.blocking:
-            yield one.lines.first, f"`<=` in a block without a clock: `{one.targets[0].signal}` changes late; write `=`"
+    """`always @* q <= a;`. A latch is written so, too, and what looks at a clock may well come late, behind the
+    registers that the clock sets."""
+    clocks = {process.triggers[0].part.signal for process in design.processes
+              if process.is_clocked and len(process.triggers) == 1}
+    for process in design.processes:
+        is_logic = process.kind == "always_comb" and not is_meant_as_latch(process)
+        for one in process.assignments if is_logic else ():
+            if not one.blocking and clocks.isdisjoint(one.sources):
+                yield one.lines.first, (f"`<=` in a block without a clock: `{one.targets[0].signal}` changes late; "
+                                        "write `=`")
 
 
 def _mixed_arrows(design: Design) -> Iterator[Mistake]:
+    """`=` and `<=` to one register, but for a constant that a reset with an edge of its own gives: nothing else reads
+    the register then."""
     late = {(one.process, target.signal) for one in _assignments(design, _CLOCKED) if not one.blocking
             for target in one.targets}
     for one in _assignments(design, _CLOCKED):
-        for target in one.targets if one.blocking else ():
+        for target in one.targets if one.blocking and not _is_reset(one, design) else ():
             if (one.process, target.signal) in late:
                 yield one.lines.first, f"`{target.signal}` gets values by `=` and by `<=`; write `<=` in clocked blocks"
+
+
+def _is_reset(assignment: Assignment, design: Design) -> bool:
+    """Whether it gives a constant under a signal whose edge its block waits for."""
+    edges = {trigger.part.signal for trigger in design.process_of(assignment).triggers}
+    return not assignment.data and any(not edges.isdisjoint(part.signal for part in condition.reads)
+                                       for condition in assignment.conditions)
 
 
 def _races(design: Design) -> Iterator[Mistake]:
@@ -210,5 +218,5 @@ def _may_let_go(assignments: Iterable[Assignment]) -> bool:
 
 
 _FINDERS: tuple[Callable[[Design], Iterator[Mistake]], ...] = (
-    _incomplete_lists, _latches_of_lists, _edges_beside_levels, _wrong_reset_edges, _edges_of_nothing,
+    _incomplete_lists, find_latches, _edges_beside_levels, _wrong_reset_edges, _edges_of_nothing,
     _unknown_operands, _several_drivers, _half_driven, _late_values, _mixed_arrows, _races, _loops)

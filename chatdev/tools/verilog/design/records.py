@@ -69,7 +69,11 @@ class Loop:
 
 
 class Decision(Protocol):
-    """A place at which a process goes one of several ways."""
+    """A place at which a process goes one of several ways; `branches` are their numbers."""
+
+    @property
+    def branches(self) -> range:
+        ...
 
     def branch(self, value: Value) -> int | None:
         """The number of the way, None when it is not known."""
@@ -83,6 +87,8 @@ class Decision(Protocol):
 class IfDecision:
     """Way 0 when every expression is true, else way 1; x and z are not true, as in the language. One with patterns is
     not `plain`: nothing is known of that."""
+
+    branches = range(2)
 
     def __init__(self, expressions: Sequence[Expression], plain: bool = True) -> None:
         self._expressions, self._plain = expressions, plain
@@ -103,6 +109,7 @@ class CaseDecision:
     def __init__(self, expression: Expression, labels: Sequence[Sequence[Expression]],
                  condition: CaseStatementCondition) -> None:
         self._expression, self._labels, self._wild = expression, labels, _WILD[condition.name]
+        self.branches = range(len(labels) + 1)
 
     def branch(self, value: Value) -> int | None:
         found = value(self._expression)
@@ -231,7 +238,7 @@ class Process:
 
     `in_order` is False when its statements may not all be reached in order (a
     `return`, `disable` or delay amid them). `always_written` are the signals of which it writes something on every way.
-    `arguments` are the symbols of a function's.
+    `arguments` are the symbols of a function's. `promises_logic` is True of an `always_comb`.
     """
 
     kind: Kind
@@ -240,6 +247,7 @@ class Process:
     in_order: bool = True
     always_written: frozenset[str] = frozenset()
     arguments: tuple[Any, ...] = ()
+    promises_logic: bool = False
 
     @property
     def is_clocked(self) -> bool:
