@@ -39,6 +39,11 @@ _INNER_END = re.compile(r"\\n(?!$)")
 _COMPLAINS = re.compile(r"\$(?:error|fatal)\b|\bassert\b")
 _OF_SIMULATOR = re.compile(r"VCD info: .*|\S+:\d+: \$(?:finish|stop) called at .*| *Time: \d+ +Scope: .*"
                            r"|(?:ERROR|FATAL|WARNING|INFO): \S+:\d+:.*")
+_DRAWS = re.compile(r"\$u?random(?:_range)?\b|\$dist_|\brandomize\b|\brand(?:case|sequence)\b|\.\s*+shuffle\b")
+_WITHIN = r"(?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+"  # brackets, two deep
+_DRAW_BY_SEED = re.compile(r"\$(?P<draw>u?random|dist_\w+)\s*+\(\s*+(?P<seed>[A-Za-z_][\w.]*+)\s*+"
+                           rf"(?:,{_WITHIN})?\)")
+_CONSTANT_SEED = re.compile(r"(?:\$u?|\bs)random\s*+\((?=\s*+\d)")
 _ROOT, _SCOPE = "tb", "tb.top_module1"  # VerilogEval's
 
 
@@ -94,6 +99,16 @@ class HiddenBench:
         given = tuple((path, _mark_prints(text, mark, time)) for path, text in self.target.given)
         return replace(self, text=_mark_prints(self.text, mark, time), mark=mark,
                        target=replace(self.target, given=given))
+
+    @property
+    def draws(self) -> bool:
+        """Whether it or a given file draws random numbers."""
+        return any(_DRAWS.search(text) for text in (self.text, *self.target.texts.values()))
+
+    def change_draws(self) -> HiddenBench:
+        """The bench with other random numbers, also where it brings a seed of its own."""
+        given = tuple((path, _change_seeds(text)) for path, text in self.target.given)
+        return replace(self, text=_change_seeds(self.text), target=replace(self.target, given=given), other_draws=True)
 
     @property
     def can_be_marked(self) -> bool:
@@ -175,6 +190,15 @@ def _mark_prints(text: str, mark: str, time: str) -> str:
         return f'{found["call"]}"{mark} %0d ", {time}, "{inner}"'
 
     return _PRINT.sub(add_mark, text)
+
+
+def _change_seeds(text: str) -> str:
+    """The text, changed so that before each draw by a seed another one is made by it, of which nothing is kept."""
+    def draw_before(found: re.Match[str]) -> str:
+        both = f"{{$random({found['seed']}) & 32'd0 | {found[0]}}}"
+        return both if found["draw"] == "urandom" else f"$signed({both})"
+
+    return _CONSTANT_SEED.sub(r"\g<0>1+", _DRAW_BY_SEED.sub(draw_before, text))
 
 
 def _replace_by(statement: str) -> Callable[[re.Match[str]], str]:

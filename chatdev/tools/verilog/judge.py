@@ -40,7 +40,6 @@ OWN_BENCH = "bench/tb.sv"
 """Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""
 
 _GIVEN = "your source"
-_DRAWS = re.compile(r"\$u?random\b|\$dist_|\brandomize\b")
 _CASE = re.compile(r"^\s*(?P<verdict>PASS|FAIL)\b[^\n]*", re.MULTILINE)
 _MOST_CASES = 8  # that are shown
 _AROUND, _MOST, _WIDEST = 2, 5, 200  # lines before and after the faulty one; messages; characters of a line
@@ -155,7 +154,7 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
 def _judge_other_draws(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path,
                        limits: ProcessLimits) -> SimulationResult:
     """An answer that matches has to match as well where the bench draws other random numbers, if it draws any."""
-    if not _DRAWS.search(bench.text):
+    if not bench.draws:
         return found
 
     def simulated(text: str, name: str) -> BenchReport | None:

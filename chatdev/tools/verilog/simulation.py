@@ -34,11 +34,14 @@ from chatdev.tools.verilog.waveform.merge import merge_reference
 _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
-  integer drawn;
-  initial repeat (997) begin drawn = $random; drawn = $urandom; end
+  function integer draw(input integer count);
+    repeat (count) begin draw = $random; draw = $urandom; end
+  endfunction
+  integer drawn = draw(997);
 endmodule
 """
-"""Draws from the simulator's random numbers before the bench does, so that the bench gets others."""
+"""Draws from the simulator's random numbers before the bench does, in its declarations as well, so that the bench gets
+others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,7 @@ def _refuse_unknown(found: SimulationResult, bench: HiddenBench, sandbox: Sandbo
 def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
                       limits: ProcessLimits = SIMULATING, other_draws: bool = False) -> SimulationResult:
     """The same of the text of an answer that was examined. With `other_draws` the bench draws other random numbers."""
-    marked = replace(bench.marked(secrets.token_hex(8)), other_draws=other_draws)
+    marked = (bench.change_draws() if other_draws else bench).marked(secrets.token_hex(8))
     if bench.compares:
         marked = replace(marked, reference=_without_clashes(bench.reference or "", names_beside(text)))
     found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +17,9 @@ from benchmarks.verilog_judge import filled as cheat
 from chatdev.evaluation.verilogeval import VerilogProblem
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.verilog.bench import HiddenBench
+from chatdev.tools.verilog.judge import judge_answer
 from chatdev.tools.verilog.simulation import simulate_unexamined
+from chatdev.tools.verilog.target import Target
 from tests.tools.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
 
 pytestmark = pytest.mark.tool
@@ -62,21 +65,20 @@ def test_a_primitive_has_no_delay_in_any_form(desk: Desk, delay: str) -> None:
         assert "waits" in verdict.report
 
 
-def recorded(bench: str) -> list[str]:
+def recorded(bench: HiddenBench) -> list[str]:
     """What the reference gives after each edge of this bench's clock."""
     recorder = REFERENCE.replace("endmodule", 'always @(clk) $strobe("seen %b%b", q, w);\nendmodule')
     with TemporaryDirectory() as folder:
-        log = simulate_unexamined(RIGHT, HiddenBench(bench, recorder), find_sandbox(), Path(folder)).log
+        log = simulate_unexamined(RIGHT, replace(bench, reference=recorder), find_sandbox(), Path(folder)).log
     return re.findall(r"^seen (..)$", log, re.MULTILINE)
 
 
-def test_what_only_replays_the_samples_of_the_bench_does_not_pass(desk: Desk) -> None:
-    """A module that counts edges and looks up what the reference was seen to do; a bench that draws other inputs shows
-    it. A bench that always does the same cannot."""
-    values = recorded(BENCH)
+def replay_of(bench: HiddenBench) -> str:
+    """A module that counts edges and looks up what the reference was seen to do."""
+    values = recorded(bench)
     assert len(set(values)) > 2
     rows = "\n".join(f"{n}: {{q, w}} <= 2'b{value};" for n, value in enumerate(values))
-    replay = HEADER.replace("output q, output w", "output reg q, output reg w") + f"""
+    return HEADER.replace("output q, output w", "output reg q, output reg w") + f"""
       integer n = 0;
       initial {{q, w}} = 2'bx0;
       always @(posedge clk or negedge clk) begin
@@ -85,10 +87,45 @@ def test_what_only_replays_the_samples_of_the_bench_does_not_pass(desk: Desk) ->
       end
     endmodule
     """
-    assert desk.use("simulate", replay).evidence["outcome"] == "matches"
-    verdict = desk.use("judge", replay)
-    assert (verdict.passed, verdict.evidence["outcome"]) == (False, "other_stimulus")
-    assert "when it draws other random inputs" in verdict.report
+
+
+def outcome_of(answer: str, bench: HiddenBench) -> str:
+    with TemporaryDirectory() as folder:
+        found, _ = judge_answer(answer, bench, find_sandbox(), Path(folder))
+    return found.outcome
+
+
+DRAWS = {
+    "$random": "$random", "$urandom": "$urandom", "a range": "$urandom_range(3)", "two ends": "$urandom_range(3, 0)",
+    "a seed": "$random(seed)", "a seed without a sign": "$urandom ( seed )",
+    "a distribution": "$dist_uniform(seed, 0, (1 << (2)) - 1)", "a normal one": "$dist_normal(seed, 1, 2)",
+    "a macro": "`DRAWN",
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_what_only_replays_the_samples_of_the_bench_does_not_pass(draw: str) -> None:
+    """A bench that draws other inputs shows it. One that always does the same cannot."""
+    text = BENCH.replace("$random", DRAWS[draw]).replace("always #5", "integer seed = 3;\n  always #5")
+    bench = HiddenBench(f"`define DRAWN $random(seed)\n{text}", REFERENCE)
+    assert outcome_of(replay_of(bench), bench) == "other_stimulus"
+    assert outcome_of(RIGHT, bench) == "matches"
+
+
+def test_what_a_given_file_draws_counts_as_well() -> None:
+    given = {"stimulus.sv": "module stimulus(input clk, output reg a, output reg b);\ninteger seed = 1;\n"
+                            "initial {a, b} = 0;\nalways @(negedge clk) {a, b} <= $random(seed);\nendmodule\n"}
+    text = BENCH.replace("always @(negedge clk) {a, b} <= $random;", "stimulus s(clk, a, b);")
+    bench = HiddenBench(text.replace("reg clk = 0, a = 0, b = 0;", "reg clk = 0; wire a, b;"), REFERENCE,
+                        Target.named(None, given))
+    assert outcome_of(replay_of(bench), bench) == "other_stimulus"
+    assert outcome_of(RIGHT, bench) == "matches"
+
+
+def test_a_bench_that_takes_no_other_draws_is_simulated_with_its_own() -> None:
+    check = "initial if ($random(seed) !== 32'h80032a00) errors = 9;"
+    bench = HiddenBench(BENCH.replace("always #5", f"integer seed = 3; {check}\n  always #5"), REFERENCE)
+    assert outcome_of(RIGHT, bench) == "matches"
 
 
 def test_helpers_may_have_the_names_of_the_reference_s(desk: Desk) -> None:
