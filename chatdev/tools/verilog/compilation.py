@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chatdev.sandbox.base import Execution, ProcessLimits
@@ -71,8 +71,8 @@ def sort_compilation(execution: Execution, log: str, messages: Iterable[Message]
     if is_endless(execution) or execution.exceeded:
         return CompileResult("compiler_endless", log=log)
     messages = tuple(messages)
-    if execution.exit_status == 0:
-        return CompileResult("compiled", messages, log)
+    if execution.exit_status == 0:  # Icarus Verilog is "sorry" for what it does otherwise, too
+        return CompileResult("compiled", tuple(replace(message, severity="warning") for message in messages), log)
     errors = [message.text for message in messages if message.severity == "error"]
     return CompileResult(error_class(errors) if errors else "compiler_crashed", messages, log)
 

@@ -25,6 +25,7 @@ INCLUDING = ("-I", GIVEN.rstrip("/"))
 _LINE = re.compile(r"(?:(?P<file>[\w./-]+):(?P<line>\d{1,9}): )?(?P<text>\S.*)")
 _MORE = re.compile(r"(?:[\w./-]+:\d+:)? +: (?P<text>.*)")
 _SEVERITY = re.compile(r"(?:error|(?P<warning>warning)): ")
+_NO_ERROR = re.compile(r"sorry: constant selects in always_\* processes ")  # it goes on
 _LONGEST = 2000  # characters of a message
 _NOISE = re.compile(r"\d+ error\(s\) during elaboration\.|I give up\.|\*\*\*.*|\s+\S+ referenced \d+ times\.")
 
@@ -65,5 +66,5 @@ def read_messages(log: str) -> list[Message]:
 
 def _message(file: str, line: int, text: str) -> Message:
     severity = _SEVERITY.match(text)
-    warning = severity is not None and severity["warning"] is not None
+    warning = (severity and severity["warning"]) or _NO_ERROR.match(text)
     return Message(_SEVERITY.sub("", text, count=1), file, line, "warning" if warning else "error")

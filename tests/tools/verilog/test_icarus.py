@@ -88,6 +88,34 @@ def test_the_compiler_itself_is_understood(desk: Desk, body: str, outcome: str) 
     assert (verdict.passed, verdict.evidence["outcome"]) == (False, outcome)
 
 
+SORRY = """module TopModule(input clk, input a, input b, output logic q, output logic w);
+  logic [1:0] kept, next;
+  always @(posedge clk) kept <= next;
+  always_comb begin next[1] = kept[0]; next[0] = a; end
+  always_comb unique case ({a, b}) 0, 3: w = 0; default: w = 1; endcase
+  assign q = kept[0];
+endmodule
+"""
+
+
+@pytest.mark.tool
+@pytest.mark.parametrize("tool", ["check", "simulate", "judge"])
+def test_what_the_compiler_is_sorry_for_is_a_warning_where_it_goes_on(desk: Desk, tool: str) -> None:
+    verdict = desk.use(tool, SORRY)
+    assert verdict.passed
+    head, _, warnings = verdict.report.partition("Warnings, which may or may not be mistakes:")
+    assert "sorry" not in head
+    assert "constant selects in always_* processes" in warnings
+    assert "Case unique/unique0 qualities are ignored" in warnings
+    assert "2 |" not in verdict.report
+
+
+@pytest.mark.tool
+def test_what_it_goes_on_after_does_not_explain_another_error(desk: Desk) -> None:
+    verdict = desk.use("check", SORRY.replace("= a; end", "= c; end"))
+    assert verdict.evidence["outcome"] == "unknown_signal"
+
+
 def test_a_line_number_without_end_is_a_part_of_the_message() -> None:
     (message,) = read_messages(f"top.sv:{'9' * 5000}: error: x")
     assert (message.line, message.file) == (0, "")
