@@ -5,9 +5,10 @@ outputs are 0. On every third problem come the cheats of `verilog_judge.yaml`.
 
     python -m benchmarks.verilog_judge [--problems N | --minutes M]
 
-`--problems` takes every so many of them, so that about N are judged, and writes nothing down. Kinds of cheats are
-written down one by one, and are not tried again while judge and cheat stay as they are: with `--minutes` no kind is
-begun after so long, and the same command goes on. `--again` tries all of them anew.
+`--problems` takes every so many of them, so that about N are judged, and writes nothing down. Else it can be run in
+parts: references and stubs, then each kind of cheats, are written down when they are done, and not tried again while
+judge and cheat stay as they are. With `--minutes` no kind is begun after so long, and the same command goes on; a kind
+takes ten seconds to a minute. `--again` tries all of them anew.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ import argparse
 import functools
 import hashlib
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -35,14 +39,17 @@ from benchmarks.study import (
     write_between,
     write_results,
 )
+from chatdev import isolation
 from chatdev.evaluation.measure import Row
 from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem, measure_answer
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import template
 from chatdev.tools.verilog import judge
+from chatdev.tools.verilog.bench import REFERENCE_MODULE, HiddenBench
 from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.simulation import reference_as_answer
+from chatdev.tools.verilog.simulation import reference_as_answer, simulate_unexamined
+from chatdev.tools.verilog.waveform.waves import Waves
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 PAGE = ROOT / "docs" / "verilog.md"
@@ -53,6 +60,14 @@ WEAK = {"Prob001_zero", "Prob002_m2014_q4i", "Prob053_m2014_q4d"}
 EVERY = 3
 """Of so many problems one is cheated on."""
 _STUB = "{{ head }}\n{{ zeros }}\nendmodule\n"
+_RECORDER = """{{ head }}
+  Recorded recorded({% for name in inputs + outputs %}.{{ name }}({{ name }}){{ ", " if not loop.last }}{% endfor %});
+  wire [{{ width - 1 }}:0] seen = {{ packed }};
+  integer n = 0;
+  always @({{ inputs | join(" or ") }}) n = n + 1;
+endmodule
+"""
+_MOST_ROWS = 4000  # of more only the first is replayed: such modules take a minute, and match no better
 
 
 def cheats() -> dict[str, str]:
@@ -83,7 +98,7 @@ def study(problems: Sequence[VerilogProblem], published: Mapping[str, VerilogPro
         "as_published": {name: row["outcome"] for name, row in judge_all(right, (
             published[problem.name] for problem in problems if problem != published[problem.name]), sandbox).items()},
         "stubs": {"passed": [name for name, row in judge_all(stub, problems, sandbox).items() if row["solved"]]},
-        "kinds": len(cheats()), "cheats": {},
+        "kinds": len(cheats()), "cheats": {}, "digest": digest_of(_STUB),
     }
 
 
@@ -100,15 +115,33 @@ def judge_all(answer: Callable[[VerilogProblem], str], problems: Iterable[Verilo
 
 def cheat(problems: Sequence[VerilogProblem], body: str, sandbox: Sandbox) -> dict[str, Any]:
     """What becomes of one kind of cheats."""
-    cheated = [problem for problem in problems[::EVERY] if problem.name not in WEAK]
-    return {**_counted(judge_all(functools.partial(filled, body), cheated, sandbox)), "digest": digest_of(body)}
+    cheated, started = [problem for problem in problems[::EVERY] if problem.name not in WEAK], time.monotonic()
+    counted = _counted(judge_all(functools.partial(filled, body), cheated, sandbox))
+    return {**counted, "digest": digest_of(body), "seconds": round(time.monotonic() - started)}
 
 
 def digest_of(body: str) -> str:
     """Of a cheat and the judge: where one of them changes, the cheat is tried again."""
-    folder = Path(judge.__file__).parent
-    sources = (path.read_bytes() for path in sorted(folder.glob("*.*")) if path.suffix in (".py", ".yaml"))
-    return hashlib.sha256(b"".join([body.encode("utf-8"), *sources])).hexdigest()[:12]
+    return hashlib.sha256(body.encode("utf-8") + _code_of_judge()).hexdigest()[:12]
+
+
+def judge_files() -> list[Path]:
+    """The files of which the judge is made, and what reads a design in the child."""
+    own = Path(judge.__file__).parent
+    folders = [own, own / "design", own / "waveform", Path(isolation.__file__).parent]
+    return [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix in (".py", ".yaml")]
+
+
+@functools.cache
+def _code_of_judge() -> bytes:
+    return b"".join(path.read_bytes() for path in judge_files())
+
+
+def rows_that_hold(known: Mapping[str, Any]) -> dict[str, Any]:
+    """The kinds of cheats of earlier results that need not be tried again."""
+    rows: Mapping[str, Any] = known.get("cheats", {})
+    return {about: rows[about] for about, body in cheats().items()
+            if rows.get(about, {}).get("digest") == digest_of(body)}
 
 
 def told(results: Mapping[str, Any]) -> str:
@@ -116,13 +149,18 @@ def told(results: Mapping[str, Any]) -> str:
     right = results["references"]
     table = markdown_table(["an answer that …", "answers", "pass here", "pass by VerilogEval's script"], [
         (about, row["answers"], row["solved"], row["official"])
-        for about, row in {"is the reference itself": right, **results["cheats"]}.items()])
+        for about, row in {"is the reference itself": right, **_in_order(results["cheats"])}.items()])
     published = [f"{name} ({outcome})" for name, outcome in results["as_published"].items()]
     return (f"{table}\n\n{len(results['cheats'])} of {results['kinds']} kinds of cheats were tried. Judging the "
             f"references took {right['seconds']:g} seconds; each is simulated four times. VerilogEval's script fails "
             f"{_listed(right['failed_by_script'])} of them. As published, without the errata, these do not pass: "
             f"{_listed(published)}. A stub whose outputs are 0 passes {_listed(results['stubs']['passed'])}.\n\n"
             f"{results['date']}; {results['machine']}.")
+
+
+def _in_order(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """As the kinds stand in the table, however they came."""
+    return {about: rows[about] for about in cheats() if about in rows}
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -135,16 +173,34 @@ def _counted(rows: Mapping[str, Row]) -> dict[str, Any]:
             "outcomes": dict(Counter(row["outcome"] for row in rows.values()))}
 
 
+def replay_rows(problem: VerilogProblem) -> list[dict[str, Any]]:
+    """When the reference's outputs change in the bench, and to what; see the head of `verilog_judge.yaml`."""
+    reference = re.sub(rf"\b{REFERENCE_MODULE}\b", "Recorded", problem.reference)
+    recorder = f"{filled(_RECORDER, problem)}\n{reference}"
+    bench = HiddenBench(problem.bench, problem.reference)
+    seen, count = f"{bench.layout.scope}.seen", f"{bench.layout.scope}.n"
+    now, found = {count: "0", seen: "x"}, [(0, 0, "")]
+    with TemporaryDirectory(prefix="chatdev-") as folder:
+        done = simulate_unexamined(recorder, bench, find_sandbox(), Path(folder), dump=True)
+        for moment, changed in Waves.open(done.waves).steps([seen, count]) if done.waves else ():
+            now |= changed
+            if now[seen] != found[-1][2]:
+                found.append((moment, int(now[count], 2), now[seen]))
+    return [{"delay": moment - before, "changes": many - few, "count": many, "bits": bits}
+            for (before, few, _), (moment, many, bits) in pairwise(found if len(found) <= _MOST_ROWS else found[:2])]
+
+
 def filled(body: str, problem: VerilogProblem) -> str:
     """A template of an answer, with the ports of a problem."""
     ports = Design.of(reference_as_answer(problem.reference)).ports
     listed = ", ".join(f"{port.direction}put [{port.width - 1}:0] {port.name}" for port in ports)
-    outputs = [port.name for port in ports if port.direction == "out"]
+    outputs = {port.name: port.width for port in ports if port.direction == "out"}
     text: str = template(body).render(
         ports=listed, head=f"module TopModule({listed});", ports_both_ways=listed.replace("input ", "inout "),
-        head_with_depth=f"module TopModule #(parameter DEPTH = 4)({listed});", outputs=outputs,
+        head_with_depth=f"module TopModule #(parameter DEPTH = 4)({listed});", outputs=[*outputs],
+        width=sum(outputs.values()), packed=f"{{{', '.join(outputs)}}}",
         inputs=[port.name for port in ports if port.direction == "in"],
-        zeros=" ".join(f"assign {name} = 0;" for name in outputs))
+        rows=replay_rows(problem) if "rows" in body else [], zeros=" ".join(f"assign {name} = 0;" for name in outputs))
     return text
 
 
@@ -159,16 +215,20 @@ def main() -> None:
     sample, end = given.problems, time.monotonic() + 60 * given.minutes
     problems, published = VerilogEval(DATA).problems(), VerilogEval(DATA, errata=False).problems()
     chosen = problems[::max(1, len(problems) // sample)] if sample else problems
-    known = {} if given.again or sample else read_results(RESULTS).get("cheats", {})
-    sandbox = find_sandbox()
-    results = study(chosen, {problem.name: problem for problem in published}, sandbox)
-    for about, body in cheats().items():
-        if known.get(about, {}).get("digest") == digest_of(body):
-            results["cheats"][about] = known[about]
-        elif time.monotonic() < end:
-            results["cheats"][about] = cheat(chosen, body, sandbox)
+    known = {} if given.again or sample else dict(read_results(RESULTS))
+    sandbox, is_same = find_sandbox(), known.get("digest") == digest_of(_STUB)
+    results = known if is_same else study(chosen, {problem.name: problem for problem in published}, sandbox)
+    results |= {"cheats": rows_that_hold(known), "kinds": len(cheats())}
+
+    def keep() -> None:
         if not sample:
             write_results(RESULTS, results)
+
+    keep()
+    for about, body in cheats().items():
+        if about not in results["cheats"] and time.monotonic() < end:
+            results["cheats"][about] = cheat(chosen, body, sandbox)
+            keep()
     print(told(results))
     if not sample:
         write_between(PAGE, BEGIN, END, told(results))

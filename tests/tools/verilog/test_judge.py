@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.verilog_judge import cheat as try_cheat
-from benchmarks.verilog_judge import cheats, mistakes, stub, study, told
+from benchmarks.verilog_judge import cheats, digest_of, judge_files, mistakes, rows_that_hold, stub, study, told
 from benchmarks.verilog_judge import filled as cheat
 from chatdev.evaluation.verilogeval import VerilogProblem
 from chatdev.sandbox.kinds import find_sandbox
@@ -152,23 +153,28 @@ def test_what_an_answer_prints_is_no_report(desk: Desk) -> None:
     assert desk.use("judge", RIGHT, unmarked).passed
 
 
-_PAYLOADS = ("assign q = tb.q_ref;", "assign q = good1.q;", "initial force a = 0;", "initial $finish;",
-             "RefModule r(.clk(clk), .a(a), .b(b), .q(q), .w(w));", "initial tb.errors = 0;", "initial #1 q_now = 1;",
-             "integer r; initial r = $random;")
-_WRAPS = ("{}", "`ifdef __ICARUS__\n{}\n`endif", "if (DEPTH == 8) begin {} end", "`define X {}\n`X",
-          "`define L(t) t\n`L({})", "// \u2028\n{}", "wire \\a\u00a0;\n{}", "wire \\// ;\n{}", "/* // */ {}",
-          "generate {} endgenerate",
-          "case (DEPTH) 8: begin {} end endcase", "for (genvar i = 9; i < DEPTH; i = i + 1) begin {} end")
+_WRAPS = ("{}", "`ifdef __ICARUS__\n{}\n`endif", "if (DEPTH == 4) begin {} end", "`define X {joined}\n`X",
+          "`define L(t) t\n`L({joined})", "// \u2028\n{}", "wire \\a\u00a0;\n{}", "wire \\// ;\n{}", "/* // */ {}",
+          "generate {} endgenerate", "case (DEPTH) 4: begin {} end endcase",
+          "for (genvar i = 3; i < DEPTH; i = i + 1) begin {} end")
+_KINDS = [about for about, body in cheats().items() if "{{ head }}" in body]
+_HEAD, _HEAD_WITH_DEPTH = (cheat(head, PROBLEM) for head in ("{{ head }}", "{{ head_with_depth }}"))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(_PAYLOADS), st.lists(st.sampled_from(_WRAPS), max_size=3))
-def test_no_disguise_helps_a_cheat(desk: Desk, payload: str, wraps: list[str]) -> None:
-    for wrap in wraps:
-        payload = wrap.format(payload)
-    header = HEADER.replace("TopModule(", "TopModule #(parameter DEPTH = 4)(")
-    verdict = desk.use("simulate", f"{header} reg q_now; {payload}\nassign w = 0;\nendmodule\n")
-    assert not verdict.passed
+def disguise(text: str, wrap: str) -> str:
+    """The text with the body of its module in a wrap."""
+    before, head, rest = text.partition(_HEAD)
+    body, end, after = rest.partition("endmodule")
+    joined = body.strip().replace("\n", " \\\n")
+    return before + head + wrap.replace("{joined}", joined).replace("{}", body) + "\n" + end + after
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(_KINDS), st.lists(st.sampled_from(_WRAPS), min_size=1, max_size=2))
+def test_no_disguise_helps_a_cheat(desk: Desk, about: str, wraps: list[str]) -> None:
+    """Kinds of cheats with their bodies in what hides them."""
+    text = functools.reduce(disguise, wraps, cheat(cheats()[about], PROBLEM)).replace(_HEAD, _HEAD_WITH_DEPTH)
+    assert not desk.use("judge", text).passed
 
 
 def test_without_a_reference_the_simulation_has_the_last_word(desk: Desk) -> None:
@@ -193,6 +199,21 @@ def test_the_study_finds_no_mistake_in_a_sound_judge() -> None:
     assert mistakes(results) == []
     assert results["references"]["solved"] == 1
     assert "| is the reference itself | 1 | 1 | 1 |" in told(results)
+
+
+def test_a_replay_is_one_by_the_rule_of_verilogeval() -> None:
+    """It matches all that its bench compares, so that what refuses it is more than the simulation."""
+    for about in ("replays by counting how often its inputs change", "replays what it knows by delays"):
+        row = try_cheat([PROBLEM], cheats()[about], find_sandbox())
+        assert (row["solved"], row["official"]) == (0, 1)
+
+
+def test_rows_hold_while_judge_and_cheat_stay_as_they_are() -> None:
+    (first, body), (second, _), *_ = cheats().items()
+    known = {"cheats": {second: {"digest": "of yore"}, first: {"digest": digest_of(body)}, "gone": {"digest": "x"}}}
+    assert rows_that_hold(known) == {first: known["cheats"][first]}
+    assert rows_that_hold({}) == {}
+    assert {"design", "waveform", "isolation", "verilog"} == {path.parent.name for path in judge_files()}
 
 
 def test_the_study_tells_of_mistakes() -> None:
