@@ -9,7 +9,7 @@ import pytest
 
 from chatdev.sandbox.base import Execution
 from chatdev.tools.software.knowledge import rules
-from chatdev.tools.software.toolchains.verdict import last_traceback, rule_of
+from chatdev.tools.software.toolchains.verdict import Finding, last_traceback, rule_of, shows_usage
 
 
 def stderr_of(source: str) -> str:
@@ -82,6 +82,18 @@ def test_the_rule_that_applies(execution: Execution, rule: str) -> None:
 ])
 def test_a_program_may_refuse_to_work_without_arguments(execution: Execution, source: str, rule: str) -> None:
     assert rule_of(execution, {"main.py": source.encode()}) == rule
+
+
+@pytest.mark.parametrize(("said", "status", "expected"), [
+    ("Usage: main.py add TASK", 0, True), ("usage: python -m todo list", 0, True), ("Usage: node app.js add", 0, True),
+    ("Unknown command. Usage: python3 ./main.py add", 0, True), ("Usage: <command> [words]", 0, True),
+    ("Usage:\n  add <task>\n  list", 0, True), ("usage: add CATEGORY AMOUNT", 0, True), ("usage: todo [-h]", 0, True),
+    ("Usage so far: 5 kWh", 0, False), ("Usage: 5 kWh", 0, False), ("Usage: 12% [####    ]", 0, False),
+    ("Usage:\n  kitchen 5\n  bath 3", 0, False), ("Usage: CPU 5%, RAM 30%", 0, False), ("Usage: python 30%", 0, False),
+    ("Usage:\nmain.py 5 KB", 0, False), ("Total usage: low", 0, False), ("Added usage: 5 kWh", None, False),
+    ("Invalid usage", 1, True), ("Error: usage: add", 2, True), ("There is no such task", 1, False)])
+def test_usage_may_be_what_a_program_is_about(said: str, status: int | None, expected: bool) -> None:
+    assert shows_usage(Finding("clean_exit", {"streams": (said, ""), "exit_status": status})) == expected
 
 
 def test_every_rule_is_complete_and_passing_ones_score_above_failing_ones() -> None:

@@ -32,6 +32,11 @@ _READS_INPUT = re.compile(rb"\b(?:sys\.stdin|fileinput|is_file|isfile|exists|rea
 """How programs in Python get at what is typed, and at files."""
 _REFUSALS = (1, 2)
 """Exit statuses by which programs refuse what they were given."""
+_USAGE = re.compile(r"\busage\b", re.IGNORECASE)
+_PROGRAM = r"python[\d.]*[ \t]+-m\b|\./|(?:[A-Za-z]\w*[ \t]+)?[\w./-]*\w\.(?:py|js|sh)\b(?![ \t]+\d)"
+_TO_FILL_IN = r"(?:[a-z][\w-]*[ \t]+)*(?:<\w|\[-{0,2}[A-Za-z])|(?:[a-z][\w-]*[ \t]+)+[A-Z]{2}"
+_USAGE_FORM = re.compile(rf"(?:^|[.!?:;])[ \t]*(?i:usage):\s*(?:{_PROGRAM}|{_TO_FILL_IN})", re.MULTILINE)
+"""`usage:` and a program to start, or words of which some are to be filled in: `<task>`, `[options]`, `TASK`."""
 _START = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?$')
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:|$)")
@@ -46,6 +51,18 @@ class Finding:
     rule: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def said(self) -> str:
+        """All that a start wrote."""
+        return "\n".join(self.facts.get("streams", ()))
+
+
+def shows_usage(finding: Finding) -> bool:
+    """Whether a program tells how it is used. Usage may also be what it is about, such as that of electricity: one that
+    ends well tells how it is used by a form of its commands alone."""
+    ended_well = finding.facts.get("exit_status") in (0, None)
+    return bool((_USAGE_FORM if ended_well else _USAGE).search(finding.said))
 
 
 def verdict(finding: Finding) -> Verdict:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.trial.plan import Plan
-from chatdev.tools.software.trial.probe import Probe, is_done, text_of
+from chatdev.tools.software.trial.probe import Probe, is_done
 
 
 def begin_with_needed(plan: Plan, probe: Probe) -> Plan:
@@ -28,7 +28,7 @@ def _find_needed(probe: Probe) -> Start | None:
         return None
     with probe.fresh_copy() as folder:
         alone, changed = probe.run_and_look(folder, later)
-    return None if changed else next((start for start in starts if _opens(probe, start, later, text_of(alone))), None)
+    return None if changed else next((start for start in starts if _opens(probe, start, later, alone.said)), None)
 
 
 def _unplanned_beginnings(probe: Probe) -> list[Start]:
@@ -43,4 +43,4 @@ def _opens(probe: Probe, start: Start, later: Start, alone: str) -> bool:
         if not (has_begun and is_done(begun)):
             return False
         after, changed = probe.run_and_look(folder, later)
-    return changed and is_done(after) and text_of(after) != alone
+    return changed and is_done(after) and after.said != alone

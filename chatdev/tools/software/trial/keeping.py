@@ -21,7 +21,7 @@ from chatdev.tools.software.trial.listing import Listing
 from chatdev.tools.software.trial.manner import Manners
 from chatdev.tools.software.trial.marking import judge_marks
 from chatdev.tools.software.trial.plan import Plan, quoted_words
-from chatdev.tools.software.trial.probe import KeepingStart, Probe, is_done, is_unclear, text_of
+from chatdev.tools.software.trial.probe import KeepingStart, Probe, is_done, is_unclear
 
 _MOST_VALUES = 6
 _MOST_COMMANDS = 12  # that may show what was added
@@ -73,7 +73,7 @@ class _Keeping:
         there is first something for it. What comes later may rightly find nothing."""
         for word in self.probe.words_of("lists"):
             self._first[word] = self.probe.run(folder, Start((word,)))
-            self._listings[word] = Listing(text_of(self._first[word]), text_of(self._first[word]))
+            self._listings[word] = Listing(self._first[word].said, self._first[word].said)
         for start in self.probe.own.starts:
             if self.added:
                 self._judge_planned(folder, start)
@@ -103,7 +103,7 @@ class _Keeping:
 
     def _note_added(self, start: Start, finding: Finding) -> None:
         self.added.append(KeepingStart(start, finding))
-        self._heard += text_of(finding)
+        self._heard += finding.said
         for word in start.arguments[1:3]:
             self._adders.setdefault(word, start.arguments[0])
 
@@ -111,7 +111,7 @@ class _Keeping:
         """Note which lists say something else now that something was added, the first time also what empties them."""
         for word, listing in self._listings.items():
             finding = self.probe.run(folder, Start((word,)))
-            if finding.rule == "crashed" or not listing.note(text_of(finding), added):
+            if finding.rule == "crashed" or not listing.note(finding.said, added):
                 continue
             if listing.is_split(added):
                 self.tried.append(KeepingStart(Start((word,)), finding, "split"))
@@ -140,7 +140,7 @@ class _Keeping:
         for start in (Start((word,)) for word in self.probe.words_of("harmless") if full):
             with self.probe.copy_of(folder) as copy:
                 finding = self.probe.run(copy, start)
-                if any(text_of(self.probe.run(copy, Start((word,)))) == before for word, before in full.items()):
+                if any(self.probe.run(copy, Start((word,))).said == before for word, before in full.items()):
                     self.tried.append(KeepingStart(start, finding, "emptied"))
                     return
 
@@ -156,7 +156,7 @@ class _Keeping:
         """Whether a start says something else now than before anything was added, or knows what was added by name."""
         finding, _ = self.probe.try_alone(folder, start)
         with self.probe.fresh_copy() as fresh:
-            if is_done(finding) and text_of(self.probe.run(fresh, start)) != text_of(finding):
+            if is_done(finding) and self.probe.run(fresh, start).said != finding.said:
                 return True
         named = Start((*start.arguments, *self.added[0].start.arguments[1:2]))
         taken, _ = self.probe.try_alone(folder, named)
@@ -176,7 +176,7 @@ class _Keeping:
 
     def _is_same(self, folder: Path, start: Start, finding: Finding) -> bool:
         other, _ = self.probe.try_alone(folder, start)
-        return other.rule == finding.rule and text_of(other) == text_of(finding)
+        return other.rule == finding.rule and other.said == finding.said
 
     def _judge_planned(self, folder: Path, start: Start) -> None:
         """A start of the plan, if it is the first to remove something, or to take what another command added."""
@@ -259,7 +259,7 @@ class _Keeping:
             return []
         with self.probe.copy_of(folder) as copy:
             finding = self.probe.run(copy, start)
-            wrongs = [listing.wrong_without(name, text_of(self.probe.run(copy, Start((one,)))))
+            wrongs = [listing.wrong_without(name, self.probe.run(copy, Start((one,))).said)
                       for one, listing in self._listings.items() if listing.growths]
         return [KeepingStart(start, finding, wrong) for wrong in wrongs if wrong][:1]
 
@@ -267,7 +267,7 @@ class _Keeping:
 def _is_added(start: Start, finding: Finding, *, changed: bool) -> bool:
     """Whether a start added something, as far as that can be seen."""
     word, *rest = start.arguments or ("",)
-    claims = changed or is_all_of("adds", word) or says("claims", text_of(finding))
+    claims = changed or is_all_of("adds", word) or says("claims", finding.said)
     return bool(rest) and not start.stdin and claims and is_done(finding) and not is_all_of("removes", word)
 
 

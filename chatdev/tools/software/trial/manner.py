@@ -12,9 +12,8 @@ from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Start
 from chatdev.tools.software.cases.session import Session
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
-from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
 
-_USAGE = re.compile(r"\busage\b", re.IGNORECASE)
 _LACKS = re.compile(r"IndexError|ValueError: not enough values|TypeError: .* missing \d+ required")
 """What programs die of that look for more arguments than there are."""
 _MOST_LACKING = 2
@@ -93,7 +92,7 @@ class Manners:
         """Whether a program asks the same without the words that are typed in this manner."""
         if manner.arguments is None:
             return True
-        return _text_of(self._try(folder, Start(start.arguments[:manner.arguments]))) == _text_of(first)
+        return self._try(folder, Start(start.arguments[:manner.arguments])).said == first.said
 
     def _is_known(self, folder: Path, start: Start, manner: Manner) -> bool:
         """Whether a command is taken in a manner, and not as one that nobody knows would be."""
@@ -102,8 +101,7 @@ class Manners:
         other = manner.settle(self._try(folder, manner.put(Start((UNKNOWN, *rest)))))
         if finding.rule in ("asks_for_input", "started") or _lacks_words(finding):
             return False
-        said, same = _text_of(finding), _text_of(other)
-        return said != same and said.replace(word, "") != same.replace(UNKNOWN, "")
+        return finding.said != other.said and finding.said.replace(word, "") != other.said.replace(UNKNOWN, "")
 
     def _try(self, folder: Path, start: Start) -> Finding:
         with BuiltSoftware(folder, self.built.scratch).copy({}) as copy:
@@ -122,10 +120,6 @@ def _possible(start: Start, first: Finding) -> Iterator[Manner]:
         yield from (Manner(least=len(start.arguments) + more) for more in range(1, _MOST_LACKING + 1))
 
 
-def _text_of(finding: Finding) -> str:
-    return "\n".join(finding.facts["streams"])
-
-
 def _lacks_words(finding: Finding) -> bool:
     """Whether a program shows how it is used, or dies of too few arguments."""
-    return bool(_LACKS.search(str(finding.facts.get("exception", ""))) or _USAGE.search(_text_of(finding)))
+    return bool(_LACKS.search(str(finding.facts.get("exception", "")))) or shows_usage(finding)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.wording import says
-from chatdev.tools.software.trial.probe import KeepingStart, Probe, is_done, text_of
+from chatdev.tools.software.trial.probe import KeepingStart, Probe, is_done
 
 _SIGN = re.compile(r"\[[xX*✓✔]\]|[✓✔☑]")
 _NEAR = 60  # characters before a sign in which a word says that it marks something
@@ -53,7 +53,7 @@ class _Marks:
         """The lists that mark something before anything is finished."""
         for word in self.lists:
             finding = self.probe.run(folder, Start((word,)))
-            if self._count_marked(text_of(finding)):
+            if self._count_marked(finding.said):
                 yield KeepingStart(Start((word,)), finding, "marked")
 
     def after_finishing(self, folder: Path, starts: Sequence[Start]) -> Iterator[KeepingStart]:
@@ -63,7 +63,7 @@ class _Marks:
                 finding, changed = self.probe.run_and_look(copy, start)
                 if not (changed and is_done(finding)):
                     continue
-                said = [text_of(self.probe.run(copy, Start((word,)))) for word in self.lists]
+                said = [self.probe.run(copy, Start((word,))).said for word in self.lists]
             if not any(self.sign in text.casefold() for text in said):
                 yield KeepingStart(start, finding, "unmarked")
             elif any(self._count_marked(text) > 1 for text in said):

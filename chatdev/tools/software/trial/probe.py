@@ -3,7 +3,6 @@ what is printed: whether they are carried out, change files, or go as with a wor
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,13 +12,12 @@ from typing import Literal
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware
-from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
 from chatdev.tools.software.trial.manner import Manners
 from chatdev.tools.software.trial.plan import command_words
 from chatdev.workspace.file_tree import read_tree
 
 _MOST_WORDS = 3
-_USAGE = re.compile(r"\busage\b", re.IGNORECASE)
 KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "asking",
                        "hidden", "split", "merged", "unmarked", "marked"]
 
@@ -88,23 +86,17 @@ class Probe:
 
 def is_done(finding: Finding) -> bool:
     """Whether a command was carried out, as far as that can be seen."""
-    return finding.rule == "clean_exit" and not _USAGE.search(text_of(finding))
+    return finding.rule == "clean_exit" and not shows_usage(finding)
 
 
 def is_unclear(finding: Finding) -> bool:
     """Whether a command asks for more, or was given something else than it takes."""
-    return finding.rule in ("asks_for_input", "crashed") or bool(_USAGE.search(text_of(finding)))
-
-
-def text_of(finding: Finding) -> str:
-    """All that a start said."""
-    return "\n".join(finding.facts.get("streams", ()))
+    return finding.rule in ("asks_for_input", "crashed") or shows_usage(finding)
 
 
 def _without(finding: Finding, word: str) -> tuple[str, object]:
     """What a program said and how it ended, without a word."""
-    text = text_of(finding)
-    return text.replace(word, "…") if word else text, finding.facts.get("exit_status")
+    return finding.said.replace(word, "…") if word else finding.said, finding.facts.get("exit_status")
 
 
 def _files_in(folder: Path) -> Mapping[str, bytes] | None:

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.wording import is_concrete, says
-from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
 from chatdev.tools.software.trial.plan import Plan
 from chatdev.tools.software.trial.tried import TriedCase, TriedStart
 
-_USAGE = re.compile(r"^[ \t]*usage\b", re.IGNORECASE | re.MULTILINE)
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}
 """Rules of programs that came to their end by themselves."""
 _FIGURE = re.compile(r"\d")
@@ -70,7 +69,7 @@ def _is_never_taken(case: TriedCase, start: TriedStart, plan: Plan) -> bool:
 
     has_word = any(word[:1].isalpha() for word in start.start.arguments[:1])
     return has_word and any(map(is_alike, plan.reading.commands)) and all(
-        _is_refused(one, plan) and _shows_usage(one.finding) for one in case.starts if is_alike(one.start.arguments))
+        _is_refused(one, plan) and shows_usage(one.finding) for one in case.starts if is_alike(one.start.arguments))
 
 
 def _is_made_up(start: Start, plan: Plan, known: Collection[str]) -> bool:
@@ -87,7 +86,7 @@ def _is_refused(start: TriedStart, plan: Plan) -> bool:
         return bool(start.start.arguments) and not start.start.stdin and not says("dialogue", plan.request)
     if finding.rule not in _REFUSALS or repeats_request(finding, plan):
         return False
-    return finding.facts.get("exit_status") not in (0, None) or _shows_usage(finding)
+    return finding.facts.get("exit_status") not in (0, None) or shows_usage(finding)
 
 
 def _is_called_wrong(start: TriedStart) -> bool:
@@ -114,17 +113,12 @@ def _is_carried_out(start: TriedStart) -> bool:
 
 def _lines_of(finding: Finding) -> list[str]:
     """What a program said, without empty lines."""
-    return [line for line in map(str.strip, "\n".join(finding.facts.get("streams", ())).splitlines()) if line]
-
-
-def _shows_usage(finding: Finding) -> bool:
-    return bool(_USAGE.search("\n".join(finding.facts["streams"])))
+    return [line for line in map(str.strip, finding.said.splitlines()) if line]
 
 
 def repeats_request(finding: Finding, plan: Plan) -> bool:
     """Whether a program said something that stands in the request: what it has to say there."""
-    lines = map(str.strip, "\n".join(finding.facts["streams"]).splitlines())
-    return any(len(line) >= _SHORTEST and line in plan.request for line in lines)
+    return any(len(line) >= _SHORTEST and line in plan.request for line in _lines_of(finding))
 
 
 def _has_form(start: Start, plan: Plan) -> bool:
@@ -137,6 +131,5 @@ def _has_form(start: Start, plan: Plan) -> bool:
 
 def _lacks_file(start: TriedStart, plan: Plan) -> bool:
     """Whether a start that went wrong speaks of a file that nobody makes."""
-    facts = start.finding.facts
-    said = "\n".join((*facts["streams"], str(facts.get("exception", ""))))
+    said = f"{start.finding.said}\n{start.finding.facts.get('exception', '')}"
     return any(name in said for name in plan.reading.lacking)

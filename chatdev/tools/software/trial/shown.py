@@ -54,7 +54,7 @@ def _show_likely(likely: LikelyTrial | None) -> dict[str, Any] | None:
     if likely is None or not likely.counts:
         return None
     seen = likely.seen and {"command": _shorten(likely.seen.facts["command"]),
-                            "said": _shorten_lines("\n".join(filter(str.strip, likely.seen.facts["streams"])))}
+                            "said": _shorten_streams(likely.seen)}
     return {"confirmed": likely.confirmed, "held": likely.held, "there": likely.there, "seen": seen}
 
 
@@ -77,9 +77,9 @@ def _failure(finding: Finding, software: Mapping[str, bytes]) -> dict[str, Any]:
 
 def _output(tried: TriedStart) -> str:
     """What a program printed: all of it where something is wanted, else the end."""
-    facts, crashed = tried.finding.facts, tried.finding.rule in CRASHES
+    crashed = tried.finding.rule in CRASHES
     if tried.start.expects and not crashed:
-        return _shorten_lines("\n".join(filter(str.strip, facts["streams"])))
+        return _shorten_streams(tried.finding)
     return _last_lines(tried.finding, crashed)
 
 
@@ -90,6 +90,11 @@ def _last_lines(finding: Finding, crashed: bool) -> str:
 
 def _shorten(line: str) -> str:
     return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} … ({len(line)} characters)"
+
+
+def _shorten_streams(finding: Finding) -> str:
+    """The first lines of all that a program wrote."""
+    return _shorten_lines("\n".join(filter(str.strip, finding.facts["streams"])))
 
 
 def _shorten_lines(text: str) -> str:
