@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chatdev.tools.software.knowledge import distributions
 from chatdev.tools.software.reading.static import (
+    data_errors,
     imports,
     requirements,
     syntax_errors,
@@ -89,9 +90,51 @@ def test_a_dictionary_that_takes_a_unit_for_a_name() -> None:
     "exec('x = 1')\nprint(x)\n", "class A:\n    b: 'A'\n    def f(self) -> 'A': return self\n",
     "def f():\n    return g()\ndef g():\n    return 1\n", "match 1:\n    case int(n):\n        print(n)\n",
     "x = [n for n in range(3) if (y := n)]\nprint(y)\n", "try:\n    exit(1)\nfinally:\n    quit()\n",
+    "def show(x: 'Widget') -> 'list[Widget]':\n    return [x]\n", "from typing import cast\nprint(cast('Widget', 1))\n",
+    "from __future__ import annotations\nclass A:\n    n: Optional[int] = None\n    def f(self, x: B) -> C: pass\n",
+    "def f():\n    names: List[int] = []\n    return names\n", "try:\n    profile\nexcept Exception:\n    pass\n",
+    "import sys\nif sys.version_info[0] == 2:\n    input = raw_input\nprint(input())\n",
+    "import sys\nPY2 = sys.version_info < (3,)\ntext = unicode if PY2 else str\n",
+    "try:\n    shell = get_ipython()\nexcept:\n    shell = None\n",
+    "import builtins\nbuiltins.log = print\nlog('x')\n",
 ])
 def test_what_only_looks_so(source: str) -> None:
     assert undefined(source) == []
+
+
+@pytest.mark.parametrize("source", [
+    "def show(x: Widget): pass\n", "class A:\n    n: Widget = 1\n", "n: Widget = 1\n", "x = f'{Widget} is shown'\n",
+    "from __future__ import annotations\ndef f(x: A) -> B:\n    return Widget(x)\n", "print('Widget', Widget)\n",
+    "def f():\n    x: A = Widget()\n    return x\n", "import sys\nif sys.argv[1:]:\n    Widget()\n",
+    "try:\n    Widget()\nexcept Exception as error:\n    print(error)\n",
+    "try:\n    Widget()\nexcept ValueError:\n    pass\n",
+    "try:\n    print()\n    Widget()\nexcept Exception:\n    print('wrong input')\n",
+    "try:\n    print()\nexcept Exception:\n    Widget()\n",
+])
+def test_what_crashes_where_it_is_reached(source: str) -> None:
+    assert [message for _, message in undefined(source)] == ["NameError: name 'Widget' is not defined"]
+
+
+def test_a_name_may_come_from_another_file() -> None:
+    assert not undefined_names({"main.py": b"log('x')\n", "setup_log.py": b"import builtins\nbuiltins.log = print\n"})
+
+
+JSON_LINES = '{"a": 1}\n\n{"a": 2}\n'
+
+
+@pytest.mark.parametrize(("path", "text"), [
+    ("tsconfig.json", "{\n  // strict\n  \"strict\": true,\n}"), ("tsconfig.app.json", "{,}"),
+    (".eslintrc.json", "{,}"), (".vscode/settings.json", "{} // mine"),
+    ("tasks.json", ""), ("tasks.json", " \n"), ("events.json", JSON_LINES),
+    ("tasks.json", "\ufeff[]"), ("tests/bad.json", "{"), ("tasks.json", "[1]\n")])
+def test_json_that_some_program_can_read(path: str, text: str) -> None:
+    assert data_errors({path: text.encode()}) == []
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("{", 1), ("[\n  1, // one\n  2\n]", 2), ('{"a": 1}\n{"a": }\n', 2), ("# The tasks\n[]", 1), ("[1,]", 1)])
+def test_json_that_no_program_can_read(text: str, line: int) -> None:
+    assert [error.line for error in data_errors({"data/tasks.json": text.encode()})] == [line]
 
 
 def test_tests_and_other_files_are_left_alone() -> None:

@@ -4,7 +4,10 @@ SyntaxError for a file that cannot be read."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TypeGuard
 
 from chatdev.isolation.isolate import isolate
 from chatdev.workspace.python_source import check, one_at_a_time, parse
@@ -12,6 +15,8 @@ from chatdev.workspace.python_source import check, one_at_a_time, parse
 _GIVEN = {"_", "exit", "quit", "copyright", "credits", "license", "help"}
 """What a program is given at run time, by gettext or by `site`, which the child that reads it does without."""
 _MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names unseen
+_OTHER_PYTHON = re.compile(r"version_info|py[23]|python[23]", re.IGNORECASE)
+_EVERY_ERROR = {"Exception", "BaseException", "NameError"}
 
 
 @isolate(SyntaxError)
@@ -64,7 +69,7 @@ def _catches_import_error(handler: ast.ExceptHandler) -> bool:
 @isolate(SyntaxError)
 def undefined_uses(source: bytes, path: str) -> list[tuple[str, int]]:
     """The names that a file uses and defines nowhere, each with the line of its first use, by line; none of a file
-    that imports `*` or may make names as it runs."""
+    that imports `*` or may make names as it runs, and none that is missing where nothing crashes for that."""
     text = source.decode("utf-8", errors="replace")
     if any(f"{maker}(" in text for maker in _MAKERS):
         return []
@@ -77,12 +82,56 @@ def undefined_uses(source: bytes, path: str) -> list[tuple[str, int]]:
             messages = Checker(tree, path).messages
     except RecursionError:  # nested beyond what can be looked through
         return []
+    harmless = _harmless_places(tree)
     first: dict[str, int] = {}
     for message in messages:
-        if isinstance(message, UndefinedName):
+        place = message.lineno, message.col
+        if isinstance(message, UndefinedName) and not any(start <= place <= end for start, end in harmless):
             name = str(message.message_args[0])
             first[name] = min(message.lineno, first.get(name, message.lineno))
     return sorted(((name, line) for name, line in first.items() if name not in _GIVEN), key=lambda item: item[1])
+
+
+def _harmless_places(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """From where to where a name may be missing: texts, and code that is not run or may fail."""
+    nodes = list(ast.walk(tree))
+    texts = [(node.lineno, node.col_offset) for node in nodes if _is_text(node)]
+    parts = chain(_idle_annotations(nodes), filter(_is_for_another_python, nodes), _probing_statements(nodes))
+    return [*zip(texts, texts, strict=True),
+            *(((part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)) for part in parts)]
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _idle_annotations(nodes: Sequence[ast.AST]) -> list[ast.expr]:
+    """The annotations that are not evaluated: all where a file puts that off, else those of a function's variables."""
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    if any(isinstance(node, ast.ImportFrom) and node.module == "__future__"
+           and any(alias.name == "annotations" for alias in node.names) for node in nodes):
+        given = [node.annotation for node in nodes if isinstance(node, ast.arg | ast.AnnAssign)]
+        return [one for one in (*given, *(function.returns for function in functions)) if one]
+    return [inner.annotation for function in functions for inner in ast.walk(function)
+            if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name)]
+
+
+def _is_for_another_python(node: ast.AST) -> TypeGuard[ast.If | ast.IfExp]:
+    """Whether it asks which Python runs it: what is no name in ours is one in another."""
+    return isinstance(node, ast.If | ast.IfExp) and any(
+        _OTHER_PYTHON.search(getattr(part, "attr", getattr(part, "id", ""))) for part in ast.walk(node.test))
+
+
+def _probing_statements(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:
+    """The statements that stand alone in a `try` that catches every error without a look at it: they ask what there
+    is."""
+    for node in nodes:
+        if isinstance(node, ast.Try) and len(node.body) == 1 and any(map(_catches_unseen, node.handlers)):
+            yield node.body[0]
+
+
+def _catches_unseen(handler: ast.ExceptHandler) -> bool:
+    return handler.name is None and (handler.type is None or getattr(handler.type, "id", "") in _EVERY_ERROR)
 
 
 @isolate(SyntaxError)

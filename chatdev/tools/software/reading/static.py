@@ -16,6 +16,9 @@ from chatdev.tools.function import tool
 from chatdev.tools.software.reading.python_reading import fault_in_python, imported_names, undefined_uses
 from chatdev.workspace.snapshot import is_test
 
+_WITH_COMMENTS = re.compile(r"(?:^|/)(?:[jt]sconfig(?:\.[\w-]+)*\.json$|\.\w[\w-]*/|\.\w+rc\.json$)")
+"""Settings of tools that take more than JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceError:
@@ -74,19 +77,29 @@ def _line_of(source: bytes, line: int) -> str:
 
 
 def data_errors(files: Mapping[str, bytes]) -> list[SourceError]:
-    """One error for each JSON file that no program could read."""
+    """One error for each JSON file that no program could read. One with a value in each line can be, one without any
+    content may have to be filled, and what is wrong in a test may be meant to be."""
     errors = []
     for path, source in files.items():
-        if not path.endswith(".json"):
+        if not path.endswith(".json") or is_test(path) or _WITH_COMMENTS.search(path):
             continue
-        text = source.decode("utf-8", errors="replace")
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError) as error:
-            line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-            errors.append(SourceError(path, line, f"not valid JSON: {getattr(error, 'msg', error)}",
-                                      text.split("\n")[line - 1].strip()))
+        text = source.decode("utf-8-sig", errors="replace")
+        found = _fault_in_json(text)
+        if found and any(map(_fault_in_json, filter(str.strip, text.splitlines()))):
+            line, message = found
+            errors.append(SourceError(path, line, f"not valid JSON: {message}", text.split("\n")[line - 1].strip()))
     return errors
+
+
+def _fault_in_json(text: str) -> tuple[int, str] | None:
+    """The line of a JSON text that cannot be read, and why."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.lineno, error.msg
+    except (ValueError, RecursionError) as error:
+        return 1, str(error)
+    return None
 
 
 def imports(files: Mapping[str, bytes]) -> Imports:
@@ -132,7 +145,9 @@ def _own_modules(files: Mapping[str, bytes]) -> set[str]:
 def undefined_names(files: Mapping[str, bytes]) -> list[SourceError]:
     """The first use of each name that the Python files use and define nowhere: a button without its function starts
     well and fails when it is pressed. The files must compile; nothing is said of those that import `*` or may make
-    names as they run."""
+    names as they run, and nothing at all where one may give names to all files."""
+    if any(b"builtins" in source for path, source in files.items() if path.endswith(".py")):
+        return []
     return [error for path, source in files.items() if path.endswith(".py") and not is_test(path)
             for error in _undefined_names_of(path, source)]
 
