@@ -35,6 +35,30 @@ def test_comments_that_announce_missing_work_count_in_every_language() -> None:
     assert found("int main() { return 0; } /* not implemented yet */\n", "m.c")
 
 
+@pytest.mark.parametrize(("path", "code"), [
+    ("app.js", "document.querySelector('#task').placeholder = 'Add a task';"),
+    ("app.js", 'const picture = "https://via.placeholder.com/150";'), ("app.js", "class A { #placeholder = 1; }"),
+    ("app.js", "image.src = '//via.placeholder.com/150';"), ("app.js", "// Set the placeholder text"),
+    ("a.css", ":root { --placeholder-color: #999; }"), ("a.css", "a { background: url(//via.placeholder.com/9); }"),
+    ("a.css", "/* The form */ input::placeholder { color: #999; }"), ("a.css", "/* Placeholder color */"),
+    ("index.html", '<input style="border: 1px solid #ccc" placeholder="New task">'),
+    ("index.html", '<!-- The form --> <input placeholder="New task">'), ("a.rb", 'puts "Enter #{placeholder}"'),
+    ("a.sh", 'echo "${#placeholder}"'), ("main.py", "x = 1  # remember the TODO list"), ("a.c", "x--; placeholder(x);"),
+    ("main.py", "x = 1  # TODO list of the user"), ("main.py", "print('# TODO save it')")])
+def test_what_only_speaks_of_placeholders_and_lists_is_none(path: str, code: str) -> None:
+    assert found(f"{code}\n", path) == []
+
+
+@pytest.mark.parametrize(("path", "code"), [
+    ("app.js", "let x = 1; // placeholder"), ("app.js", "x();//TODO: save"), ("a.css", "/* TODO colours */"),
+    ("index.html", "<!-- placeholder for the list -->"), ("index.html", "<script> // your code here"),
+    ("a.rb", "x = 1 # TODO"), ("a.sh", "# FIXME quote it"), ("a.php", "# not implemented"), ("a.php", "// XXX"),
+    ("a.st", "(* TODO: the alarm *)"), ("main.py", "x = 1  # the second half is TODO: later"),
+    ("main.py", "x = 1  # this is a placeholder"), ("main.py", "x = 1  #TODO sort the list")])
+def test_comments_of_every_language_announce_work(path: str, code: str) -> None:
+    assert len(found(f"{code}\n", path)) == 1
+
+
 def test_a_nested_and_a_broken_file_are_looked_at_too() -> None:
     assert found("class A:\n    def f(self):\n        def g():\n            pass\n        return g\n")
     assert found("def f(:\n    # TODO\n") == ["main.py:2: # TODO"]

@@ -55,7 +55,7 @@ def placeholders(software: Mapping[str, bytes]) -> list[Placeholder]:
         if suffix == ".py":
             found += _python_placeholders(path, text)
         elif suffix in _SOURCES:
-            found += _comment_placeholders(path, text)
+            found += (Placeholder(path, line, what) for line, what in unfinished_comments(text, suffix))
     return found
 
 
@@ -63,9 +63,5 @@ def _python_placeholders(path: str, text: str) -> Iterator[Placeholder]:
     try:
         found = unfinished_parts(text, path)
     except SyntaxError:
-        found = unfinished_comments(text)
+        found = unfinished_comments(text, ".py")
     yield from (Placeholder(path, line, what) for line, what in found)
-
-
-def _comment_placeholders(path: str, text: str) -> Iterator[Placeholder]:
-    yield from (Placeholder(path, line, what) for line, what in unfinished_comments(text))

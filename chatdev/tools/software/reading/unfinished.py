@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from chatdev.isolation.isolate import isolate
 from chatdev.workspace.python_source import parse
 
-# `TODO` counts in capitals only: a to-do list may be spoken of
-_MARKERS = re.compile(r"\b(TODO|FIXME|XXX)\b")
-_WORDS = re.compile(r"\b(not (yet )?implemented|implement(ation)? (me|here|goes here)|placeholder|"
-                    r"(add )?your code here)\b", re.IGNORECASE)
-_COMMENT = re.compile(r"(?://|#|--|\(\*|/\*|<!--)(?P<text>.*)")
+# `TODO` counts in capitals only, where a comment begins or before a colon: a to-do list may be spoken of
+_MARKERS = re.compile(r"^\W*(TODO|FIXME|XXX)\b(?! (list|app|item)s?\b)|\b(TODO|FIXME|XXX):")
+_WORDS = re.compile(r"\b(not (yet )?implemented|implement(ation)? (me|here|goes here)|"
+                    r"placeholder(?!s? (text|colou?r|image|attribute|styl))|(add )?your code here)\b", re.IGNORECASE)
+_HASH = r"(?<!\S)#(?!\{)"
+_SLASHES = r"(?<![:\w\"'(=])//|/\*"  # no address: `https://…`, `"//…"`, `url(//…)`
+_COMMENT_BEGINS = {".py": _HASH, ".sh": _HASH, ".rb": _HASH, ".php": f"{_HASH}|{_SLASHES}", ".css": r"/\*",
+                   ".html": f"<!--|{_SLASHES}", ".st": rf"\(\*|{_SLASHES}"}
+"""By the suffix of a file; all others have those of C."""
 _ALLOWED_DECORATORS = {"abstractmethod", "abstractproperty", "overload"}
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -30,14 +34,15 @@ def unfinished_parts(text: str, path: str) -> list[tuple[int, str]]:
                     for token in tokenize.generate_tokens(io.StringIO(text).readline)
                     if token.type == tokenize.COMMENT and _announces_work(token.string)]
     except (tokenize.TokenError, SyntaxError):  # it takes less than the compiler does: no `\\` at the end
-        comments = unfinished_comments(text)
+        comments = unfinished_comments(text, ".py")
     return found + comments
 
 
-def unfinished_comments(text: str) -> list[tuple[int, str]]:
-    """Line and text of comments that announce work, in whatever language."""
+def unfinished_comments(text: str, suffix: str) -> list[tuple[int, str]]:
+    """Line and text of comments that announce work, in a file with this suffix."""
+    pattern = re.compile(rf"(?:{_COMMENT_BEGINS.get(suffix, _SLASHES)})(?P<text>.*?)(?:\*/|-->|\*\)|$)")
     return [(number, line.strip()[:100]) for number, line in enumerate(text.splitlines(), start=1)
-            if (comment := _COMMENT.search(line)) and _announces_work(comment["text"])]
+            if (comment := pattern.search(line)) and _announces_work(comment["text"])]
 
 
 def _empty_functions(tree: ast.Module) -> Iterator[_Function]:
