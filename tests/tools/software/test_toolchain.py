@@ -11,11 +11,14 @@ from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.reading.languages import languages
 from chatdev.tools.software.toolchains.page import PageToolchain
+from chatdev.tools.software.toolchains.project import Project
 from chatdev.tools.software.toolchains.python import PythonToolchain
 from chatdev.tools.software.toolchains.table import TableToolchain
 from chatdev.tools.software.toolchains.toolchain import NoToolchain, build_once, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.workspace.snapshot import EntryPoint
 
 
 @pytest.fixture
@@ -70,6 +73,13 @@ def test_what_nothing_can_start_is_found_at_every_stage(files: dict[str, bytes],
     assert {finding.rule for finding in stages} == {rule}
     with pytest.raises(ToolError, match="holds no Python program to start"):
         toolchain.play(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("typed", ["no end of line", "a\fb\n", "x" * 70_000])
+def test_input_that_ends_is_given_whole(typed: str, tmp_path: Path) -> None:
+    language = next(language for language in languages() if language.name == "C")
+    project = Project(language, {"main.c": b"int main(void) {}"}, EntryPoint("main.c"), {})
+    assert project.session_job(tmp_path, 1, Session((), typed, ends=True)).stdin == typed
 
 
 @pytest.mark.parametrize(("toolchain", "rule", "starts"), [

@@ -130,6 +130,28 @@ def test_no_prompt_may_stand_where_nobody_is_asked(use: Use, words: str) -> None
     assert not use("print('Hello', input('Name: '))", task).passed
 
 
+COUNTS = "import sys\nprint(len(sys.stdin.read()))"
+PIPED = "`printf 'abc' | python count.py` prints `3`."
+
+
+@pytest.mark.parametrize(("task", "passed"), [
+    (PIPED, True), (PIPED.replace("`3`", "`4`"), False), (PIPED.replace("printf", "echo"), False),
+    (PIPED.replace("printf", "echo").replace("`3`", "`4`"), True)])
+def test_what_comes_in_is_given_as_it_stands(use: Use, task: str, passed: bool) -> None:
+    verdict = use(COUNTS, task)
+    assert (verdict.passed, verdict.examples) == (passed, (int(passed), 1)), verdict.report
+
+
+def test_what_the_tester_copied_ends_its_last_line(use: Use) -> None:
+    copied = {"starts": [{"command": "python main.py", "stdin": "abc", "prints": "4"}]}
+    task = "It reads standard input and counts its characters.\n\nSomebody sends it these:\n\nabc\n\nand sees\n\n4"
+    assert use(COUNTS, task, examples=[copied]).examples == (1, 1)
+
+
+def test_a_line_is_typed_as_one_whatever_is_in_it(use: Use) -> None:
+    assert "\n4" in use("print(len(input()))", "", ["python main.py", "a\u2028\x0cb"]).report.partition("(typed)")[2]
+
+
 def test_a_request_that_contradicts_itself_counts_for_nothing(use: Use) -> None:
     task = "`python main.py 3` prints `7`.\n\n$ python main.py 3\n8\n\n`python main.py 4` prints `8`."
     verdict = use("print(8)", task)

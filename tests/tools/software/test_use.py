@@ -119,8 +119,8 @@ def test_what_does_not_start_is_not_used(tmp_path: Path) -> None:
      [Session(("3",)), Session(("4",)), Session(("5",))]),
     (["python main.py 3 # three"], [Session(("3",))]),
     (["python main.py (2+3)*4", "python main.py it's"], [Session(("(2+3)*4",)), Session(("it's",))]),
-    (["python main.py", "north", "> look"], [Session((), ("north", "look"))]),
-    (["north", "python is fun", "python main.py 1"], [Session((), ("north", "python is fun")), Session(("1",))]),
+    (["python main.py", "north", "> look"], [Session((), "north\nlook\n")]),
+    (["north", "python is fun", "python main.py 1"], [Session((), "north\npython is fun\n"), Session(("1",))]),
     (["python main.py"] * 99, [Session()] * MOST_SESSIONS),
 ])
 def test_a_plan_is_read_as_sessions(lines: list[str], expected: list[Session]) -> None:
@@ -180,12 +180,12 @@ def test_what_the_request_does_not_say_is_no_example(guess: str) -> None:
 
 def test_a_request_without_backticks_gives_examples_too() -> None:
     request = "python main.py 3 4 prints 7, and python main.py x an error."
-    assert examples(["python main.py 3 4 => 7"], request) == [Session(("3", "4"), (), "7")]
+    assert examples(["python main.py 3 4 => 7"], request) == [Session(("3", "4"), prints="7")]
 
 
 def test_the_first_example_of_a_command_counts() -> None:
     assert examples([*PROMISED, "python main.py 3 4 => bad number"], ADD) == [
-        Session(("3", "4"), (), "7"), Session(("x",), (), "bad number")]
+        Session(("3", "4"), prints="7"), Session(("x",), prints="bad number")]
 
 
 JS = """\
@@ -244,7 +244,7 @@ def test_a_plan_of_objects_and_lists_is_read(plan: object) -> None:
 
 def test_numbers_and_fields_of_an_object_are_typed() -> None:
     plan = [{"command": "python main.py", "inputs": [3, "north", 2.5]}, 7, {"description": "wins"}]
-    assert sessions(plan_lines(plan)) == [Session((), ("3", "north", "2.5", "7"))]
+    assert sessions(plan_lines(plan)) == [Session((), "3\nnorth\n2.5\n7\n")]
 
 
 @pytest.mark.parametrize("promised", [[{"command": "python main.py 3 4", "output": 7}],

@@ -21,11 +21,11 @@ _PRINTED = {"prints", "printed", "output", "expected", "expects", "result", "std
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One start of the program with its arguments, the lines typed into it, and a line that it has to print. With
-    `ends` the input is over after these lines; otherwise whoever types them may type more."""
+    """One start of the program with its arguments, the text typed into it, and a line that it has to print. With `ends`
+    the input is over after this text; otherwise whoever types it may type more."""
 
     arguments: tuple[str, ...] = ()
-    typed: tuple[str, ...] = ()
+    typed: str = ""
     prints: str = ""
     ends: bool = False
 
@@ -98,7 +98,7 @@ def sessions(lines: Iterable[str], command: str = PYTHON_COMMAND) -> list[Sessio
             if not found:
                 found.append(((), []))
             found[-1][1].append(line.removeprefix("> "))
-    return [Session(arguments, tuple(typed)) for arguments, typed in found[:MOST_SESSIONS]]
+    return [Session(arguments, "".join(f"{line}\n" for line in typed)) for arguments, typed in found[:MOST_SESSIONS]]
 
 
 def _quoted_code(line: str) -> str:

@@ -70,10 +70,9 @@ class Project:
         windows are drawn to nowhere."""
         job = self._job([*self._words(self.language.run), *session.arguments], folder, seconds)
         argv = _shell_command(_DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
-        typed = "".join(f"{line}\n" for line in session.typed)[:_MOST_TYPED]
         if session.ends:
-            return replace(job, argv=argv, stdin=typed or None)
-        return replace(job, argv=_shell_command(_TYPING, argv, typed))
+            return replace(job, argv=argv, stdin=session.typed or None)
+        return replace(job, argv=_shell_command(_TYPING, argv, session.typed[:_MOST_TYPED]))
 
     def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> SandboxJob:
         limits = ProcessLimits(seconds=seconds, address_space=self.language.memory << 30, open_files=_OPEN_FILES)

@@ -77,8 +77,7 @@ class PythonToolchain:
         seconds = _SECONDS_WHEN_SLOW if program.windows or program.installed else _SECONDS
         waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0
         job = program.job(folder, seconds + waiting, session.arguments)
-        typed = "".join(f"{line}\n" for line in session.typed)
-        execution = self._context.sandbox.run(replace(job, stdin=typed or None))
+        execution = self._context.sandbox.run(replace(job, stdin=session.typed or None))
         rule = self._rule(execution, job, session)
         facts = facts_of(execution, self._files, self._places(folder))
         if name := missing_module(last_traceback(execution.stderr)):

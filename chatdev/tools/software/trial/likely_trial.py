@@ -74,8 +74,7 @@ class _Trial:
 
     def start_all(self, example: LikelyExample) -> list[Finding]:
         """The starts of an example, one after another in a fresh copy."""
-        sessions = [Session(start.arguments, tuple((start.stdin or "").splitlines()), ends=True)
-                    for start in example.starts]
+        sessions = [Session(start.arguments, start.stdin or "", ends=True) for start in example.starts]
         if example.files and (key := (tuple(example.files), sessions[0].arguments)) not in self._idle_with:
             finding, = self._run(dict.fromkeys(example.files, ""), sessions[:1])
             self._idle_with[key] = _output_of(finding)

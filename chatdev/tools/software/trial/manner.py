@@ -108,7 +108,7 @@ class Manners:
             return self._run(copy, start)
 
     def _run(self, folder: Path, start: Start) -> Finding:
-        return self.toolchain.start(folder, Session(start.arguments, tuple((start.stdin or "").splitlines())))
+        return self.toolchain.start(folder, Session(start.arguments, start.stdin or ""))
 
 
 def _possible(start: Start, first: Finding) -> Iterator[Manner]:

@@ -125,7 +125,7 @@ def _is_able(case: Case, reading: RequestReading) -> bool:
 def _own_starts(commands: object, command: str) -> Iterator[Start]:
     """The Tester's own commands, in their order."""
     for session in sessions(plan_lines(commands), command):
-        yield Start(session.arguments, "".join(f"{line}\n" for line in session.typed) or None)
+        yield Start(session.arguments, session.typed or None)
 
 
 def _without_middle(starts: Sequence[Start]) -> list[Start]:

@@ -68,10 +68,15 @@ def _writes_prompts(bare: Finding) -> bool:
 def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, prompts: bool) -> TriedCase:
     tried = []
     for start in case.starts:
-        typed = tuple((start.stdin or "").splitlines())
-        finding = toolchain.start(folder, Session(start.arguments, typed, ends=case.expects))
+        finding = toolchain.start(folder, Session(start.arguments, _typed_text(case, start), ends=case.expects))
         tried.append(_judge_start(start, finding, folder, prompts=prompts))
     return TriedCase(case, tuple(tried))
+
+
+def _typed_text(case: Case, start: Start) -> str:
+    """What comes in, as the request has it; who copies that from there easily leaves out the end of the last line."""
+    typed = start.stdin or ""
+    return f"{typed}\n" if typed and case.origin == "tester" and not typed.endswith("\n") else typed
 
 
 def _try_own(manners: Manners, folder: Path, case: Case) -> TriedCase:
