@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from chatdev.sandbox.base import Execution, SandboxJob
+from chatdev.tools.software.toolchains.bare_start import rule_of_lack
 from tests.tools.software.conftest import Judge
 
 pytestmark = pytest.mark.tool
 
+TRACE = 'Traceback (most recent call last):\n  File "main.py", line 1, in <module>\n'
 ADDS = "import sys\nprint(sum(map(int, sys.argv[1:])))\n"
 
 
@@ -25,6 +30,12 @@ ADDS = "import sys\nprint(sum(map(int, sys.argv[1:])))\n"
 def test_a_right_program_may_expect_arguments_input_and_files(judge: Judge, source: str, rule: str) -> None:
     verdict = judge(source)
     assert (verdict.passed, verdict.evidence["rule"]) == (True, rule), verdict.report
+
+
+def test_a_file_that_cannot_be_read_writes_nothing_that_is_known(tmp_path: Path) -> None:
+    trace = f"{TRACE}FileNotFoundError: [Errno 2] No such file or directory: 'hours.txt'\n"
+    failed, job = Execution(1, None, "", trace, 0.1, timed_out=False), SandboxJob(["python"], tmp_path)
+    assert rule_of_lack(failed, {"main.py": b"def f(:"}, job, lambda _: failed) == "lacks_file"
 
 
 @pytest.mark.parametrize("source", [

@@ -63,6 +63,11 @@ def test_an_import_comes_behind_what_has_to_come_first() -> None:
     assert mended("x = 1\r\nos.getcwd()\r\n") == "import os\r\nx = 1\r\nos.getcwd()\r\n"
 
 
+def test_lines_are_counted_as_python_counts_them() -> None:
+    source = '"""One\x0ctwo\u2028three\x85four."""\nx = "\x1c"\nos.getcwd()\n'
+    assert mended(source) == source.replace("x = ", "import os\nx = ")
+
+
 def test_the_name_of_the_file_is_no_line_of_it() -> None:
     assert mended("\nmain.py\nprint(1)\n") == "print(1)\n"
     assert mended("store.py\nprint(1)\n", "todo/store.py") == "print(1)\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from chatdev.tools.software.installing.interpreter import ask_interpreter
 from tests.support import wheels
 from tests.tools.software.conftest import Judge
 
@@ -138,3 +139,11 @@ def test_packages_of_one_namespace_are_found_wherever_they_were_installed(judge:
     source = ("import made_up_n, made_up_o\ntry:\n    import spaced.one, spaced.two\n    print('both')\n"
               "except ImportError:\n    pass")
     assert "both" in judge({"main.py": source, "requirements.txt": "made_up_n\nmade_up_o"}).report
+
+
+@pytest.mark.parametrize("text", ["echo hello", "echo hello; exit 0", "exit 1"])
+def test_an_interpreter_may_print_before_it_answers(text: str, tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    program.write_text(f'#!/bin/sh\n{text}\nexec {sys.executable} "$@"\n')
+    program.chmod(0o755)
+    assert (ask_interpreter(program) is None) == ("exit" in text)

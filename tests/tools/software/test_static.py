@@ -115,6 +115,17 @@ def test_what_crashes_where_it_is_reached(source: str) -> None:
     assert [message for _, message in undefined(source)] == ["NameError: name 'Widget' is not defined"]
 
 
+def test_the_line_is_the_one_that_python_counts() -> None:
+    errors = undefined_names({"main.py": '"""One\x0ctwo\u2028three."""\nWidget()\nprint()\n'.encode()})
+    assert [(error.line, error.source) for error in errors] == [(2, "Widget()")]
+    [broken] = syntax_errors({"main.py": b'"""One\x0ctwo."""\nx = (\n'})
+    assert (broken.line, broken.source) == (2, "x = (")
+
+
+def test_a_line_that_is_there_for_python_alone_is_no_error_of_ours() -> None:
+    assert undefined("# coding: utf-7\nprint(1)+AAoACg-Widget()\n") == [(4, "NameError: name 'Widget' is not defined")]
+
+
 def test_a_name_may_come_from_another_file() -> None:
     assert not undefined_names({"main.py": b"log('x')\n", "setup_log.py": b"import builtins\nbuiltins.log = print\n"})
 

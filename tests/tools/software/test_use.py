@@ -242,6 +242,13 @@ def test_a_plan_of_objects_and_lists_is_read(plan: object) -> None:
     assert sessions(plan_lines(plan)) == [Session(("2", "3"))]
 
 
+def test_a_plan_that_is_nested_beyond_reason_is_read() -> None:
+    plan: object = ["python main.py 2", 3]
+    for _ in range(5000):
+        plan = [{"commands": plan}]
+    assert list(plan_lines(plan)) == ["python main.py 2", "3"]
+
+
 def test_numbers_and_fields_of_an_object_are_typed() -> None:
     plan = [{"command": "python main.py", "inputs": [3, "north", 2.5]}, 7, {"description": "wins"}]
     assert sessions(plan_lines(plan)) == [Session((), "3\nnorth\n2.5\n7\n")]

@@ -33,15 +33,17 @@ class Session:
 def plan_lines(plan: object) -> Iterator[str]:
     """The lines of a plan as a model wrote it: texts and numbers, also in further lists, and objects that have a
     command or what is typed under a usual name. Whatever else stands there is no line."""
-    if isinstance(plan, str):
-        yield plan
-    elif isinstance(plan, int | float) and not isinstance(plan, bool):
-        yield str(plan)
-    elif isinstance(plan, list | tuple):
-        for part in plan:
-            yield from plan_lines(part)
-    elif isinstance(plan, Mapping):
-        yield from plan_lines(_fields(plan, _TYPED))
+    waiting = [plan]
+    while waiting:  # no recursion: a model may nest them beyond reason
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, int | float) and not isinstance(part, bool):
+            yield str(part)
+        elif isinstance(part, list | tuple):
+            waiting += reversed(part)
+        elif isinstance(part, Mapping):
+            waiting += reversed(_fields(part, _TYPED))
 
 
 def example_lines(plan: object) -> Iterator[str]:

@@ -37,18 +37,20 @@ class Interpreter:
 def interpreter() -> Interpreter:
     """Ours (without our packages), or the system's when only that one has tkinter."""
     places = [Path(sys.executable).resolve(), Path("/usr/bin/python3").resolve()]
-    found = [python for place in dict.fromkeys(places) if (python := _ask(place)) and python.version >= _OLDEST]
+    answers = map(ask_interpreter, dict.fromkeys(places))
+    found = [python for python in answers if python and python.version >= _OLDEST]
     if not found:
         raise MissingProgram("no Python 3.11 or newer to run programs with; apt-get install python3")
     return next((python for python in found if python.tkinter), found[0])
 
 
-def _ask(executable: Path) -> Interpreter | None:
+def ask_interpreter(executable: Path) -> Interpreter | None:
     """What `executable` says of itself; None when it does not answer."""
     try:
         answer = subprocess.run([executable, "-I", "-c", _ASK], capture_output=True, timeout=30, check=True,
                                 stdin=subprocess.DEVNULL, env={"PATH": os.defpath})
-    except (OSError, subprocess.SubprocessError):
+        *_, told = answer.stdout.splitlines()  # what `sitecustomize` prints stands before it
+        prefix, version, tkinter = json.loads(told)
+    except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    prefix, version, tkinter = json.loads(answer.stdout)
     return Interpreter(executable, Path(prefix), (version[0], version[1]), tkinter)

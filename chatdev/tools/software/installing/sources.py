@@ -29,6 +29,7 @@ _PIP_SECONDS = 60.0  # for pip to tell its settings, on the slowest of disks
 _SECTIONS = ("global.", "install.", ":env:.")  # of pip's settings, the stronger ones last
 _SECONDS = 15.0  # without a byte
 _PIECE = 1 << 16
+_Origin = tuple[str, str | None, int | None]
 LEADS_TO = {"file": ("file", "http", "https"), "http": ("http", "https"), "https": ("https",)}
 """Scheme -> schemes of the links and redirects that are followed from there."""
 
@@ -78,14 +79,15 @@ def pip_folder() -> Path:
 def _settings() -> dict[str, str]:
     """Option -> value, as pip itself reads them."""
     pip_folder()
-    done = subprocess.run([sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "config", "list"],
-                          capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL,
-                          env=dict(os.environ), timeout=_PIP_SECONDS)
-    if done.returncode != 0:
-        raise ToolError("pip cannot read its settings; `pip config debug` tells where they are")
-    pairs = [line.partition("=") for line in done.stdout.splitlines()]
-    return {name.removeprefix(section): str(json.loads(literal_as_json(value)))
-            for section in _SECTIONS for name, _, value in pairs if name.startswith(section)}
+    try:
+        done = subprocess.run([sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "config", "list"],
+                              capture_output=True, text=True, errors="replace", check=True, stdin=subprocess.DEVNULL,
+                              env=dict(os.environ), timeout=_PIP_SECONDS)
+        pairs = [line.partition("=") for line in done.stdout.splitlines()]
+        return {name.removeprefix(section): str(json.loads(literal_as_json(value)))
+                for section in _SECTIONS for name, _, value in pairs if name.startswith(section)}
+    except (subprocess.SubprocessError, SyntaxError):
+        raise ToolError("pip cannot read its settings; `pip config debug` tells where they are") from None
 
 
 class Unavailable(Exception):
@@ -117,19 +119,18 @@ class Fetcher:
                                  follow_redirects=True, auth=_netrc())
 
         self._trusted = sources.trusted_hosts
+        self._users = _users_of(sources)
         try:
             self._client = client(_certificates(sources.cert))
             self._unchecked = client(False) if self._trusted else self._client
         except (OSError, ValueError) as error:  # no such file, no certificate in it, no address of a proxy
             raise ToolError(f"the package index cannot be used with the `cert`, `client-cert` and `proxy` that pip is "
                             f"set to ({type(error).__name__}); fix them (`pip config debug`)") from None
-        self._users = {_origin(parts): httpx2.BasicAuth(unquote(parts.username or ""), unquote(parts.password or ""))
-                       for parts in map(urlsplit, (*sources.indexes, *sources.find_links)) if parts.username}
 
     @contextlib.contextmanager
     def open(self, url: str) -> Iterator[Content]:
         """What lies at `url`. Raises Unavailable, also while it is read."""
-        parts = urlsplit(url)
+        parts = _split(url)
         if parts.scheme == "file":
             with _file(parts) as content:
                 yield content
@@ -186,7 +187,29 @@ def _file(parts: SplitResult) -> Iterator[Content]:
         yield Content(parts.geturl(), path.stat().st_size, iter(lambda: file.read(_PIECE), b""))
 
 
-def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
+def _split(url: str) -> SplitResult:
+    """The parts of an address. Raises Unavailable for what is none."""
+    try:
+        parts = urlsplit(url)
+        _origin(parts)
+    except ValueError:
+        raise Unavailable("a package lies at an address that is none") from None
+    return parts
+
+
+def _users_of(sources: Sources) -> dict[_Origin, httpx2.BasicAuth]:
+    """Whose name and password the user gave for a host. Raises ToolError for an address that is none."""
+    import httpx2
+
+    try:
+        return {_origin(parts): httpx2.BasicAuth(unquote(parts.username or ""), unquote(parts.password or ""))
+                for parts in map(urlsplit, (*sources.indexes, *sources.find_links)) if parts.username}
+    except ValueError:
+        raise ToolError("the address of a package index that pip is set to is none; fix it (`pip config debug`)"
+                        ) from None
+
+
+def _origin(parts: SplitResult) -> _Origin:
     return parts.scheme, parts.hostname, parts.port
 
 

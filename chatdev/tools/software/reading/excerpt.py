@@ -19,7 +19,7 @@ def excerpt(files: Mapping[str, bytes], path: str, line: int) -> str:
     """The function around the line of a file, as it stands there, with a row of `^` under that line; `…` stands for
     what is left out. Empty where there is no such line."""
     source = files.get(path, b"")
-    lines = _LINE_END.split(source.decode("utf-8", errors="replace")) if len(source) <= _LARGEST else []
+    lines = code_lines(source) if len(source) <= _LARGEST else []
     if not 1 <= line <= len(lines) or not lines[line - 1].strip():
         return ""
     first, last = _lines_shown(source, path, line, len(lines))
@@ -28,6 +28,11 @@ def excerpt(files: Mapping[str, bytes], path: str, line: int) -> str:
         start = min(max(first + 1, line - _MOST_LINES // 2), last - _MOST_LINES + 2)
         numbers = [first, *range(start, start + _MOST_LINES - 1)]
     return "\n".join(_mark(lines, numbers, last, line))
+
+
+def code_lines(source: bytes) -> list[str]:
+    """The lines of a source as compilers count them: a form feed, for one, ends none."""
+    return _LINE_END.split(source.decode("utf-8", errors="replace"))
 
 
 def _lines_shown(source: bytes, path: str, line: int, count: int) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from typing import Any
 from chatdev.tools.base import ToolContext, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.reading.python_writing import written_names
 from chatdev.tools.software.reading.slips import mend_python
+from chatdev.tools.software.reading.static import all_written_names
 
 _STORES = (".txt", ".csv")
 
@@ -42,7 +42,7 @@ def _mend_programs(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, list[
 def _empty_stores(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, list[str]]]:
     """The same of each text file that holds nothing but comments, and that a program writes."""
     kept = {path: _only_comments(content) for path, content in files.items() if path.endswith(_STORES)}
-    written = _names_written(files) if any(kept.values()) else ()
+    written = all_written_names(files) if any(kept.values()) else ()
     for path, comments in kept.items():
         if comments and PurePosixPath(path).name in written:
             yield path, "", [f"left out: {line}" for line in comments]
@@ -52,12 +52,3 @@ def _only_comments(content: bytes) -> list[str]:
     """The lines of a text in which there is nothing else."""
     lines = list(filter(None, map(str.strip, content.decode("utf-8", "replace").splitlines())))
     return lines if all(line.startswith("#") for line in lines) else []
-
-
-def _names_written(files: Mapping[str, bytes]) -> set[str]:
-    found = set[str]()
-    for path, source in files.items():
-        if path.endswith(".py"):
-            with contextlib.suppress(SyntaxError):
-                found |= set(written_names(source, path))
-    return found

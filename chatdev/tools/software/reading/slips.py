@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from io import StringIO
 from pathlib import PurePosixPath
 
 from chatdev.isolation.isolate import isolate
@@ -67,7 +68,7 @@ def _add_lines(text: str, path: str, lines: Iterable[str]) -> str:
     body = parse(text, path).body
     first = next((node for number, node in enumerate(body) if not _comes_first(node, number)), body[-1])
     around = min(node.lineno for node in (first, *getattr(first, "decorator_list", ())))
-    kept = text.splitlines(keepends=True)
+    kept = list(StringIO(text, newline=""))  # as Python counts them
     ending = "\r\n" if kept[0].endswith("\r\n") else "\n"
     kept[around - 1:around - 1] = [f"{line}{ending}" for line in lines]
     return "".join(kept)

@@ -7,13 +7,15 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
+from chatdev.tools.software.reading.excerpt import code_lines
 from chatdev.tools.software.reading.python_reading import fault_in_python, imported_names, undefined_uses
+from chatdev.tools.software.reading.python_writing import written_names
 from chatdev.workspace.snapshot import is_test
 
 _WITH_COMMENTS = re.compile(r"(?:^|/)(?:[jt]sconfig(?:\.[\w-]+)*\.json$|\.\w[\w-]*/|\.\w+rc\.json$)")
@@ -58,7 +60,7 @@ def compiles(ctx: ToolContext) -> Verdict:
 
 def syntax_errors(files: Mapping[str, bytes]) -> list[SourceError]:
     """One error for each Python file that does not compile."""
-    return [SourceError(path, line, f"{kind}: {message}", _line_of(source, line))
+    return [SourceError(path, line, f"{kind}: {message}", _text_in(code_lines(source), line))
             for path, source in files.items() if path.endswith(".py")
             for kind, line, message in _faults_in_python(source, path)]
 
@@ -71,8 +73,8 @@ def _faults_in_python(source: bytes, path: str) -> list[tuple[str, int, str]]:
     return [found] if found else []
 
 
-def _line_of(source: bytes, line: int) -> str:
-    lines = source.decode("utf-8", errors="replace").splitlines()
+def _text_in(lines: Sequence[str], line: int) -> str:
+    """A line's text; empty for one that is there for Python alone, which may read a file in another encoding."""
     return lines[line - 1].strip() if line <= len(lines) else ""
 
 
@@ -115,6 +117,16 @@ def imports(files: Mapping[str, bytes]) -> Imports:
     return Imports(required, frozenset(every[True] - own - required))
 
 
+def all_written_names(files: Mapping[str, bytes]) -> set[str]:
+    """The names of the files that the Python files write, an empty one for a name that is not plain."""
+    found = set[str]()
+    for path, source in files.items():
+        if path.endswith(".py"):
+            with contextlib.suppress(SyntaxError):
+                found |= set(written_names(source, path))
+    return found
+
+
 def third_party_names(names: frozenset[str]) -> frozenset[str]:
     """Those that do not belong to Python itself."""
     return names - sys.stdlib_module_names - {"__main__"}
@@ -153,7 +165,7 @@ def undefined_names(files: Mapping[str, bytes]) -> list[SourceError]:
 
 
 def _undefined_names_of(path: str, source: bytes) -> Iterator[SourceError]:
-    lines = source.decode("utf-8", errors="replace").splitlines()
+    lines = code_lines(source)
     with contextlib.suppress(SyntaxError):  # it takes too much to be looked through: nothing is said
         for name, line in undefined_uses(source, path):
-            yield SourceError(path, line, f"NameError: name {name!r} is not defined", lines[line - 1].strip())
+            yield SourceError(path, line, f"NameError: name {name!r} is not defined", _text_in(lines, line))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from chatdev.sandbox.base import Execution, SandboxJob
-from chatdev.tools.software.reading.python_writing import written_names
+from chatdev.tools.software.reading.static import all_written_names
 from chatdev.tools.software.toolchains.verdict import Trace, last_traceback
 
 _ARGUMENTS = ("1",) * 8
@@ -57,5 +57,5 @@ def _failure(trace: Trace) -> tuple[object, ...]:
 def _is_only_read(name: str, files: Mapping[str, bytes]) -> bool:
     """Whether the program nowhere writes a file of this name: then it is its user who has it. One that it keeps itself
     may be missing at the first start, and a program must expect that."""
-    written = [target for path, text in files.items() if path.endswith(".py") for target in written_names(text, path)]
+    written = all_written_names(files)
     return name not in files and name not in written and "" not in written

@@ -59,6 +59,31 @@ def test_settings_that_pip_cannot_read_are_told_without_what_is_in_them(tmp_path
     assert "s3cret" not in str(raised.value)
 
 
+@pytest.mark.parametrize("answer", [
+    subprocess.TimeoutExpired("pip", 1), subprocess.CompletedProcess("pip", 0, "global.cert='/a' b\n")])
+def test_an_answer_of_pip_that_cannot_be_read_is_told(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*_: object, **__: object) -> object:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(ToolError, match="pip cannot read its settings"):
+        sources()
+
+
+@pytest.mark.parametrize("address", ["https://u:p@host:abc/simple", "https://u:p@[host/simple"])
+def test_an_index_at_no_address_is_told(address: str) -> None:
+    with pytest.raises(ToolError, match="the address of a package index that pip is set to is none"):
+        Fetcher(Sources(indexes=(address,)))
+
+
+@pytest.mark.parametrize("address", ["https://h:99999999/x.whl", "https://h:abc/x.whl", "https://[h/x.whl"])
+def test_nothing_comes_from_what_is_no_address(address: str) -> None:
+    with contextlib.closing(Fetcher(Sources(indexes=()))) as fetcher, pytest.raises(Unavailable), fetcher.open(address):
+        pass
+
+
 def test_an_index_packs_its_pages_once_or_not_at_all(chat_server: ChatServer) -> None:
     for packing in ("gzip", "gzip, gzip", "zstd", "identity"):
         page = gzip.compress(b"page") if packing == "gzip" else b"page"
