@@ -12,6 +12,8 @@ from benchmarks.study import read_results
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
+from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.trial.listing import Listing
 
 pytestmark = pytest.mark.tool
 
@@ -156,6 +158,15 @@ def test_things_that_run_together_when_one_is_removed_fail(tmp_path: Path) -> No
     verdict = use(f'{head}"".join(tasks){tail}', tmp_path, [*PLAN, "python main.py add 'Feed Tom'"])
     assert not verdict.passed
     assert "Two things that were added are then listed as one." in verdict.report
+
+
+@pytest.mark.parametrize(("text", "merges"), [
+    ("Test\nTestTest\n", False), ("1. TestTest, 2. Test", False), ("TestTestTest\n", True), ("TestTest\n" * 2, False)])
+def test_a_thing_that_is_another_one_twice_is_one(text: str, merges: bool) -> None:
+    listing = Listing("", "")
+    listing.note("Test\n", Start(("add", "Test")))
+    listing.note(text, Start(("add", "TestTest")))
+    assert listing.is_merged == merges
 
 
 CALLS = 'command == "remove":\n    (lambda task: tasks.remove(task))(GIVEN)\nelif command == "remove"'

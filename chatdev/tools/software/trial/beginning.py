@@ -9,12 +9,12 @@ from dataclasses import replace
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.trial.plan import Plan
-from chatdev.tools.software.trial.probe import Probe, is_done
+from chatdev.tools.software.trial.probe import NoTimeLeft, Probe, is_done
 
 
 def begin_with_needed(plan: Plan, probe: Probe) -> Plan:
     """The plan with such a command before the Tester's own ones, if there is one that the plan lacks."""
-    with suppress(WorkspaceError):  # it may leave what cannot be copied
+    with suppress(WorkspaceError, NoTimeLeft):  # it may leave what cannot be copied
         if start := _find_needed(probe):
             return replace(plan, own=replace(probe.own, starts=(start, *probe.own.starts)))
     return plan

@@ -21,7 +21,7 @@ from chatdev.tools.software.trial.listing import Listing
 from chatdev.tools.software.trial.manner import Manners
 from chatdev.tools.software.trial.marking import judge_marks
 from chatdev.tools.software.trial.plan import Plan, quoted_words
-from chatdev.tools.software.trial.probe import KeepingStart, Probe, is_done, is_unclear
+from chatdev.tools.software.trial.probe import KeepingStart, NoTimeLeft, Probe, is_done, is_unclear
 
 _MOST_VALUES = 6
 _MOST_COMMANDS = 12  # that may show what was added
@@ -39,7 +39,7 @@ def try_keeping(manners: Manners, plan: Plan, software: Mapping[str, bytes]) -> 
     if plan.own is None:
         return []
     trial = _Keeping(Probe(manners, plan.own, software), may_ask=says("dialogue", plan.request))
-    with suppress(WorkspaceError):  # it may leave what cannot be copied, such as a named pipe
+    with suppress(WorkspaceError, NoTimeLeft):  # it may leave what cannot be copied, such as a named pipe
         with trial.probe.fresh_copy() as folder:
             trial.go_through(folder)
         trial.judge_marks(plan.request)
@@ -71,9 +71,7 @@ class _Keeping:
     def go_through(self, folder: Path) -> None:
         """Carry out the plan in a folder, and judge what lists and what takes on the way: each command once, where
         there is first something for it. What comes later may rightly find nothing."""
-        for word in self.probe.words_of("lists"):
-            self._first[word] = self.probe.run(folder, Start((word,)))
-            self._listings[word] = Listing(self._first[word].said, self._first[word].said)
+        self._note_first(folder)
         for start in self.probe.own.starts:
             if self.added:
                 self._judge_planned(folder, start)
@@ -100,6 +98,12 @@ class _Keeping:
         """The lists that crash before anything is added, and later do not."""
         return [KeepingStart(Start((word,)), finding, "crash") for word, finding in self._first.items()
                 if finding.rule == "crashed" and self._listings[word].growths]
+
+    def _note_first(self, folder: Path) -> None:
+        """Note what the lists say before anything is added, but for those that do not end."""
+        for word in self.probe.words_of("lists"):
+            if (first := self.probe.run(folder, Start((word,)))).rule != "started":
+                self._first[word], self._listings[word] = first, Listing(first.said, first.said)
 
     def _note_added(self, start: Start, finding: Finding) -> None:
         self.added.append(KeepingStart(start, finding))

@@ -58,8 +58,10 @@ class Listing:
         return len(others) > (0 if len(others) < len(self.growths) else 1)
 
     def _merges(self, text: str) -> bool:
-        long = [thing for thing in self._things() if len(thing) >= _LONG]
-        return any(f"{one}{other}" in text for one in long for other in long)
+        things = self._things()
+        long = [thing for thing in things if len(thing) >= _LONG]
+        pairs = (f"{one}{other}" for one in long for other in long)
+        return any(pair in text and not any(pair in thing for thing in things) for pair in pairs)
 
     def _things(self) -> set[str]:
         """What was added and is shown, as it was typed."""

@@ -3,9 +3,10 @@ what is printed: whether they are carried out, change files, or go as with a wor
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from chatdev.tools.software.trial.plan import command_words
 from chatdev.workspace.file_tree import read_tree
 
 _MOST_WORDS = 3
+_MOST_STARTS, _MOST_ENDLESS = 150, 3
 KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "asking",
                        "hidden", "split", "merged", "unmarked", "marked"]
 
@@ -36,13 +38,19 @@ class KeepingStart:
     wrong: KeepingFault = ""
 
 
+class NoTimeLeft(Exception):
+    """The software was started as often as a trial may, or did not come to its end too often, which takes seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Starts the software of a trial; `own` are the Tester's commands, with the files that lie there."""
+    """Starts the software of a trial; `own` are the Tester's commands, with the files that lie there. In the end every
+    start raises NoTimeLeft."""
 
     manners: Manners
     own: Case
     software: Mapping[str, bytes]
+    _done: Counter[str] = field(default_factory=Counter)
 
     def words_of(self, row: str) -> list[str]:
         """The first commands of the plan or the software that are words of this row of wording.yaml."""
@@ -76,12 +84,16 @@ class Probe:
     def run_and_look(self, folder: Path, start: Start, like: str = "") -> tuple[Finding, bool]:
         """How a start goes in a folder, and whether it changes files there."""
         before = _files_in(folder)
-        finding = self.manners.run(folder, start, like)
+        finding = self.run(folder, start, like)
         return finding, _files_in(folder) != before
 
-    def run(self, folder: Path, start: Start) -> Finding:
+    def run(self, folder: Path, start: Start, like: str = "") -> Finding:
         """How a start goes in a folder."""
-        return self.manners.run(folder, start)
+        if self._done["starts"] >= _MOST_STARTS or self._done["endless"] > _MOST_ENDLESS:
+            raise NoTimeLeft
+        finding = self.manners.run(folder, start, like)
+        self._done.update(starts=1, endless=int(bool(finding.facts.get("still_running"))))
+        return finding
 
 
 def is_done(finding: Finding) -> bool:
