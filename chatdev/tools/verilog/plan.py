@@ -220,8 +220,9 @@ def find_gaps(tasks: Sequence[Subtask], notes: Sequence[str], specification: str
                 _outputs_besides(set[str]().union(*named.values()), ports), list(notes))
 
 
-def _outputs_besides(names: Collection[str], ports: Sequence[Mapping[str, str]]) -> list[str]:
-    return [port["name"] for port in ports if port["direction"] == "output" and port["name"] not in names]
+def _outputs_besides(names: Collection[str], ports: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [port["name"] for port in ports
+            if port["certain"] and port["direction"] == "output" and port["name"] not in names]
 
 
 def _tasks_without_quote(tasks: Sequence[Subtask], specification: list[str]) -> list[str]:

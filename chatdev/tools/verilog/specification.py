@@ -6,8 +6,7 @@ Ports are looked for before anything is paid for, and those of a module are comp
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from chatdev.errors import ToolError
@@ -18,8 +17,9 @@ from chatdev.tools.verilog.design.design import Port
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.messages import Message
-from chatdev.tools.verilog.port_list import ListedPort, read_ports
-from chatdev.tools.verilog.port_width import UNKNOWN
+from chatdev.tools.verilog.port_lines import ONE_BIT, ListedPort
+from chatdev.tools.verilog.port_list import read_ports
+from chatdev.tools.verilog.port_width import UNKNOWN, bits_of
 from chatdev.tools.verilog.target import TOP, USUAL, Target
 
 _SPEAKS_OF_PORTS = re.compile(
@@ -35,32 +35,58 @@ _CLOSING = ".,;:!?)]}'\"`*/"  # what prose and comments put behind a name withou
 _RANGES = re.compile(r"\[[^\[\]]*+\]|\([^()]*+\)")
 _KEYWORDS = frozenset({"input", "output", "inout", "wire", "reg", "logic", "bit", "signed", "unsigned", "integer",
                        "port", "signal"})
+_USUALLY_ONE_BIT = re.compile(
+    r"\b(?:one|1|single)[ -]bit(?:\s+wide)?,?\s+(?:unless|if not|except)\b"
+    r"|\bunless\b[^.]{0,60}\b(?:one|1|single)[ -]bit\b", re.IGNORECASE)
+"""What says that one bit is meant where no width is written."""
 _RANGE = re.compile(r"\[\s*(\d{1,9})\s*:\s*(\d{1,9})\s*\]")
 _DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
 
 
-@tool()
+@tool(reads=("said_ports?",))
 def ports(context: ToolContext) -> list[dict[str, Any]]:
     """The ports of the module that the specification lists: `direction`, `name`, `width` as it is written there, and
-    whether that is `certain`; where it lists none, the names that the test bench connects.
+    whether that is `certain`; then those that only the test bench connects, without a direction; where there are none,
+    those that an analyst read (`said_ports`), as far as the specification has their names.
 
     Raises ToolError when there are none, the specification speaks of none, and no bench connects any: nobody could
     write the module.
     """
     specification, bench = str(context.inputs.get("task") or ""), HiddenBench.of(context.inputs)
     top = read_target(context.inputs).top
-    found = listed_ports(specification, top) or [
-        {"direction": "", "name": name, "width": UNKNOWN, "certain": False}
-        for name in (bench.layout.ports if bench else ())]
+    found = [*listed_ports(specification, top), *_connected_ports(bench)]
+    found = [*{port["name"]: port for port in reversed(found)}.values()][::-1]
     if not found and bench is None and not _SPEAKS_OF_PORTS.search(specification):
         raise ToolError(f"the specification lists no ports of {top}; give its ports one a line, such as "
                         "` - input clk` and ` - output q (8 bits)`, or the head of the module")
-    return found
+    return found or confirm_ports(context.values.get("said_ports") or (), specification)
+
+
+def _connected_ports(bench: HiddenBench | None) -> list[dict[str, Any]]:
+    return [_uncertain("", name, UNKNOWN) for name in (bench.layout.ports if bench else ())]
 
 
 def listed_ports(text: str, top: str = TOP) -> list[dict[str, Any]]:
     """Direction, name, width and certainty of each port in a specification."""
-    return [asdict(port) for port in read_ports(text, top)]
+    return [{kind: getattr(port, kind) for kind in ("direction", "name", "width", "certain")}
+            for port in read_ports(text, top)]
+
+
+def confirm_ports(said: Iterable[Mapping[str, str]], specification: str) -> list[dict[str, Any]]:
+    """Of the ports that somebody read in a specification those whose names stand there, each once; a width only where
+    it is one bit, or stands there too."""
+    names, found = identifiers(specification), dict[str, dict[str, Any]]()
+    figures = {"1", *re.findall(r"\b\d{1,6}\b", specification),
+               *(str(int(high) + 1) for high in re.findall(r"\[(\d{1,6}):0\]", specification))}
+    for port in said:
+        if port["name"] in names:
+            width = bits_of(int(port["width"])) if port["width"] in figures else UNKNOWN
+            found.setdefault(port["name"], _uncertain(port["direction"], port["name"], width))
+    return [*found.values()]
+
+
+def _uncertain(direction: str, name: str, width: str) -> dict[str, Any]:
+    return {"direction": direction, "name": name, "width": width, "certain": False}
 
 
 def identifiers(text: str) -> set[str]:
@@ -94,9 +120,9 @@ def _first_name(text: str) -> str:
 
 def port_differences(text: str, specification: str, target: Target = USUAL) -> list[Message]:
     """What differs between the ports of a module and those that its specification lists for certain: missing and
-    unknown ports and other widths are errors. A direction is a warning, because specifications get these wrong, too,
-    and so is all that is not certain. Nothing where the specification has no list of ports (a module that it shows may
-    be meant otherwise), or pyslang cannot read the source."""
+    unknown ports, and other widths than are written, are errors. A direction is a warning, because specifications get
+    these wrong, too, and so is all that is not certain. Nothing where the specification has no list of ports (a module
+    that it shows may be meant otherwise), or pyslang cannot read the source."""
     wanted = read_ports(specification, target.top)
     try:
         found = {port.name: port for port in read_design(text, target).ports}
@@ -104,32 +130,48 @@ def port_differences(text: str, specification: str, target: Target = USUAL) -> l
         return []
     if not found or not any(port.certain for port in wanted):
         return []
-    return [*(message for port in wanted for message in _compare_port(port, found.get(port.name))),
-            *_unlisted_ports(wanted, found, identifiers(specification))]
+    has_usual = _USUALLY_ONE_BIT.search(specification) is not None
+    return [*(message for port in wanted for message in _compare_port(port, found.get(port.name), has_usual)),
+            *_unlisted_ports(wanted, found, specification)]
 
 
-def _unlisted_ports(wanted: Sequence[ListedPort], found: Iterable[str], spoken: Container[str]) -> Iterator[Message]:
-    """Of one that the text speaks of elsewhere it is not certain that it is none."""
-    names, are_certain = {port.name for port in wanted}, all(port.certain for port in wanted)
-    for name in found:
+def _unlisted_ports(wanted: Sequence[ListedPort], found: Iterable[str], specification: str) -> Iterator[Message]:
+    """Nothing where the list may go on elsewhere; of a port that the text speaks of it is not certain that it is none.
+    """
+    is_whole = all(port.certain for port in wanted) and {"input", "output"} <= {port.direction for port in wanted}
+    names, spoken = {port.name for port in wanted}, identifiers(specification)
+    for name in found if is_whole else ():
         if name not in names:
+            usual = ONE_BIT.fullmatch(name)
+            is_implied = usual and re.search(rf"\b{usual.lastgroup}", specification, re.IGNORECASE)  # `It is clocked.`
             yield Message(f"the specification lists no port `{name}`",
-                          severity=_severity(are_certain and name not in spoken))
+                          severity=_severity(name not in spoken and not is_implied))
 
 
-def _compare_port(wanted: ListedPort, port: Port | None) -> list[Message]:
-    severity, bits, messages = _severity(wanted.certain), _bit_count(wanted.width), []
+def _compare_port(wanted: ListedPort, port: Port | None, has_usual: bool) -> list[Message]:
+    """Where no width is written, that is one bit only if the text `has_usual` widths."""
     width = "" if wanted.width == UNKNOWN else wanted.width
     declared = " ".join(filter(None, (wanted.direction, width, wanted.name)))
     if port is None:
         return [Message(f"the port `{wanted.name}` is missing; the specification lists `{declared}`",
-                        severity=severity)]
-    if bits is not None and bits != port.width:
-        messages.append(Message(f"the port `{wanted.name}` has {port.width} bit(s), and not {bits}; write `{declared}`",
-                                severity=severity))
+                        severity=_severity(wanted.certain))]
+    messages = [*_compare_width(wanted, port, declared, has_usual)]
     if _DIRECTIONS[port.direction] != wanted.direction:
         messages.append(Message(f"the specification lists `{wanted.name}` as {wanted.direction}", severity="warning"))
     return messages
+
+
+def _compare_width(wanted: ListedPort, port: Port, declared: str, has_usual: bool) -> Iterator[Message]:
+    bits = _bit_count(wanted.width)
+    if bits is None or bits == port.width:
+        return
+    if not (wanted.width or wanted.is_sized or has_usual):
+        yield Message(f"the port `{wanted.name}` has {port.width} bits; its line in the specification says no width",
+                      severity="warning")
+        return
+    is_written = wanted.is_sized or (has_usual and not wanted.width)
+    yield Message(f"the port `{wanted.name}` has {port.width} bit(s), and not {bits}; write `{declared}`",
+                  severity=_severity(wanted.certain and is_written))
 
 
 def _severity(is_certain: bool) -> Literal["error", "warning"]:

@@ -176,6 +176,11 @@ def test_a_plan_with_fewer_gaps_has_a_higher_score_and_none_the_lowest() -> None
     assert none.score < float(worst.score or 0) < float(better.score or 0) < 0
 
 
+def test_an_output_that_is_not_certain_needs_no_sub_task() -> None:
+    task = SPECIFICATION.replace(" - output ready", " - output ready (only if READY is 1)")
+    assert reviewed({**COUNTER, "source": "the counter is 15"}, task=task).passed
+
+
 def test_without_listed_ports_no_sub_task_has_to_name_one() -> None:
     assert reviewed({**READY, "parents": []}, task="The output ready is high when the counter is 15.").passed
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.tools.verilog.port_list import ListedPort, read_ports
+from chatdev.tools.verilog.port_lines import ListedPort
+from chatdev.tools.verilog.port_list import read_ports
 from chatdev.tools.verilog.port_width import UNKNOWN
 
 LAYOUTS = {
@@ -39,6 +40,21 @@ LAYOUTS = {
     "directions with types": "clk : in std 1 bit  -- clock\nd : in std 8 bit\nq : out std 8 bit -- late\n",
     "directions between commas": "1. `clk`, input, 1 bit: the clock.\n2. `d`, input, 8 bits: data.\n"
                                  "3. `q`, output, 8 bits: late.\n",
+    "headings": "## Inputs\n\n- `clk`: a\n- `d[7:0]`: b\n\n## Outputs\n\n- `q[7:0]`: c\n\n## Timing\n\n- x: late\n",
+    "headings in bold": "**Inputs**\n\n- clk: a\n- d (8 bits): b\n\n**Output ports**\n\n- q (8 bits): c\n",
+    "sections without indent": "Input ports:\nclk: a\nd[7:0]: b\nOutput ports:\nq[7:0]: c\nImplementation: late\n",
+    "sections with more lines": "Inputs:\n  clk: a\n    (rising)\n  d (8 bits): b\nOutputs:\n  q (8 bits): c\n"
+                                "  Note: late\n",
+    "tables under headings": "## Input Ports\n\n| Name | Width | Text |\n|--|--|--|\n| clk | 1 | a |\n| d | 8 | b |\n\n"
+                             "## Output Ports\n\n| Name | Width | Text |\n|--|--|--|\n| q | 8 | the port q |\n",
+    "a table with letters": "| Port | I/O | Bits |\n|--|--|--|\n| clk | I | 1 |\n| d | I | 8 |\n| q | O | 8 |\n",
+    "bits before": "- 1-bit input clk\n- 8-bit input d\n- 8-bit output q: late\n",
+    "bits before names": "Input: 1-bit clock clk, 8-bit data d\nOutput: 8-bit data q\n",
+    "YAML": "ports:\n  - name: clk\n    direction: input\n  - {name: d, direction: input, width: 8}\n"
+            "  - direction: output\n    name: q\n    width: '7:0'\n",
+    "JSON": '{"ports": [{"name": "clk", "dir": "in", "width": 1}, {"name": "d", "dir": "in", "width": 8},\n'
+            ' {"name": "q", "dir": "out", "width": "[7:0]"}]}\n',
+    "a sentence": "The module has inputs clk, d[7:0] and an output q (8 bits).\n",
     "a head": "```verilog\nmodule TopModule (\n  input clk,\n  input wire [7:0] d,\n  output reg [7:0] q\n);\n```\n",
     "declarations": "The ports are\n\n    input        clk;\n    input  [7:0] d,\n    output [7:0] q   // late\n",
 }
@@ -49,7 +65,8 @@ LAYOUTS = {
 def test_every_layout_is_read(layout: str, around: str) -> None:
     found = [(port.direction, port.name, port.width) for port in read_ports(around + LAYOUTS[layout] + around)]
     assert found == [("input", "clk", ""), ("input", "d", "[7:0]"), ("output", "q", "[7:0]")]
-    assert all(port.certain for port in read_ports(LAYOUTS[layout])) is (layout != "a head")
+    assert all(port.certain for port in read_ports(LAYOUTS[layout])) is (
+        layout not in {"a head", "a sentence"})
 
 
 @pytest.mark.parametrize("text", [
@@ -64,14 +81,69 @@ def test_every_layout_is_read(layout: str, around: str) -> None:
     "  time   in   out\n  0      1    0\n",
     "- Mode: input/output\n- Direction: in\n- Type: output\n- Handshake: input, output\n",
     "- `clk`\n  - Direction: input\n  - Width: 1\n",
+    "Features:\n- input buffering\n- output register\n- output enable\n",
+    "Inputs: asynchronous, synchronised\nOutputs: registered and stable\n",
+    "Outputs:\n- Note: registered\n- Latency: two cycles\n- Reset: cleared\n- reset: cleared\n- style: the usual one\n",
+    "The states are\n- LOAD: input\n- STORE: output\n",
+    "It goes through a1, b1 and c1.\n- a1: nothing\n- b1: input\n- c1: output\n",
+    "Registers\n\n| Name | Type | Reset |\n|--|--|--|\n| c0 | input | 0 |\n| c1 | output | 0 |\n",
+    "Example\n\nInputs: a1, b1\nOutputs: c1\n",
 ])
 def test_prose_lists_no_port_for_certain(text: str) -> None:
     assert not any(port.certain for port in read_ports(text))
 
 
+@pytest.mark.parametrize("text", [
+    "## Input treatment\n\n- d: late\n\n## Output\n\nIt is late.\n\n**Output** is\n- d: x\n",
+    "Input:\nkey: value\nOutput:\nother: thing\n",
+    "Inputs:\nNote: none is registered\nOutputs:\nSee: below\n",
+    "## Inputs\n\n| Step | What |\n|--|--|\n| one | two |\n\n## Timing\n\n| Name | Value |\n|--|--|\n| t_su | 3 |\n",
+    "| Name | Type | Bits |\n|--|--|--|\n| addi | I | 32 |\n| add | R | 32 |\n",
+    "- 8-bit input\n- 16-bit inputs are not meant\n",
+    "Input: 8-bit data, 1-bit parity\nOutput: 8-bit words from the bus\n",
+    "- name: load\n  next: idle\n- name: idle\n  output: 0\n- direction: input\n",
+    "It takes as input a number and has outputs registered, glitch-free. The input is fast; an output q.\n",
+])
+def test_what_only_comes_near_a_layout_lists_nothing(text: str) -> None:
+    assert read_ports(text) == []
+
+
+@pytest.mark.parametrize("more", [
+    "The FIFO behind it has\n{}- input push\n- output full\n", "## The FIFO\n{}- input push\n- output full\n",
+    "- input push (only if MUX is 1)\n- output full\n{}\nThe port `full` is optional.\n",
+    "Registers:\n{}- input push\n- output full\n"])
+@pytest.mark.parametrize("blank", ["", "\n"])
+def test_ports_of_others_and_optional_ones_are_not_certain(more: str, blank: str) -> None:
+    found = read_ports(f"TopModule has\n- input clk\n- output q\n{blank}{more.format(blank)}")
+    assert [port.name for port in found if port.certain] == ["clk", "q"]
+
+
+@pytest.mark.parametrize("between", ["Read port:\n", "\n**Read side**\n\n", "", "  They go on\n  with the module.\n"])
+def test_a_group_of_ports_is_no_other_module(between: str) -> None:
+    found = read_ports(f"TopModule has\n- input a\n- output q\n{between}- input b\n- output c\n")
+    assert all(port.certain for port in found)
+    assert len(found) == 4
+
+
+def test_a_section_ends_where_lines_stand_further_out() -> None:
+    text = "  Output ports:\n    s[7:0]: s\n  Implementation:\n    Processing: adds\n    Generation: none\n"
+    assert [port.name for port in read_ports(text)] == ["s"]
+
+
+@pytest.mark.parametrize(("text", "is_sized"), [
+    ("- input a\n", False), ("- input a: 8-bit operand\n", False), ("- input a (8 bits): operand\n", True),
+    ("- input a — high if words are 8 bits wide\n", False), ("- input a — data, 8 bits wide\n", True),
+    ("| Name | Dir | Notes |\n| a | in | 8-bit operand |\n", False), ("Inputs: a, b\n", False),
+    ("| Name | Dir | Bits |\n| a | in | |\n", False), ("| Name | Dir | Bits |\n| a | in | 1 |\n", True),
+    ("- a (input, 1 bit)\n", True), ("- a: input, clock enable\n", False), ("Inputs: a, b (8 bits each)\n", True),
+])
+def test_only_a_figure_beside_the_name_is_a_written_width(text: str, is_sized: bool) -> None:
+    assert read_ports(text)[0].is_sized is is_sized
+
+
 def test_a_width_that_is_no_number_is_not_known() -> None:
     assert read_ports("- input wdata (WIDTH bits)\n- output q [N-1:0]\n") == [
-        ListedPort("input", "wdata", UNKNOWN), ListedPort("output", "q", "[N-1:0]")]
+        ListedPort("input", "wdata", UNKNOWN), ListedPort("output", "q", "[N-1:0]", is_sized=True)]
     assert read_ports("Input ports:\n  bus: the data bus\n") == [ListedPort("input", "bus", UNKNOWN)]
 
 
@@ -82,7 +154,9 @@ def test_anything_can_be_read(text: str) -> None:
 
 @pytest.mark.parametrize("text", [
     " " * 50_000, "- input a" + " " * 50_000 + "!", "|" * 50_000, "Inputs: " + "a, " * 20_000,
-    "Input ports:\n" + " a: b\n" * 20_000, "module a(" * 5000])
+    "Input ports:\n" + " a: b\n" * 20_000, "module a(" * 5000,
+    "- input a\n- output b\n" * 8000, "- a: input\n" * 10_000, "| name | dir |\n" + "| a | in |\n" * 10_000,
+    "{name: a, direction: in}\n" * 6000, "Inputs:\n- a: b\n\n" * 5000, "a\n" * 50_000, "inputs a and " * 10_000])
 def test_long_text_is_read_in_time(text: str) -> None:
     read_ports(text)
 

@@ -126,13 +126,41 @@ def test_a_right_head_is_right_and_a_range_of_parameters_is_not_judged() -> None
 
 @pytest.mark.parametrize(("wrong", "severity", "text"), [
     (("[7:0] d", "d"), "error", "the port `d` has 1 bit(s), and not 8; write `input [7:0] d`"),
-    (("input clk", "input [1:0] clk"), "error", "the port `clk` has 2 bit(s), and not 1; write `input clk`"),
+    (("input clk", "input [1:0] clk"), "warning",
+     "the port `clk` has 2 bits; its line in the specification says no width"),
     (("input clk, ", ""), "error", "the port `clk` is missing; the specification lists `input clk`"),
     (("input clk", "input clk, input rst"), "error", "the specification lists no port `rst`"),
     (("input clk", "output clk"), "warning", "the specification lists `clk` as input"),
 ])
 def test_what_differs_is_told(wrong: tuple[str, str], severity: str, text: str) -> None:
     assert differences_of(RIGHT.replace(*wrong)) == [(severity, text)]
+
+
+def test_one_bit_is_a_width_where_the_text_says_that_it_is_usual() -> None:
+    wrong, specification = RIGHT.replace("input clk", "input [1:0] clk"), f"One bit unless noted.\n{SPECIFICATION}"
+    assert differences_of(wrong, specification) == [
+        ("error", "the port `clk` has 2 bit(s), and not 1; write `input clk`")]
+
+
+@pytest.mark.parametrize("specification", [
+    "- input clk\n- input d\n- output q\n- output w\n\nq and d are 8 bits wide, w has 4.\n",
+    "All data ports are 8 bits wide.\n\nInputs: clk, d\nOutputs: q, w[3:0]\n",
+    "| Name | Direction | Notes |\n|--|--|--|\n| clk | input | clock |\n| d | input | 8-bit operand |\n"
+    "| q | output | 4-bit halves, two |\n| w | output | high if words are 8 bits wide |\n",
+    "Inputs: clk, d[7:0]\nOutputs:\n- q: sum\n- w: rest\n- Note: registered\n- Latency: two cycles\n- Reset: cleared\n",
+    "- input d (8 bits)\n- output q (8 bits)\n- output w (4 bits)\n\nIt is clocked.\n",
+    "- q[7:0] (output): the sum\n- w[3:0] (output): the rest\n- clk: the clock\n- d: the data\n",
+])
+def test_no_error_is_told_of_a_right_module(specification: str) -> None:
+    assert [text for severity, text in differences_of(RIGHT, specification) if severity == "error"] == []
+
+
+@pytest.mark.parametrize(("specification", "told"), [
+    (SPECIFICATION, True), (SPECIFICATION.replace(" - output", "   output"), False),
+    (f"{SPECIFICATION}\n - output e (only if WITH_E is 1)", False)])
+def test_a_port_is_unknown_only_beside_a_whole_list(specification: str, told: bool) -> None:
+    found = differences_of(RIGHT.replace("input clk", "input clk, input zz"), specification)
+    assert any("lists no port `zz`" in text for _, text in found) is told
 
 
 @pytest.mark.parametrize(("text", "specification"), [

@@ -1,0 +1,209 @@
+"""Layouts of specifications in which each port has its direction beside it.
+
+Bulleted lines (` - input word (6 bits)`, as VerilogEval has them), names with their direction behind them (`- clk
+(input, 1 bit): …`), columns, records as of YAML or JSON, declarations as in Verilog, heads of modules, and sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from chatdev.tools.verilog.port_width import BITS, RANGE, UNKNOWN, Width, cell_width, width_of
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPort:
+    """`direction` is `input`, `output` or `inout`; `width` is a range (`[7:0]`), "" for one bit, or UNKNOWN. It is
+    `certain` where prose would not be written so, and `is_sized` where its width is written beside it. `at` is where
+    its line begins."""
+
+    direction: str
+    name: str
+    width: str = ""
+    certain: bool = True
+    is_sized: bool = False
+    at: int = field(default=0, compare=False)
+
+
+NAME = r"(?P<quote>[`*]{0,3})(?P<name>[A-Za-z_]\w*+)[`*]*+"
+AFTER = rf"[ \t]*+(?P<after>{RANGE})?[`*]*+[ \t]*+"
+PAREN = r"(?P<paren>\([^)\n]{0,80}\))?"
+DIRECTIONS = {"in": "input", "input": "input", "out": "output", "output": "output", "inout": "inout",
+              "bidirectional": "inout"}
+ONE_BIT = re.compile(r"(?:[a-z]{1,3}_?)?(?:(?P<clock>clk|clock)|(?P<reset>rst|reset))(?:_?[a-z]{1,2})?", re.IGNORECASE)
+"""Names that are a clock or a reset."""
+
+_WORDS = r"(?:(?:wire|reg|logic|signed|unsigned|var|bit)\b[ \t]*+)*+"
+_TYPE = r"(?P<type>\w++::\w++[ \t]++)?+"  # of a package
+_BULLET = r"[ \t]*+(?:[-*•+|]|\d{1,3}[.)])[ \t]*+"
+_LISTED = re.compile(
+    rf"^(?:{_BULLET}|(?P<colon>[ \t]*+(?=`?(?:in|out|inout)put`?:)))"
+    rf"(?:(?:{BITS}|(?P<one>(?:one|single)[ -]bit))[ \t]++)?"
+    rf"`?(?P<direction>input|output|inout)\b`?[ \t:|]*+{_WORDS}{_TYPE}"
+    rf"(?:(?P<open>[`*]{{0,3}})(?P<range>{RANGE}))?[ \t]*+{NAME}{AFTER}{PAREN}(?P<rest>[^\n]*)$",
+    re.MULTILINE | re.IGNORECASE)
+_TYPED = re.compile(
+    rf"^(?:{_BULLET}|[ \t]*+){NAME}[ \t]*+(?P<range>{RANGE})?[ \t]*+"
+    rf"(?:[:–—-]|,(?=[ \t]*+\w{{2,3}}put\b)|(?P<open>\())[ \t]*+(?:{BITS}[ \t,]*+)?"
+    r"(?P<direction>input|output|inout|in|out)\b"
+    r"(?![ \t]++(?!wire|reg|logic|std|(?:un)?signed|port|signal|clock|reset|data|bus)[a-z])(?P<rest>[^\n]*)$",
+    re.MULTILINE | re.IGNORECASE)
+_ENTRY = re.compile(rf"^(?:{_BULLET}|[ \t]*+){NAME}[ \t]*+(?:{RANGE})?[ \t]*+(?:[:(,–—-]|$)", re.MULTILINE)
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_PARAMETER = re.compile(r"[^\n]*\b(?:parameter|generic)\b", re.IGNORECASE)
+_ALIGNED = re.compile(
+    rf"^[ \t]*+(?:\w[\w/-]{{0,29}}+[ \t]{{2,}})?{NAME}(?:[ \t]*+(?P<range>{RANGE}))?[ \t]{{2,}}"
+    r"(?P<direction>input|output|inout|in|out)(?:[ \t]{2,}(?P<rest>[^\n]*))?$", re.MULTILINE)
+_DECLARED = re.compile(
+    rf"^[ \t]*+(?P<direction>input|output|inout)[ \t]++{_WORDS}{_TYPE}(?P<range>{RANGE})?[ \t]*+"
+    r"(?P<names>[A-Za-z_]\w*+(?:[ \t]*+,[ \t]*+[A-Za-z_]\w*+)*+)[ \t]*+[,;)]*+[ \t]*+(?://[^\n]*)?$", re.MULTILINE)
+_HEAD = re.compile(r"\bmodule\s++(?P<name>\w++)\s*+[#(][^;]*+;")
+_IN_HEAD = re.compile(
+    rf"(?:^|[(,])[ \t]*+(?P<direction>input|output|inout)\b[ \t]*+{_WORDS}"
+    rf"(?P<type>(?:\w++::)?+\w++[ \t]++(?=[A-Za-z_\[]))?+(?P<range>{RANGE})?[ \t]*+{NAME}",
+    re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_RECORD = re.compile(r"[{}]|^[ \t]*+-[ \t]", re.MULTILINE)
+_FIELD = re.compile(
+    r"""(?<!\w)["']?(?P<key>name|direction|dir|width|bits|size)["']?[ \t]*+:[ \t]*+["']?"""
+    rf"(?P<value>{RANGE}|\w++(?::\w++)?+)", re.IGNORECASE)
+_LONGEST = 400  # characters of a record
+_ONE_OF = rf"[`']?[A-Za-z_]\w*+[`']?(?:[ \t]*+{RANGE}|\s*+\(\d++[ -]bits?\))?[`']?"
+_SAID = re.compile(
+    rf"\b(?P<direction>input|output)s?\s++(?P<names>{_ONE_OF}(?:(?:,\s*+(?:and\s++)?|\s++and\s++)"
+    rf"(?!(?:an?\s++|the\s++)?(?:in|out)puts?\b){_ONE_OF})*)"
+    r"(?=\s*+(?:[.;)]|\Z|,?\s*+and\s++(?:an?\s++|the\s++)?(?:in|out)puts?\b))", re.IGNORECASE)
+_SAID_NAME = re.compile(rf"(?P<quote>[`'])?(?P<name>\w++)[`']?[ \t]*+(?P<after>{RANGE})?\s*+(?P<paren>\([^)]*\))?")
+_SMALL_WORD = re.compile(r"i[stfn]|o[fnr]|to|[ab][ty]|as|be|do|an|up|so", re.IGNORECASE)
+_NO_NAMES = frozenset(DIRECTIONS) | {"direction", "type"}
+_SENTENCE = re.compile(r"[ \t]*+(?:[=/]|,(?:[^,]*,)?[ \t]*+(?:in|out)(?:put)?\b)", re.IGNORECASE)
+"""What goes on behind the direction where it is none: `Example: in = 3`, `Mode: input/output`."""
+_GOES_ON = frozenset("-–—/,;") | {""}
+
+
+def read_bullets(text: str) -> Iterator[ListedPort]:
+    """`- input word (6 bits)`, `- 6-bit input word`."""
+    named = name_counts(text)
+    for found in _LISTED.finditer(text):
+        about, certain = f"{found['paren'] or ''} {found['rest'].lstrip('`*: ')}", _is_listed(found, named)
+        if found["bits"] or found["one"]:  # `- 8-bit input register` lists none
+            about, certain = f"{found['bits'] or 1} bits", is_sign(found["name"]) and not found["rest"][:1].isalpha()
+        yield port_of(found, found["range"] or found["after"], about, certain=certain)
+
+
+def _is_listed(found: re.Match[str], named: dict[str, int]) -> bool:
+    """Whether such a line lists a port for certain: no sentence goes on there, and it is no example of an input."""
+    has_width = bool(found.group("range", "after") != (None, None))
+    rest = str(found["rest"]).strip(" \t`*_|")
+    is_sentence = not has_width and rest[:1].isalpha()
+    if is_sentence or found["quote"] or found["open"]:
+        return not is_sentence
+    if found["colon"] is not None and not has_width:
+        return bool(found["paren"])
+    return (found["direction"].islower() and rest[:1] in _GOES_ON) or named.get(found["name"], 0) > 1
+
+
+def read_typed(text: str) -> Iterator[ListedPort]:
+    """`- word (input, 6 bits): …`, for certain where all such lines of a paragraph say a direction."""
+    found = {one.start("name"): one for one in _TYPED.finditer(text)
+             if one["name"].lower() not in _NO_NAMES and not _SENTENCE.match(one["rest"])}
+    ends = [one.start() for one in _PARAGRAPH.finditer(text)]
+    others = {(bisect(ends, at), _beginning(text, at)) for at in map(_name_start, _ENTRY.finditer(text))
+              if at not in found and not _PARAMETER.match(text, at)}
+    for at, one in found.items():
+        about = f"{one['bits']} bits" if one["bits"] else one["rest"].lstrip("`*,:; \t")
+        yield port_of(one, one["range"], about, certain=(bisect(ends, at), _beginning(text, at)) not in others)
+
+
+def _name_start(found: re.Match[str]) -> int:
+    return found.start("name")
+
+
+def _beginning(text: str, at: int) -> str:
+    """What a line begins with, before the name at this place, whatever its number."""
+    return re.sub(r"\d+", "1", text[text.rfind("\n", 0, at) + 1:at])
+
+
+def read_aligned(text: str) -> Iterator[ListedPort]:
+    """Tables whose columns are set apart by blanks, one of them the direction."""
+    rows = [found for found in _ALIGNED.finditer(text) if found["name"].lower() not in DIRECTIONS]
+    for found in rows:  # a single one may be the head of a table of values
+        cell = re.split(r"[ \t]{2,}", found["rest"] or "")[0]
+        width = Width(found["range"], is_written=True) if found["range"] else cell_width(cell, may_be_prose=True)
+        yield ListedPort(DIRECTIONS[found["direction"]], found["name"], width.text, len(rows) > 1, width.is_written,
+                         found.start())
+
+
+def read_records(text: str) -> Iterator[ListedPort]:
+    """Records with a name and a direction, as of YAML or JSON."""
+    start = 0
+    for end in (*(found.start() for found in _RECORD.finditer(text)), len(text)):
+        fields = {found["key"].lower(): found["value"]
+                  for found in _FIELD.finditer(text, start, min(end, start + _LONGEST))}
+        direction = DIRECTIONS.get(str(fields.get("direction") or fields.get("dir")).lower())
+        if direction and "name" in fields:
+            width = cell_width(fields.get("width") or fields.get("bits") or fields.get("size") or "")
+            yield ListedPort(direction, fields["name"], width.text, is_sized=width.is_written, at=start)
+        start = end
+
+
+def read_heads(text: str, top: str) -> Iterator[ListedPort]:
+    """Of the head of the top module, else of all that the text shows; what it shows may be meant otherwise."""
+    text = _COMMENT.sub(" ", text)
+    heads = list(_HEAD.finditer(text, 0, text.rfind(";") + 1))  # no head goes on behind it
+    chosen = [head for head in heads if head["name"] == top] or heads
+    for head in chosen:
+        for found in _IN_HEAD.finditer(head[0]):
+            yield port_of(found, found["range"], None, certain=False)
+
+
+def read_declarations(text: str) -> Iterator[ListedPort]:
+    """`input [5:0] word;`"""
+    is_shown = _HEAD.search(text, 0, text.rfind(";") + 1) is not None  # in a module, which may be meant otherwise
+    for found in _DECLARED.finditer(text):
+        for name in re.split(r"[ \t]*,[ \t]*", found["names"]):
+            yield ListedPort(found["direction"], name, found["range"] or "", certain=not is_shown,
+                             is_sized=found["range"] is not None, at=found.start())
+
+
+def read_sentences(text: str) -> Iterator[ListedPort]:
+    """`… has inputs clk, d[7:0] and an output q (8 bits).`: never for certain, and nothing where only inputs or only
+    outputs are named so."""
+    found = [(one["direction"].lower(), list(_SAID_NAME.finditer(re.sub(r"\band\b", ",", one["names"]))))
+             for one in _SAID.finditer(text)]
+    listed = [(direction, names) for direction, names in found if all(map(_is_name_said, names))]
+    if {direction for direction, _ in listed} == {"input", "output"}:
+        for direction, names in listed:
+            for one in names:
+                yield port_of(one, one["after"], one["paren"], direction=direction, certain=False)
+
+
+def _is_name_said(found: re.Match[str]) -> bool:
+    return bool(found["quote"] or found["after"] or found["paren"]) or is_sign(found["name"])
+
+
+def port_of(found: re.Match[str], range_: str | None, about: str | None, *, direction: str = "",
+            certain: bool = True) -> ListedPort:
+    """The port that such a line lists."""
+    direction = DIRECTIONS[(direction or found["direction"]).lower()]
+    is_typed = found.groupdict().get("type") is not None
+    width = Width(UNKNOWN) if is_typed else width_of(range_, about)
+    return ListedPort(direction, found["name"], width.text, certain, width.is_written, found.start())
+
+
+def is_sign(name: str) -> bool:
+    """Whether a name is none of the words of a text: `a`, `wr_en`, `op2`, `rst`."""
+    if name.isalpha() and len(name) > 2:
+        return ONE_BIT.fullmatch(name) is not None
+    return _SMALL_WORD.fullmatch(name) is None
+
+
+def name_counts(text: str) -> dict[str, int]:
+    """How often a text has each word."""
+    found: dict[str, int] = {}
+    for word in re.findall(r"\w+", text):
+        found[word] = found.get(word, 0) + 1
+    return found
