@@ -108,12 +108,16 @@ def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
 def _idle_annotations(nodes: Sequence[ast.AST]) -> list[ast.expr]:
     """The annotations that are not evaluated: all where a file puts that off, else those of a function's variables."""
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    if any(isinstance(node, ast.ImportFrom) and node.module == "__future__"
-           and any(alias.name == "annotations" for alias in node.names) for node in nodes):
+    if any(map(_puts_annotations_off, nodes)):
         given = [node.annotation for node in nodes if isinstance(node, ast.arg | ast.AnnAssign)]
-        return [one for one in (*given, *(function.returns for function in functions)) if one]
-    return [inner.annotation for function in functions for inner in ast.walk(function)
-            if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name)]
+        return [*filter(None, given), *filter(None, [function.returns for function in functions])]
+    inside = chain.from_iterable(map(ast.walk, functions))
+    return [one.annotation for one in inside if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
+
+
+def _puts_annotations_off(node: ast.AST) -> bool:
+    return (isinstance(node, ast.ImportFrom) and node.module == "__future__"
+            and "annotations" in [alias.name for alias in node.names])
 
 
 def _is_for_another_python(node: ast.AST) -> TypeGuard[ast.If | ast.IfExp]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.tracing.history import History
 from chatdev.tools.verilog.tracing.levels import SignalReport, Watch, signal_reports
@@ -108,3 +112,16 @@ def test_one_history_serves_many_designs() -> None:
 
 def test_a_block_in_one_line_keeps_its_line() -> None:
     assert shown(BLOCKS.replace(")\n", ") "))[2] == (3, 4, 5)
+
+
+@pytest.mark.parametrize("step", ["n + 1", "{n[6:0], n[7] ^ n[5]}"])
+def test_a_start_a_hundred_edges_back_is_one_level_away(step: str) -> None:
+    text = ("module TopModule(input clk, rst, output reg [7:0] n);\nalways @(posedge clk)\nif (rst)\nn <= 3;\nelse\n"
+            f"n <= {step};\nendmodule")
+    value, steps_back = 3, dict[str, Any](t0="0 1 xxxxxxxx", t5="1 1 00000011")
+    for number in range(1, 100):
+        value = value + 1 if step == "n + 1" else value << 1 & 255 | (value >> 7 ^ value >> 5) & 1
+        steps_back |= {f"t{10 * number}": f"0 0 {value:08b}", f"t{10 * number + 5}": f"1 0 {value:08b}"}
+    design = Design.of(text)
+    found = trace_outputs(design, [Watch(design.part("n"), 1000)], 2, history_of("clk", "rst", "n", **steps_back))
+    assert [step.assignment.lines.first for level in found.levels for step in level.steps] == [6, 4]
