@@ -19,7 +19,7 @@ from chatdev.tools.verilog.messages import Message, render_text, rules, word_lis
 from chatdev.tools.verilog.source_text import UNIT, blank_comments, included_files, module_names
 from chatdev.tools.verilog.target import USUAL, Target
 
-LONGEST = 200_000  # characters
+LONGEST = 600_000  # characters
 SUFFIXES = (".sv", ".v")
 
 _ENDS = re.compile(r"\b(endmodule|macromodule|module)\b")

@@ -21,6 +21,17 @@ def test_what_compiles_passes_without_a_bench(desk: Desk) -> None:
     assert (verdict.passed, verdict.judged, verdict.report) == (True, True, "It compiles.")
 
 
+def test_a_design_of_ten_thousand_lines_is_looked_through(desk: Desk) -> None:
+    lines = "".join(f"  wire [31:0] s{n:05} = s{n - 1:05} + 32'd{n:05};\n" for n in range(1, 10_001))
+    text = f"{HEADER}  wire [31:0] s00000 = {{31'b0, a}};\n{lines}  wire spare = b;\n"
+    assert len(text) > 400_000
+    verdict = desk.use("check", f"{text}  assign q = ~clk, w = s10000[0];\nendmodule\n")
+    assert verdict.passed
+    assert "top.sv:10003: unused net 'spare'" in verdict.report
+    verdict = desk.use("check", text + lines)
+    assert "characters; 600000 are the most that is read." in verdict.report
+
+
 def test_ports_that_are_not_those_of_the_specification_do_not_pass(desk: Desk) -> None:
     verdict = desk.use("check", RIGHT, task=" - input clk\n - input a\n - input b (2 bits)\n - output q\n - input w\n")
     assert (verdict.passed, verdict.evidence["outcome"]) == (False, "interface")
