@@ -8,7 +8,7 @@ from dataclasses import replace
 from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.toolchains.toolchain import judge, toolchain_of
+from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding, verdict
 from chatdev.tools.software.trial.plan import Plan, plan_of
 from chatdev.tools.software.trial.sense import repeats_request
@@ -42,16 +42,22 @@ def use(context: ToolContext) -> Verdict:
     verdict is that of `software.run`.
     """
     toolchain = toolchain_of(context)
-    bare = judge(toolchain, context)
+    with build_and_start(toolchain, context) as (bare, built):
+        return _judge_use(toolchain, context, bare, built)
+
+
+def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built: BuiltSoftware | None) -> Verdict:
+    """The verdict on software that was built, if it could be; `bare` is how it went with nothing at all."""
     started = verdict(bare)
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
     if bare.rule == "failed_status" and repeats_request(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
-    if not _is_worth_trying(bare, started, plan):
+    if built is None or not _is_worth_trying(bare, started, plan):
         return _verdict_of_start(started, plan)
-    return _verdict_of_trial(try_plan(toolchain, context, plan, bare), context.software, bare, started)
+    trial = try_plan(toolchain, built, context.software, plan, bare)
+    return _verdict_of_trial(trial, context.software, bare, started)
 
 
 def _verdict_of_trial(trial: Trial, software: Mapping[str, bytes], bare: Finding, started: Verdict) -> Verdict:

@@ -52,6 +52,7 @@ def test_how_the_browser_ended_decides_when_the_console_is_quiet(execution: Exec
 @pytest.mark.parametrize(("said", "rule"), [
     ("Uncaught TypeError: a\nb is no function", "script_failed"),
     ("Uncaught (in promise) Error: asks for input", "asks_for_input"),
+    ("Uncaught Error: the form asks for input", "script_failed"),
     ("Access to fetch at 'data.json' from origin 'null' has been blocked by CORS policy: no", "script_failed"),
     ("Uncaught ReferenceError: Vue is not defined", "missing_module"),
     ("Slow network is detected", "page_opened"),

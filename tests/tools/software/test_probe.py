@@ -10,6 +10,7 @@ from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.session import PYTHON_COMMAND, Session
+from chatdev.tools.software.toolchains.toolchain import build_and_start
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.plan import plan_of
 from chatdev.tools.software.trial.trial import try_plan
@@ -51,8 +52,9 @@ class Slow:
 def try_slow(endless: set[str], folder: Path) -> Slow:
     toolchain = Slow(endless)
     context = ToolContext(SOFTWARE, {"commands": ADDED}, {"task": "Keep a list."}, Unconfined(), folder, folder)
-    plan = plan_of(context, PYTHON_COMMAND)
-    try_plan(toolchain, context, plan, Finding("clean_exit", {"streams": ("", ""), "exit_status": 0}))
+    with build_and_start(toolchain, context) as (bare, built):
+        assert built
+        try_plan(toolchain, built, SOFTWARE, plan_of(context, PYTHON_COMMAND), bare)
     return toolchain
 
 

@@ -16,7 +16,7 @@ from chatdev.tools.software.toolchains.page import PageToolchain
 from chatdev.tools.software.toolchains.project import Project
 from chatdev.tools.software.toolchains.python import PythonToolchain
 from chatdev.tools.software.toolchains.table import TableToolchain
-from chatdev.tools.software.toolchains.toolchain import NoToolchain, build_once, judge, toolchain_of
+from chatdev.tools.software.toolchains.toolchain import NoToolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.workspace.snapshot import EntryPoint
 
@@ -33,6 +33,7 @@ class Staged:
 
     def __init__(self, check: Finding | None = None, build: Finding | None = None) -> None:
         self._check, self._build = check, build
+        self.builds = 0
         self.starts: list[Session] = []
         self.seen: list[set[str]] = []
 
@@ -40,6 +41,7 @@ class Staged:
         return self._check
 
     def build(self, folder: Path) -> Finding | None:
+        self.builds += 1
         (folder / "built").touch()
         return self._build
 
@@ -96,17 +98,14 @@ def test_the_first_stage_that_finds_something_decides(toolchain: Staged, rule: s
 
 def test_what_is_built_once_is_tried_in_fresh_copies(context: ToolContext) -> None:
     toolchain, sessions = Staged(), [Session(("add", "milk")), Session(("list",)), Session(("add", "milk"))]
-    with build_once(toolchain, context) as built:
+    with build_and_start(toolchain, context) as (finding, built):
+        assert finding.rule == "started"
+        assert built
         for starts in (sessions[:2], sessions[2:]):
             with built.copy({}) as folder:
                 assert [toolchain.start(folder, session).rule for session in starts] == ["started"] * len(starts)
-    assert toolchain.starts == sessions
-    assert toolchain.seen == [{"kept.txt", "built"}, {"kept.txt", "built", "made-0"}, {"kept.txt", "built"}]
-    assert list(context.scratch.iterdir()) == []
-
-
-def test_software_that_can_no_longer_be_built_is_an_error(context: ToolContext) -> None:
-    toolchain = Staged(build=Finding("does_not_compile", evidence={"command": "./app"}))
-    with pytest.raises(ToolError, match=r"could be built a moment ago, and now it cannot: \./app$"):
-        build_once(toolchain, context).__enter__()
+    assert toolchain.starts == [Session(), *sessions]
+    assert toolchain.builds == 1
+    fresh = {"kept.txt", "built"}
+    assert toolchain.seen == [fresh, fresh, {*fresh, "made-1"}, fresh]
     assert list(context.scratch.iterdir()) == []

@@ -29,6 +29,8 @@ _UNSEEN_ENDS = {tag: re.compile(rf"</{tag}\s*+>", re.IGNORECASE) for tag in ("sc
 _COMMENT_ENDS = re.compile("-->")
 _BODY, _BODY_ENDS = re.compile(r"<body\b", re.IGNORECASE), re.compile("</body>", re.IGNORECASE)
 _MOST_ERRORS = 5
+_ASKS = "asks for input"
+"""The error of a page that wants something typed, as the preamble of the table has it thrown."""
 
 
 class PageToolchain(TableToolchain):
@@ -63,7 +65,8 @@ class PageToolchain(TableToolchain):
     def _additions(self) -> dict[str, bytes]:
         """What a page needs that nobody looks at, too."""
         path = self._project.entry.path
-        opened = {path: insert_preamble(self._project.files[path], self._language.page)} if path else {}
+        preamble = self._language.page.replace("{asks}", _ASKS)
+        opened = {path: insert_preamble(self._project.files[path], preamble)} if path else {}
         return {**super()._additions(), **opened}
 
 
@@ -96,7 +99,7 @@ def judge_page(execution: Execution, stderr: str, files: Mapping[str, bytes], pa
 
 
 def _failure(errors: list[SourceError], foreign: list[str]) -> Finding:
-    if "asks for input" in errors[0].message:
+    if errors[0].message.endswith(f"Error: {_ASKS}"):
         return Finding("asks_for_input")
     if foreign and "is not defined" in errors[0].message:
         return Finding("missing_module", {"missing": foreign, "errors": errors})

@@ -80,14 +80,6 @@ class NoToolchain:
         raise ToolError(f"{source} holds no Python program to start")
 
 
-def judge(toolchain: Toolchain, context: ToolContext) -> Finding:
-    """The first finding of check, build and start, on a throwaway copy of the software."""
-    if finding := toolchain.check():
-        return finding
-    with throwaway_copy(context.scratch, context.software) as folder:
-        return toolchain.build(folder) or toolchain.start(folder, Session())
-
-
 @dataclass(frozen=True, slots=True)
 class BuiltSoftware:
     """Software that was built once, to be copied for every trial of it."""
@@ -112,10 +104,23 @@ class BuiltSoftware:
 
 
 @contextlib.contextmanager
-def build_once(toolchain: Toolchain, context: ToolContext) -> Iterator[BuiltSoftware]:
-    """Software that started before, built to be tried. Raises ToolError when it cannot be built any more."""
+def build_and_start(toolchain: Toolchain, context: ToolContext) -> Iterator[tuple[Finding, BuiltSoftware | None]]:
+    """The first finding of check, build and start, and the software as it was built, None where it was not. What starts
+    is a copy of that, so that it can be tried further as if nobody had used it."""
+    if finding := toolchain.check():
+        yield finding, None
+        return
     with throwaway_copy(context.scratch, context.software) as folder:
         if finding := toolchain.build(folder):
-            raise ToolError("the software could be built a moment ago, and now it cannot: "
-                            f"{finding.evidence.get('command', finding.rule)}")
-        yield BuiltSoftware(folder, context.scratch)
+            yield finding, None
+            return
+        built = BuiltSoftware(folder, context.scratch)
+        with built.copy({}) as copy:
+            finding = toolchain.start(copy, Session())
+        yield finding, built
+
+
+def judge(toolchain: Toolchain, context: ToolContext) -> Finding:
+    """The first finding of check, build and start."""
+    with build_and_start(toolchain, context) as (finding, _):
+        return finding

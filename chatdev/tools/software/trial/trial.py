@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
 from chatdev.tools.software.cases.session import Session
 from chatdev.tools.software.cases.wording import says
-from chatdev.tools.software.toolchains.toolchain import Toolchain, build_once
+from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.beginning import begin_with_needed
 from chatdev.tools.software.trial.keeping import try_keeping
@@ -24,20 +23,20 @@ from chatdev.tools.software.trial.tried import CRASHES, Trial, TriedCase, TriedS
 _MANY, _FEW = 1000, 50  # lines; how often each stands there
 
 
-def try_plan(toolchain: Toolchain, context: ToolContext, plan: Plan, bare: Finding) -> Trial:
-    """How the cases of a plan went, with software that can be built; `bare` is how it went with nothing at all."""
+def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, bytes], plan: Plan,
+             bare: Finding) -> Trial:
+    """How the cases of a plan went; `bare` is how it went with nothing at all."""
     tried, prompts = [], _may_prompt(plan.request) and _writes_prompts(bare)
-    with build_once(toolchain, context) as built:
-        manners = Manners(toolchain, built, is_open=_leaves_open(plan))
-        if plan.own and manners.is_open:
-            plan = begin_with_needed(plan, Probe(manners, plan.own, context.software))
-        for case in plan.all_cases:
-            with built.copy(case.files) as folder:
-                tried.append(_try_own(manners, folder, case) if case is plan.own else
-                             _try_case(toolchain, folder, case, prompts=prompts))
-        likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
-        keeping = [] if plan.cases else try_keeping(manners, plan, context.software)
-    known = quoted_words(context.software) if likely and likely.counts and likely.confirmed else None
+    manners = Manners(toolchain, built, is_open=_leaves_open(plan))
+    if plan.own and manners.is_open:
+        plan = begin_with_needed(plan, Probe(manners, plan.own, software))
+    for case in plan.all_cases:
+        with built.copy(case.files) as folder:
+            tried.append(_try_own(manners, folder, case) if case is plan.own else
+                         _try_case(toolchain, folder, case, prompts=prompts))
+    likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
+    keeping = [] if plan.cases else try_keeping(manners, plan, software)
+    known = quoted_words(software) if likely and likely.counts and likely.confirmed else None
     return Trial(plan, (*judge_own(tried, plan, known, bare), *_keeping_case(keeping, manners)), likely)
 
 
