@@ -50,12 +50,14 @@ _ROOT, _SCOPE = "tb", "tb.top_module1"  # VerilogEval's
 @dataclass(frozen=True, slots=True)
 class BenchLayout:
     """The `root` module of a bench, the hierarchical name of the tested module's first instance (`scope`; "" without
-    one), the `ports` that are connected to it by name, and the modules that it needs and has not (`missing`)."""
+    one), the `ports` that are connected to it by name, the modules that it needs and has not (`missing`), and `others`
+    that no module instantiates and that have an instance of the tested one too."""
 
     root: str
     scope: str
     ports: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +179,9 @@ def _find_layout(bench: str, target: Target) -> BenchLayout:
     except DesignError:
         return BenchLayout(_ROOT, _SCOPE)
     modules = tuple(dict.fromkeys(one.module for one in missing))
-    for one in missing:
-        if one.module == target.top:
-            return BenchLayout(one.path.partition(".")[0], one.path, one.ports, modules)
+    if tested := [one for one in missing if one.module == target.top]:
+        root, *others = dict.fromkeys(one.path.partition(".")[0] for one in tested)
+        return BenchLayout(root, tested[0].path, tested[0].ports, modules, tuple(others))
     return BenchLayout(_ROOT if _ROOT in tops or not tops else tops[-1], "", (), modules)
 
 

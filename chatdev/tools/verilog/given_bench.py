@@ -45,6 +45,7 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
     _refuse_broken_files(target)
     if bench:
         _refuse_other_bench(bench)
+        _refuse_several_benches(bench)
         _refuse_unreadable_bench(context, bench)
     outcome = _simulate_reference(context, bench) if bench and bench.reference else ""
     return {"top": target.top, "given": target.texts, "data": [*target.data],
@@ -87,6 +88,14 @@ def _refuse_other_bench(bench: HiddenBench) -> None:
                         "given=@FILE")
     if REFERENCE_MODULE in bench.layout.missing and not bench.reference:
         raise ToolError(f"the test bench compares with {REFERENCE_MODULE}; give its file with --input reference=FILE")
+
+
+def _refuse_several_benches(bench: HiddenBench) -> None:
+    """Raise ToolError where several modules that no other makes test the module: a simulation runs one."""
+    if bench.layout.others:
+        roots = " and ".join((bench.layout.root, *bench.layout.others))
+        raise ToolError(f"the test bench is more than one: {roots} each test {bench.target.top}, and only one of them "
+                        "would run; give one of them, or a module that makes them all")
 
 
 def _refuse_unreadable_bench(context: ToolContext, bench: HiddenBench) -> None:

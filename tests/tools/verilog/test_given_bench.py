@@ -41,3 +41,18 @@ def test_one_that_does_not_is_told(tmp_path: Path, bench: str, reference: str, w
         checked(tmp_path, bench, reference)
     assert why in str(told.value)
     assert "mend `bench` or `reference`" in str(told.value)
+
+
+SECOND = "module tb_two;\n  wire q, w;\n  TopModule dut(1'b0, 1'b0, 1'b0, q, w);\n  initial #9 $finish;\nendmodule\n"
+
+
+def test_two_benches_in_one_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="more than one: tb and tb_two each test TopModule, and only one of them would"):
+        checked(tmp_path, BENCH + SECOND)
+
+
+@pytest.mark.parametrize("more", [
+    SECOND + "module both; tb first(); tb_two second(); endmodule\n",
+    "module clocks; reg clk = 0; always #5 clk = ~clk; endmodule\n"])
+def test_a_bench_may_have_several_instances_or_other_roots(tmp_path: Path, more: str) -> None:
+    assert checked(tmp_path, BENCH + more) == "matches"
