@@ -3,6 +3,7 @@ words; and what a run costs whose first draft is right."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.tools.verilog.accumulator import RIGHT, WRONG, benches
 pytestmark = pytest.mark.tool
 SPECIFICATION = "The module accu sums d, of W bits, while en is 1. Ports: clk, rst_n, en, d, sum and full (all ones)."
 BENCH = benches()["errors"]
+KNOWN = "these ports are known (where the specification says otherwise, it is right):"
 PACKAGE = "package widths;\n  localparam W = 4;\nendpackage\n"
 INCLUDING = '`include "first.svh"\n' + RIGHT.replace("parameter W = 8", "parameter W = widths::W").replace(
     "sum <= '0", "sum <= `FIRST")
@@ -43,6 +45,31 @@ def test_the_module_is_the_one_that_the_bench_tests(chat_server: ChatServer, tmp
     assert run.values["target"]["top"] == "accu"
     [request] = chat_server.requests
     assert "Write the whole module accu in top.sv" in str(request.body["messages"])
+
+
+@pytest.mark.parametrize("company", ["verilogcoder", "planner1", "single_verilog"])
+def test_designers_read_the_ports_that_only_the_bench_connects(chat_server: ChatServer, tmp_path: Path,
+                                                               company: str) -> None:
+    (tmp_path / "tb.sv").write_text(BENCH)
+    replies = [*["Write it."] * (company == "planner1"), reply(RIGHT)]
+    built(chat_server, tmp_path, company, *replies, bench=tmp_path / "tb.sv")
+    assert f"{KNOWN}\\n- clk\\n- rst_n\\n- en\\n" in json.dumps(chat_server.requests[0].body["messages"])
+
+
+def test_only_where_nothing_names_ports_an_analyst_reads_them(chat_server: ChatServer, tmp_path: Path) -> None:
+    replies = {"port_reading": json.dumps([{"name": "sum", "direction": "output", "width": "8"},
+                                           {"name": "carry", "direction": "output", "width": "1"}])}
+    chat_server.route(lambda request: replies.get(request.headers["X-ChatDev-Phase"], "no"))
+    Company.load("verilogcoder").run(SPECIFICATION, model="m", base_url=chat_server.url, warehouse=tmp_path / "one")
+    phases = [request.headers["X-ChatDev-Phase"] for request in chat_server.requests]
+    assert phases.count("port_reading") == 1
+    drafting = chat_server.requests[phases.index("drafting")].body["messages"]
+    assert f"{KNOWN}\\n- output sum\\n\\n" in json.dumps(drafting)
+    chat_server.requests.clear()
+    Company.load("verilogcoder").run("- input a\n- output q\n\nq is a.", model="m", base_url=chat_server.url,
+                                     warehouse=tmp_path / "two")
+    assert "port_reading" not in {request.headers["X-ChatDev-Phase"] for request in chat_server.requests}
+    assert KNOWN not in str([request.body for request in chat_server.requests])
 
 
 def test_a_right_first_draft_costs_about_one_call(chat_server: ChatServer, tmp_path: Path) -> None:

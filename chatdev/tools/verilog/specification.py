@@ -45,48 +45,49 @@ _DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
 
 @tool(reads=("said_ports?",))
 def ports(context: ToolContext) -> list[dict[str, Any]]:
-    """The ports of the module that the specification lists: `direction`, `name`, `width` as it is written there, and
-    whether that is `certain`; then those that only the test bench connects, without a direction; where there are none,
-    those that an analyst read (`said_ports`), as far as the specification has their names.
+    """The ports of the module: `direction`, `name`, `width` as it is written, whether that is `certain`, and `source`:
+    those that the specification lists, then those that only the bench connects, without a direction; where there are
+    none, those that an analyst read (`said_ports`), as far as the specification has their names.
 
     Raises ToolError when there are none, the specification speaks of none, and no bench connects any: nobody could
     write the module.
     """
     specification, bench = str(context.inputs.get("task") or ""), HiddenBench.of(context.inputs)
     top = read_target(context.inputs).top
-    found = [*listed_ports(specification, top), *_connected_ports(bench)]
-    found = [*{port["name"]: port for port in reversed(found)}.values()][::-1]
+    found = _add_connected(listed_ports(specification, top), bench)
     if not found and bench is None and not _SPEAKS_OF_PORTS.search(specification):
         raise ToolError(f"the specification lists no ports of {top}; give its ports one a line, such as "
                         "` - input clk` and ` - output q (8 bits)`, or the head of the module")
     return found or confirm_ports(context.values.get("said_ports") or (), specification)
 
 
-def _connected_ports(bench: HiddenBench | None) -> list[dict[str, Any]]:
-    return [_uncertain("", name, UNKNOWN) for name in (bench.layout.ports if bench else ())]
+def _add_connected(listed: list[dict[str, Any]], bench: HiddenBench | None) -> list[dict[str, Any]]:
+    names = {port["name"] for port in listed}
+    return [*listed, *(_uncertain("bench", "", name, UNKNOWN) for name in (bench.layout.ports if bench else ())
+                       if name not in names)]
 
 
 def listed_ports(text: str, top: str = TOP) -> list[dict[str, Any]]:
-    """Direction, name, width and certainty of each port in a specification."""
-    return [{kind: getattr(port, kind) for kind in ("direction", "name", "width", "certain")}
-            for port in read_ports(text, top)]
+    """Each port in a specification: what is written of it, and whether it is certain."""
+    return [{"direction": port.direction, "name": port.name, "width": port.width, "certain": port.certain,
+             "source": "specification"} for port in read_ports(text, top)]
 
 
 def confirm_ports(said: Iterable[Mapping[str, str]], specification: str) -> list[dict[str, Any]]:
     """Of the ports that somebody read in a specification those whose names stand there, each once; a width only where
     it is one bit, or stands there too."""
     names, found = identifiers(specification), dict[str, dict[str, Any]]()
-    figures = {"1", *re.findall(r"\b\d{1,6}\b", specification),
+    figures = {"1", *re.findall(r"\b[1-9]\d{0,5}\b", specification),
                *(str(int(high) + 1) for high in re.findall(r"\[(\d{1,6}):0\]", specification))}
     for port in said:
         if port["name"] in names:
             width = bits_of(int(port["width"])) if port["width"] in figures else UNKNOWN
-            found.setdefault(port["name"], _uncertain(port["direction"], port["name"], width))
+            found.setdefault(port["name"], _uncertain("analyst", port["direction"], port["name"], width))
     return [*found.values()]
 
 
-def _uncertain(direction: str, name: str, width: str) -> dict[str, Any]:
-    return {"direction": direction, "name": name, "width": width, "certain": False}
+def _uncertain(source: str, direction: str, name: str, width: str) -> dict[str, Any]:
+    return {"direction": direction, "name": name, "width": width, "certain": False, "source": source}
 
 
 def identifiers(text: str) -> set[str]:

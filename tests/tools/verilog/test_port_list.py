@@ -196,6 +196,8 @@ def test_beside_bits_of_others_a_clock_has_one() -> None:
     ("The adder cell has\n\n- input x\n- output s\n\nTopModule has\n\n- input p\n- output r\n", {"p", "r"}),
     ("TopModule:\n- input p\n- output r\n\nIt uses the module cell:\n- input r (2 bits)\n- output x\n", {"p", "r"}),
     ("TopModule uses two modules:\n- input x\n- output s\n\nTopModule has\n- input p\n- output r\n", set()),
+    ("A has\n\n- input x\n- output s\n\nB has\n\n- input p\n- output r\n", set()),
+    ("TopModule:\n\n- input x\n- output s\n\nTopModule:\n\n- input p\n- output r\n", set()),
     ("TopModule\n\nWrite side:\n\n- input p\n- output r\n\nRead side:\n\n- input x\n- output s\n", {*"prxs"}),
 ])
 def test_of_several_modules_only_the_ports_of_the_top_are_certain(text: str, certain: set[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import assume, example, given
@@ -26,8 +27,8 @@ SPECIFICATION = " - input  clk\n - input  d   ( 8 bits)\n - output q   [7:0]\n -
 RIGHT = "module TopModule(input clk, input [7:0] d, output reg [7:0] q, output [3:0] w);\nendmodule"
 
 
-def ports_of(task: str | None, bench: str = "") -> list[tuple[str, str, str]]:
-    context = ToolContext({}, {}, {"task": task, "bench": bench}, Unconfined(), Path(), Path())
+def ports_of(task: str | None, bench: str = "", **values: Any) -> list[tuple[str, str, str]]:
+    context = ToolContext({}, values, {"task": task, "bench": bench}, Unconfined(), Path(), Path())
     return [(port["direction"], port["name"], port["width"]) for port in ports.call(context, {})]
 
 
@@ -63,6 +64,16 @@ def test_where_none_is_listed_the_bench_names_them() -> None:
     bench = "module tb; TopModule #(.N(4), .M(f(2))) dut (.clk(clk), .d ({a, b}), .\\q (q)); endmodule"
     assert ports_of("Write a counter.", bench) == [("", "clk", "?"), ("", "d", "?"), ("", "q", "?")]
     assert ports_of("It has an input and an output.") == []
+    assert ports_of("- input clk\n- output q", bench) == [("input", "clk", ""), ("output", "q", ""), ("", "d", "?")]
+
+
+def test_of_what_an_analyst_reads_only_what_stands_there_is_taken() -> None:
+    said = [{"name": name, "direction": "input", "width": width} for name, width in (
+        ("clk", "1"), ("d", "8"), ("d", "1"), ("e", "4"), ("byte_in", "8"), ("Clk", "1"), ("f", ""), ("load", "WIDTH"))]
+    text = "The ports: clk, the data d and its enable e, byte_in_2 and f. d has 8 bits, load no more than WIDTH."
+    assert ports_of(text, said_ports=said) == [
+        ("input", "clk", ""), ("input", "d", "[7:0]"), ("input", "e", "?"), ("input", "f", "?"), ("input", "load", "?")]
+    assert ports_of("- input clk\n- output q", said_ports=said) == [("input", "clk", ""), ("output", "q", "")]
 
 
 def test_verilogeval_specifications_list_the_ports_of_their_references() -> None:
