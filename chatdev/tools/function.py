@@ -69,7 +69,10 @@ def tool(*, reads: tuple[str, ...] = (), writes_files: bool = False,
 
 
 def _department(function: Callable[..., Any]) -> str:
-    """The folder that the function is in; that of a script is `mine`."""
+    """The department of ours that the function is in, or else its folder; that of a script is `mine`."""
+    ours = f"{__package__}."
+    if function.__module__.startswith(ours):
+        return function.__module__.removeprefix(ours).split(".")[0]
     return f"{OWN_DEPARTMENT}.{function.__module__}".split(".")[-2]
 
 

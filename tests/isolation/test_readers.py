@@ -21,8 +21,8 @@ BELOW = {  # what readers stand on: called in the child alone
     "chatdev/workspace/python_source.py", "chatdev/tools/plc/proof/properties.py",
     "chatdev/tools/plc/st/slips.py",
     *(f"chatdev/tools/verilog/{name}.py" for name in (
-        "design/elaborate", "design/records", "design/reads", "design/design", "design/mistakes", "tracing/levels",
-        "tracing/execution", "tracing/drivers", "tracing/search")),
+        "design/elaborate", "design/records", "design/reads", "design/design", "design/latches", "design/mistakes",
+        "tracing/levels", "tracing/execution", "tracing/drivers", "tracing/search")),
 }
 BY_CONSENT = {"chatdev/tools/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own
 GENERATORS = {"chatdev/tools/plc/simulation/machine.py"}  # compiles what it generated itself, of bounded depth
