@@ -41,7 +41,8 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n[ \t]*\n|\n(?=[ \t]*#)")
 _NO_WORDS = re.compile(r"^(?:[ \t]+\S|(?:[-*•+]|\d{1,3}[.)])(?=[^\n]*[^:\s*_][ \t]*$)|[-=|: \t`]*$)[^\n]*$",
                        re.MULTILINE)
 """Lines that go on with an item, are others, or are drawn."""
-_LABEL = re.compile(r"[*_ \t]*[\w/-]+(?:[ \t][\w/-]+)?[*_ \t]*:[*_ \t]*")
+_HEADING = re.compile(r"^#.*$", re.MULTILINE)
+_LABEL = re.compile(r"[*_ \t]*+[^\W_][\w/-]*+(?:[ \t][\w/-]++)?[*_ \t]*+:[*_ \t]*+")
 _OPTIONAL = re.compile(
     r"\boptional(?:ly)?\b|\b(?:exists?|present|omitted|left out)\b"
     r"|(?:\bonly[ \t]+|\([ \t]*)(?:if|when|for|with)[ \t]+`?[A-Z][A-Z0-9_]+\b")
@@ -119,13 +120,14 @@ def _lead(words: str) -> str:
 
 def _split_lists(text: str, ports: Sequence[ListedPort], top: str) -> Iterator[PortList]:
     """Lists of inputs and outputs; another begins where the words between speak of something else."""
-    words, listed, directions, end = "", list[ListedPort](), set[str](), 0
+    words, heading, listed, directions, end = "", "", list[ListedPort](), set[str](), 0
     for port in ports:
         between = text[end:port.at]
-        if {"input", "output"} <= directions and _turns_to_others(between, words, top):
+        if {"input", "output"} <= directions and _turns_to_others(between, heading, top):
             yield words, listed
             words, listed, directions = "", [], set()
         words += between
+        heading = [heading, *_HEADING.findall(between)][-1]
         listed.append(port)
         directions.add(port.direction)
         end = (text.find("\n", port.at) + 1) or len(text)
@@ -133,19 +135,13 @@ def _split_lists(text: str, ports: Sequence[ListedPort], top: str) -> Iterator[P
         yield words, listed
 
 
-def _turns_to_others(between: str, before: str, top: str) -> bool:
+def _turns_to_others(between: str, heading: str, top: str) -> bool:
     """Whether words between two ports begin the list of another module: such as name one, and all that are no label of
-    a group of ports."""
+    a group of ports, as any label is below a heading that speaks of ports."""
     if re.search(rf"\b{re.escape(top)}\b|{_MODULE}", said := _NO_WORDS.sub("", between), re.IGNORECASE):
         return True
     lines = [line for line in said.split("\n") if line.strip() and not _PORTS.search(line)]
-    return bool(lines) and not (all(map(_LABEL.fullmatch, lines)) and _is_headed(before))
-
-
-def _is_headed(before: str) -> bool:
-    """Whether the last heading speaks of ports."""
-    start = f"\n{before}".rfind("\n#")
-    return start >= 0 and _PORTS.search(before[start:].partition("\n")[0]) is not None
+    return bool(lines) and not (all(map(_LABEL.fullmatch, lines)) and _PORTS.search(heading))
 
 
 def _optional_names(text: str) -> set[str]:

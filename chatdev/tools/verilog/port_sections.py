@@ -32,11 +32,11 @@ Row = tuple[int, list[str]]
 _DIRECTION = r"(?P<direction>inout|in|out|bidirectional)"
 _PORTS = r"(?:[ \t]++(?P<noun>ports?|signals?|pins?))?"
 _SECTION = re.compile(
-    rf"^[ \t#*_>-]*+{_DIRECTION}(?P<put>puts?)?{_PORTS}[ \t*_]*(?:\([^)\n]{{0,40}}\))?[ \t]*+:[ \t*_]*+"
+    rf"^[ \t#*_>-]*+{_DIRECTION}(?P<put>puts?)?{_PORTS}[ \t*_]*+(?:\([^)\n]{{0,40}}\))?[ \t]*+:[ \t*_]*+"
     r"(?P<rest>[^\n]*)$", re.IGNORECASE)
 _HEADING = re.compile(
-    rf"^[ \t]*+(?:\#{{1,6}}[ \t]++(?:\d[\d.]*+[ \t]++)?[*_]*|(?:\d[.)]|[-*])?[ \t]*(?:\*\*|__)){_DIRECTION}"
-    rf"(?:(?P<put>puts?){_PORTS}|[ \t]++(?:ports?|signals?|pins?))[ \t]*(?:\([^)\n]{{0,40}}\))?[*_ \t#]*(?P<rest>)$",
+    rf"^[ \t]*+(?:\#{{1,6}}[ \t]++(?:\d[\d.]*+[ \t]++)?[*_]*+|(?:\d[.)]|[-*])?[ \t]*+(?:\*\*|__)){_DIRECTION}"
+    rf"(?:(?P<put>puts?){_PORTS}|[ \t]++(?:ports?|signals?|pins?))[ \t]*+(?:\([^)\n]{{0,40}}\))?[*_ \t#]*+(?P<rest>)$",
     re.IGNORECASE)
 _ITEM = re.compile(
     rf"^(?P<indent>[ \t]*+)(?P<bullet>[-*•+]|\d{{1,3}}[.)])?[ \t]*+(?P<first>{RANGE})?[ \t]*+{NAME}{AFTER}{PAREN}"
@@ -56,7 +56,7 @@ _REMARK = re.compile(
 """Words with which a line under a head may say something of its ports."""
 _EACH = re.compile(r"\b(?:each|all|both|every)\b", re.IGNORECASE)
 _LEGEND = re.compile(r"(?<=\))[ \t]*+:[ \t][^\n]*$")
-_ANY_HEAD = re.compile(r"[ \t]*+(?:#|\*\*|__)|.*:[ \t*_]*$")
+_ANY_HEAD = re.compile(r"[ \t]*+(?:#|\*\*|__)|.*:[ \t*_]*+$")
 
 
 def read_sections(text: str) -> Iterator[ListedPort]:
@@ -66,7 +66,7 @@ def read_sections(text: str) -> Iterator[ListedPort]:
         if head := _find_head(line):
             direction = DIRECTIONS[head["direction"].lower()]
             found = (_names_behind(head["rest"], at) if head["rest"].strip()
-                     else _names_below(lines[number + 1:], head))
+                     else _names_below((lines[below] for below in range(number + 1, len(lines))), head))
             for port, is_marked in found:
                 if is_marked or not _REMARK.fullmatch(port.name):
                     certain = port.certain and (is_marked or _is_name(port.name, direction, named))
@@ -140,7 +140,7 @@ def _width_of_others(name: str, last: re.Match[str]) -> Width:
     return Width(UNKNOWN if about and width.text else "")
 
 
-def _names_below(lines: Sequence[Line], head: re.Match[str]) -> Found:
+def _names_below(lines: Iterator[Line], head: re.Match[str]) -> Found:
     """The items below a head."""
     for at, item in _items_below(lines, head):
         if item["name"].lower() not in _NO_PORTS:
@@ -148,7 +148,7 @@ def _names_below(lines: Sequence[Line], head: re.Match[str]) -> Found:
             yield replace(port, at=at), bool(item["first"] or port.is_sized or item["quote"] or item["after"])
 
 
-def _items_below(lines: Sequence[Line], head: re.Match[str]) -> Iterator[tuple[int, re.Match[str]]]:
+def _items_below(lines: Iterator[Line], head: re.Match[str]) -> Iterator[tuple[int, re.Match[str]]]:
     """Those that look like the first one, up to the first line that stands as far out and does not."""
     depth, first = _depth(head[0]), None
     for at, line in dropwhile(lambda line: not line[1].strip(), lines):
