@@ -8,6 +8,8 @@ import pytest
 
 from chatdev import Company
 from chatdev.config.load import load_company
+from chatdev.config.profiles import Sizes
+from chatdev.config.templates import render
 from chatdev.paths import settings_file
 from tests.engine.studio import program
 from tests.support.chat_server import ChatServer, Received
@@ -64,9 +66,10 @@ def test_pipeline_is_one_call_a_specialist_who_reads_documents_only(chat_server:
     assert all([message["role"] for message in messages][:2] == ["system", "user"] for messages in texts.values())
 
 
-def test_the_chain_and_one_call_are_told_the_same() -> None:
-    told = ('- Words after "python main.py" arrive in sys.argv, and lines that are typed or piped in on sys.stdin: do '
-            "what they say, print only what the request says, and end. input() is for games and dialogues only")
-    for company in ("chatdev", "single"):
-        opening = load_company(company).phases["coding"].opening
-        assert told in opening, company
+def test_the_chain_and_one_call_are_asked_the_same() -> None:
+    """So that the chain's first draft is no worse than one call: words of its own cost it files and typed lines."""
+    values = {"task": "Count.", "language": "Python", "modality": "Command-line application", "design": None,
+              "commands": [], "promised": [], "sizes": Sizes(program="small")}
+    asked = {render(load_company(company).phases["coding"].opening, values, company).strip()
+             for company in ("chatdev", "single")}
+    assert len(asked) == 1
