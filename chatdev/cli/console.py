@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from functools import singledispatchmethod
 from pathlib import Path
 from typing import Any, Self
@@ -195,7 +196,7 @@ class Console:
     @_show.register
     def _(self, event: Noted) -> None:
         colour = "yellow" if event.level == "warning" else None
-        self._say(click.style(f"  {event.level}: {event.text}", fg=colour))
+        self._say(click.style(textwrap.indent(f"{event.level}: {event.text}", "  "), fg=colour))
 
     def _speaker(self, title: str, kind: str, speaker: str | None) -> None:
         head = " · ".join(part for part in (title, kind) if part)

@@ -6,7 +6,7 @@ context is what the runner hands to the engine: the company, its models and tool
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -16,7 +16,7 @@ from chatdev.config.templates import render
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget, LimitReached
 from chatdev.engine.metering import Meter
-from chatdev.events import Event
+from chatdev.events import Event, Noted
 from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 
 Files = Mapping[str, bytes]
@@ -125,6 +125,8 @@ class RunContext:
     shared_budget: Budget | None = None
     """What several runs may spend together, this one among them."""
     meter: Meter = field(default_factory=Meter)
+    noted: set[str] = field(default_factory=set)
+    """What tools have told whoever has the run made."""
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
@@ -137,6 +139,13 @@ class RunContext:
             self.budget.refuse_overspent()
         except LimitReached as reached:
             raise reached.of_run() from None
+
+    def note_once(self, texts: Iterable[str]) -> None:
+        """Tell whoever has the run made what was not told before."""
+        for text in texts:
+            if text not in self.noted:
+                self.noted.add(text)
+                self.emit(Noted("", text, "warning"))
 
     def say(self, entry: str, **values: Any) -> str:
         """One of the protocol's texts, rendered."""

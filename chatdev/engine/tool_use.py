@@ -111,6 +111,7 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
             passed, summary = _summarise(value)
             context.emit(ToolCalled(place, name, seconds, passed if request.judges else None, summary,
                                     performed.replayed))
+            context.note_once(_notes(value))
             return value
     raise JournalError(f"{place} is a call of {name}, and the journal holds another result for it; it is damaged")
 
@@ -130,6 +131,12 @@ def apply_files(tool: str, result: Any, software: Files) -> Files:
 def fingerprint(software: Mapping[str, bytes]) -> str:
     """A short digest of a software snapshot."""
     return digest({path: data.hex() for path, data in sorted(software.items())}) if software else ""
+
+
+def _notes(value: Any) -> list[str]:
+    """What a verdict tells whoever has the run made."""
+    notes = value.get("notes") if isinstance(value, dict) else None
+    return [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
 
 
 def _summarise(value: Any) -> tuple[bool | None, str]:

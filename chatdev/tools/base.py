@@ -45,7 +45,8 @@ class Verdict:
     """A tool's judgement, used as feedback and by `success`.
 
     `score` orders failing versions (higher is better, passing ones are above all failing ones); `report` is what the
-    agents read; `evidence` is for machines and the final report. `judged` is False when this machine could not tell,
+    agents read; `evidence` is for machines and the final report; its `notes`, a list of texts, are told once to whoever
+    has the run made. `judged` is False when this machine could not tell,
     for want of a toolchain: such a verdict passes, so that nobody changes sound software, but makes no run a success.
     `examples` says how many of the request's own examples hold, of how many; None where it gives none.
     """

@@ -55,9 +55,17 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
     if bare.rule == "failed_status" and repeats_request(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if built is None or not _is_worth_trying(bare, started, plan):
-        return _verdict_of_start(started, plan)
+        return _tell_contradictions(_verdict_of_start(started, plan), plan)
     trial = try_plan(toolchain, built, context.software, plan, bare)
-    return _verdict_of_trial(trial, context.software, bare, started)
+    return _tell_contradictions(_verdict_of_trial(trial, context.software, bare, started), plan)
+
+
+def _tell_contradictions(judged: Verdict, plan: Plan) -> Verdict:
+    """The verdict, which says what of the request counts for nothing because it contradicts itself."""
+    told = show_contradictions(plan, str(judged.evidence.get("command", "")))
+    if not told:
+        return judged
+    return replace(judged, report=f"{judged.report}\n\n{told}", evidence={**judged.evidence, "notes": [told]})
 
 
 def _verdict_of_trial(trial: Trial, software: Mapping[str, bytes], bare: Finding, started: Verdict) -> Verdict:
@@ -75,9 +83,7 @@ def _verdict_of_trial(trial: Trial, software: Mapping[str, bytes], bare: Finding
 def _verdict_of_start(started: Verdict, plan: Plan) -> Verdict:
     """The verdict of a bare start where that is all: no example of the request is reached, if there is any."""
     count = sum(start.expects for case in plan.cases for start in case.starts)
-    report = "\n\n".join(filter(None, (started.report, show_contradictions(plan))))
-    return replace(started, report=report, evidence={**started.evidence, "commands": []},
-                   examples=(0, count) if count else None)
+    return replace(started, evidence={**started.evidence, "commands": []}, examples=(0, count) if count else None)
 
 
 def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from chatdev.tools.software.cases.assembly import Assembly, Chain, Facts
@@ -92,25 +92,36 @@ def _without_repeats(cases: Iterable[Case]) -> list[Case]:
 
 def part_contradictions(cases: Sequence[Case], forgetful: Sequence[Case] = ()) -> tuple[list[Case], list[Case]]:
     """The cases that nothing contradicts, and those that are contradicted: the same was done, and something else is
-    expected of it. In a `forgetful` one what was done before changes nothing."""
-    known = dict[object, tuple[object, set[int]]]()
-    wrong = set[int]()
+    expected of it. In a `forgetful` one what was done before changes nothing, so that its other starts stand."""
+    wrong = _contradicted_starts(cases, forgetful)
+    sound, contradictory = list[Case](), list[Case]()
     for number, case in enumerate(cases):
-        for done, expected in _expectations(case, case in forgetful):
-            first, who = known.setdefault(done, (expected, set()))
-            who.add(number)
-            wrong |= who if first != expected else set()
-    return ([case for number, case in enumerate(cases) if number not in wrong],
-            [case for number, case in enumerate(cases) if number in wrong])
+        bad = [start for place, start in enumerate(case.starts) if (number, place) in wrong]
+        if bad and case in forgetful:
+            contradictory += [replace(case, starts=(start,)) for start in bad]
+            rest = replace(case, starts=tuple(start for start in case.starts if start not in bad))
+            sound += [rest] if rest.expects else []
+        else:
+            (contradictory if bad else sound).append(case)
+    return sound, _without_repeats(contradictory)
 
 
-def _expectations(case: Case, forgetful: bool) -> Iterator[tuple[object, object]]:
-    """What was done before something is expected, and what that is."""
+def _contradicted_starts(cases: Sequence[Case], forgetful: Sequence[Case]) -> set[tuple[int, int]]:
+    """The starts of which something else is said elsewhere: numbers of cases, and places in them."""
+    said = defaultdict[object, list[tuple[tuple[int, int], object]]](list)
+    for number, case in enumerate(cases):
+        for place, done, expected in _expectations(case, case in forgetful):
+            said[done].append(((number, place), expected))
+    return {where for told in said.values() if len({expected for _, expected in told}) > 1 for where, _ in told}
+
+
+def _expectations(case: Case, forgetful: bool) -> Iterator[tuple[int, object, object]]:
+    """The places of the starts of which something is expected, what was done before it, and what it is."""
     done: list[object] = [_as_key(case.files)]
-    for start in case.starts:
+    for place, start in enumerate(case.starts):
         done = [*(done[:1] if forgetful else done), start.act]
         if start.expects:
-            yield tuple(done), (start.prints, _as_key(start.writes), start.status)
+            yield place, tuple(done), (start.prints, _as_key(start.writes), start.status)
 
 
 def _as_key(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

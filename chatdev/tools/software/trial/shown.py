@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,7 +46,7 @@ def show_trial(trial: Trial) -> dict[str, Any]:
     examples, failed = len(trial.examples), len(trial.failed)
     return {"examples": examples, "held": trial.held, "failed": failed, "others": len(trial.starts) - examples,
             "other_failed": failed - (examples - trial.held), "refused": trial.refused,
-            "likely": _show_likely(trial.likely), "contradictions": show_contradictions(trial.plan),
+            "likely": _show_likely(trial.likely),
             "left_out": [" ".join(start.arguments) for start in trial.plan.left_out]}
 
 
@@ -58,9 +59,12 @@ def _show_likely(likely: LikelyTrial | None) -> dict[str, Any] | None:
     return {"confirmed": likely.confirmed, "held": likely.held, "there": likely.there, "seen": seen}
 
 
-def show_contradictions(plan: Plan) -> str:
-    """What of the request counts for nothing because it contradicts itself, as text; empty for most."""
-    cases = [case.to_dict() for case in plan.reading.contradictory]
+def show_contradictions(plan: Plan, command: str) -> str:
+    """What of the request counts for nothing because it contradicts itself, as text; empty for most. `command` starts
+    the program."""
+    cases = [{"starts": [{"command": _shorten(shlex.join((*command.split(), *start.arguments))), "stdin": start.stdin,
+                          "prints": start.prints, "writes": dict(start.writes), "status": start.status}
+                         for start in case.starts]} for case in plan.reading.contradictory]
     return str(template(knowledge.report_template("contradictions")).render(cases=cases)).strip()
 
 
