@@ -26,6 +26,12 @@ def work(company: str, server: ChatServer, tmp_path: Path, replies: dict[str, st
     return server.requests
 
 
+def draw_one_draft_at_a_time() -> None:
+    """By the profile of the model `m`."""
+    settings_file().parent.mkdir(parents=True, exist_ok=True)
+    settings_file().write_text("models: [{match: [m], drafts_at_once: 1}]", encoding="utf-8")
+
+
 def test_single_is_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
     requests = work("single", chat_server, tmp_path, {"coding": program()})
     assert len(requests) == 1
@@ -33,8 +39,7 @@ def test_single_is_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
 
 
 def test_single_drafts_keeps_the_first_draft_that_works(chat_server: ChatServer, tmp_path: Path) -> None:
-    settings_file().parent.mkdir(parents=True, exist_ok=True)
-    settings_file().write_text("models: [{match: [m], drafts_at_once: 1}]", encoding="utf-8")
+    draw_one_draft_at_a_time()
     replies = iter([program("print(1 / 0)"), program("print('hi')"), program(), program("print('never asked for')")])
     chat_server.route(lambda request: next(replies))
     run = Company.load("single_drafts").run("A greeting: `python main.py` prints `hello`.", model="m",
@@ -42,6 +47,18 @@ def test_single_drafts_keeps_the_first_draft_that_works(chat_server: ChatServer,
     assert run.success, run.reason
     assert run.software.text("main.py") == "print('hello')\n"
     assert len(chat_server.requests) == 3
+
+
+@pytest.mark.parametrize("company", ["chatdev", "single_drafts"])
+def test_the_drafts_of_both_are_mended_by_the_same_tool(chat_server: ChatServer, tmp_path: Path, company: str) -> None:
+    draw_one_draft_at_a_time()
+    replies = {"coding": program("print(sys.argv[1])"), "test_plan": "- python main.py x", "code_review": "<SOLUTION>"}
+    chat_server.route(lambda request: replies.get(request.headers["X-ChatDev-Phase"], "# Manual"))
+    run = Company.load(company).run("A command-line program: `python main.py ox` prints `ox`.", model="m",
+                                    base_url=chat_server.url, warehouse=tmp_path)
+    assert run.success, run.reason
+    assert run.software.text("main.py") == "import sys\nprint(sys.argv[1])\n"
+    assert [request.headers["X-ChatDev-Phase"] for request in chat_server.requests].count("coding") == 1
 
 
 def test_pipeline_mends_what_its_trial_shows(chat_server: ChatServer, tmp_path: Path) -> None:
