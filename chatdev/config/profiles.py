@@ -104,7 +104,8 @@ class ModelProfile(StrictModel):
     constrained: bool = False
     """Whether replies in the forms `choice` and `json` are constrained by a grammar or schema."""
     stream: bool = False
-    """Whether its replies are read as they come, so that one that goes in circles is cut before its last token."""
+    """Whether its replies are read as they come, also where nobody watches them, so that one that goes in circles is
+    cut before its last token. Its tokens are then counted here, and every piece of a reply takes processor time."""
     sizes: Sizes = Sizes()
     """How much it is asked for at a time."""
     price: Price | None = None

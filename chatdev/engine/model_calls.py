@@ -90,7 +90,7 @@ class ModelCalls:
         tools = prompt.tools if agent.role_model.profile.native_tools else ()
         request = Request(prompt.messages, agent.role_model.sampling, tools, prompt.constraint,
                           self._headers(agent, place))
-        if agent.role_model.profile.stream:
+        if agent.role_model.profile.stream or self.context.settings.stream:
             request = replace(request, stop_when=never_ends)
         if self.context.settings.stream:
             streaming = StreamedReply(self.context, place)

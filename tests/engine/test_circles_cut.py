@@ -1,4 +1,4 @@
-"""A reply that goes in circles is cut while it streams, where the model's profile says that it is read so."""
+"""A reply that goes in circles is cut while it streams: where the model's profile or the user says that it does."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_a_count_without_an_end_is_cut_too_and_goes_its_way(studio: Studio) -> N
 
 
 @pytest.mark.parametrize("shown", [False, True])
-def test_a_large_model_is_read_to_its_end(studio: Studio, shown: bool) -> None:
+def test_of_another_model_it_is_read_to_its_end_unless_it_is_shown(studio: Studio, shown: bool) -> None:
     run = studio.run(studio.company({"write": {**WRITE, "instructor": None}}),
                      {FIRST: CIRCLES, f"{FIRST}/again-1": DONE}, stream=shown)
-    assert run.success
+    assert run.software.text("main.py") == "print(2)\n"
     assert ("stream" in studio.request(FIRST).body) == shown
-    assert calls(studio)[0].completion_tokens == 2048
+    assert (calls(studio)[0].completion_tokens == 2048, calls(studio)[0].estimated) == (not shown, shown)
 
 
 def test_what_is_shown_is_cut_too(studio: Studio) -> None:
