@@ -142,7 +142,7 @@ def _notes(value: Any) -> list[str]:
 def _summarise(value: Any) -> tuple[bool | None, str]:
     """Whether a result passes (None: it does not judge) and what it says."""
     if not isinstance(value, dict):
-        return None, str(value)
+        return None, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     passed = value.get("passed") if value.get("judged", True) else None
     return passed if isinstance(passed, bool) else None, str(value.get("report", ""))
 

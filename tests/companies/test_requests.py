@@ -96,6 +96,7 @@ def test_a_request_in_another_language_is_tried_by_its_example(tmp_path: Path, c
     make_small(drafts=1)
     text = program(f"import sys\na, b = map(int, sys.argv[1:])\nprint(f'{output}')")
     done = order(tmp_path, chat_server, task, {"coding": text, "redraft": text})
+    assert '  · software.examples  [{"from": "request", "starts": [{"arguments": ["' in done.out
     if seen == wanted:
         done.assert_succeeded()
         assert "> It starts, and the example that the customer's request gives holds.\n" in done.report
