@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -96,14 +96,18 @@ def part_contradictions(cases: Sequence[Case], forgetful: Sequence[Case] = ()) -
     wrong = _contradicted_starts(cases, forgetful)
     sound, contradictory = list[Case](), list[Case]()
     for number, case in enumerate(cases):
-        bad = [start for place, start in enumerate(case.starts) if (number, place) in wrong]
-        if bad and case in forgetful:
-            contradictory += [replace(case, starts=(start,)) for start in bad]
-            rest = replace(case, starts=tuple(start for start in case.starts if start not in bad))
-            sound += [rest] if rest.expects else []
-        else:
-            (contradictory if bad else sound).append(case)
+        stands, falls = _part_case(case, {place for which, place in wrong if which == number}, case in forgetful)
+        sound += stands
+        contradictory += falls
     return sound, _without_repeats(contradictory)
+
+
+def _part_case(case: Case, wrong: Collection[int], forgetful: bool) -> tuple[list[Case], list[Case]]:
+    """What of a case stands, and what does not because its starts at these places are `wrong`."""
+    if not wrong or not forgetful:
+        return ([], [case]) if wrong else ([case], [])
+    rest = replace(case, starts=tuple(start for place, start in enumerate(case.starts) if place not in wrong))
+    return [rest] if rest.expects else [], [replace(case, starts=(case.starts[place],)) for place in sorted(wrong)]
 
 
 def _contradicted_starts(cases: Sequence[Case], forgetful: Sequence[Case]) -> set[tuple[int, int]]:
