@@ -182,7 +182,8 @@ class Console:
         if event.passed is None and not event.summary.strip():
             return  # such as one that mends slips, where there were none
         sign, colour = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "blue")}[event.passed]
-        self._say(f"  {click.style(f'{sign} {event.tool}', fg=colour)}  {first_line(event.summary)}")
+        head = f"{sign} {event.tool}"
+        self._say(f"  {click.style(head, fg=colour)}  {first_line(event.summary, len(head) + 4)}")
 
     @_show.register
     def _(self, event: StepStarted) -> None:
@@ -191,7 +192,8 @@ class Console:
 
     @_show.register
     def _(self, event: StepSkipped) -> None:
-        self._say(click.style(f"\n━━ {event.place} is skipped: {event.reason}", dim=True))
+        text = f"━━ {event.place} is skipped: {event.reason}"
+        self._say(click.style(text if self._verbose else first_line(text, 0), dim=True))
 
     @_show.register
     def _(self, event: Noted) -> None:

@@ -32,10 +32,14 @@ def width() -> int:
     return min(_WIDEST, shutil.get_terminal_size().columns)
 
 
-def first_line(text: str) -> str:
-    """The first line that says something, cut to the terminal."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return textwrap.shorten(line, max(20, width() - 20), placeholder=" …")
+def first_line(text: str, beside: int = 20) -> str:
+    """The first line that says something, with the next one where it only announces that; cut to what the terminal has
+    beside so many columns."""
+    said = islice((line.strip() for line in text.splitlines() if line.strip()), 2)
+    line = next(said, "")
+    if line.endswith(":"):
+        line = f"{line} {next(said, '')}"
+    return textwrap.shorten(line, max(20, width() - beside), placeholder=" …")
 
 
 def layout_text(text: str, *, everything: bool) -> Iterator[str]:

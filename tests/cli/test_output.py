@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from chatdev.cli.console import Console
 from chatdev.cli.output import OutputThread, lasting_output, output_is_recorded
-from chatdev.events import Noted, ToolCalled
+from chatdev.events import Noted, StepSkipped, ToolCalled
 from tests.support.processes import running_program
 from tests.support.shop import Shop
 
@@ -73,6 +73,21 @@ def test_a_tool_that_has_nothing_to_say_is_not_shown(capsys: pytest.CaptureFixtu
         for passed, summary in ((None, ""), (None, "main.py was mended"), (True, "")):
             console(ToolCalled("coding#1", "software.mend", 0.1, passed, summary))
     assert capsys.readouterr().out.splitlines() == ["  · software.mend  main.py was mended", "  ✓ software.mend  "]
+
+
+def test_one_line_of_a_step_is_as_long_as_the_terminal_and_no_longer(
+        capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for verbose in (False, True):
+        with Console(verbose=verbose) as console:
+            console(ToolCalled("x#1", "software.examples", 0.1, None, "word " * 40))
+            console(StepSkipped("x#2", "phase", f"`{'a and ' * 40}b` does not hold"))
+            console(ToolCalled("x#3", "software.mend", 1, None, "main.py was mended:\nadded: import sys\nand so on"))
+    said, skipped, mended, _, whole, _ = capsys.readouterr().out.splitlines()
+    assert 70 < len(said) <= 80
+    assert 70 < len(skipped) <= 80
+    assert mended == "  · software.mend  main.py was mended: added: import sys"
+    assert whole.endswith("b` does not hold")
 
 
 def exit_at(device: object, status: int, monkeypatch: pytest.MonkeyPatch, *, recorded: bool = False) -> object:
