@@ -211,7 +211,8 @@ def test_a_program_that_is_to_ask_may_do_so(use: Use, task: str, commands: list[
 
 @pytest.mark.parametrize(("printed", "passes"), [("'add TASK, list'", False), ("next(numbers)", True)])
 def test_a_command_that_prints_the_same_for_ever_fails(use: Use, printed: str, passes: bool) -> None:
-    program = f"import itertools, time\nnumbers = itertools.count()\nwhile not time.sleep(.001):\n    print({printed})\n"
+    program = ("import itertools, time\nnumbers = itertools.count()\n"
+               f"while not time.sleep(.001):\n    print({printed})\n")
     verdict = use(program, "Develop a to-do list.", ["python main.py list"])
     assert verdict.passed == passes
     assert ("It prints the same again and again, and does not end." in verdict.report) != passes
