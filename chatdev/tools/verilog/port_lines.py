@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chatdev.tools.verilog.port_width import BITS, RANGE, UNKNOWN, Width, cell_width, width_of
 
@@ -54,9 +54,10 @@ _TYPED = re.compile(
 _ENTRY = re.compile(rf"^(?:{_BULLET}|[ \t]*+){NAME}[ \t]*+(?:{RANGE})?[ \t]*+(?:[:(,–—-]|$)", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _PARAMETER = re.compile(r"[^\n]*\b(?:parameter|generic)\b", re.IGNORECASE)
+_GAP = r"(?:[ \t]{2,}|\t)"
 _ALIGNED = re.compile(
-    rf"^[ \t]*+(?:\w[\w/-]{{0,29}}+[ \t]{{2,}})?{NAME}(?:[ \t]*+(?P<range>{RANGE}))?[ \t]{{2,}}"
-    r"(?P<direction>input|output|inout|in|out)(?:[ \t]{2,}(?P<rest>[^\n]*))?$", re.MULTILINE)
+    rf"^[ \t]*+(?:\w[\w/-]{{0,29}}+{_GAP})?{NAME}(?:[ \t]*+(?P<range>{RANGE}))?{_GAP}"
+    rf"(?P<direction>input|output|inout|in|out)(?:{_GAP}(?P<rest>[^\n]*))?$", re.MULTILINE)
 _DECLARED = re.compile(
     rf"^[ \t]*+(?P<direction>input|output|inout)[ \t]++{_WORDS}{_TYPE}(?P<range>{RANGE})?[ \t]*+"
     r"(?P<names>[A-Za-z_]\w*+(?:[ \t]*+,[ \t]*+[A-Za-z_]\w*+)*+)[ \t]*+[,;)]*+[ \t]*+(?://[^\n]*)?$", re.MULTILINE)
@@ -65,12 +66,19 @@ _IN_HEAD = re.compile(
     rf"(?:^|[(,])[ \t]*+(?P<direction>input|output|inout)\b[ \t]*+{_WORDS}"
     rf"(?P<type>(?:\w++::)?+\w++[ \t]++(?=[A-Za-z_\[]))?+(?P<range>{RANGE})?[ \t]*+{NAME}",
     re.MULTILINE)
+_MORE_NAMES = re.compile(
+    rf"(?P<names>(?:[ \t]*+(?:,(?:[ \t]*+and\b)?|and\b)[ \t]*+[`*]*+[A-Za-z_]\w*+[`*]*+(?:[ \t]*+{RANGE})?[`*]*+)++)"
+    rf"[ \t]*+(?P<paren>\([^)\n]{{0,80}}\))?[ \t]*+(?:$|[.:;–—])")
+_NAMES = re.compile(r"(?!and\b)\b\w+")
+_OF_EACH = re.compile(r"\b(?:each|all|both|every)\b", re.IGNORECASE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _RECORD = re.compile(r"[{}]|^[ \t]*+-[ \t]", re.MULTILINE)
 _FIELD = re.compile(
     r"""(?<!\w)["']?(?P<key>name|direction|dir|width|bits|size)["']?[ \t]*+:[ \t]*+["']?"""
     rf"(?P<value>{RANGE}|\w++(?::\w++)?+)", re.IGNORECASE)
-_LONGEST = 400  # characters of a record
+_KEY = re.compile(r"""["']?\b(?P<name>[A-Za-z_]\w*+)["']?[ \t]*+:[ \t]*+\Z""")
+"""Of a record in a mapping: `clk: {direction: input}`."""
+_LONGEST, _LONGEST_NAME = 400, 100  # characters of a record and of the name before it
 _ONE_OF = rf"[`']?[A-Za-z_]\w*+[`']?(?:[ \t]*+{RANGE}|\s*+\(\d++[ -]bits?\))?[`']?"
 _SAID = re.compile(
     rf"\b(?P<direction>input|output)s?\s++(?P<names>{_ONE_OF}(?:(?:,\s*+(?:and\s++)?|\s++and\s++)"
@@ -78,7 +86,9 @@ _SAID = re.compile(
     r"(?=\s*+(?:[.;)]|\Z|,?\s*+and\s++(?:an?\s++|the\s++)?(?:in|out)puts?\b))", re.IGNORECASE)
 _SAID_NAME = re.compile(rf"(?P<quote>[`'])?(?P<name>\w++)[`']?[ \t]*+(?P<after>{RANGE})?\s*+(?P<paren>\([^)]*\))?")
 _SMALL_WORD = re.compile(r"i[stfn]|o[fnr]|to|[ab][ty]|as|be|do|an|up|so", re.IGNORECASE)
-_NO_NAMES = frozenset(DIRECTIONS) | {"direction", "type"}
+_NO_NAMES = frozenset(DIRECTIONS) | {"inputs", "outputs", "direction", "type", "name", "port", "signal"}
+_SHORT = frozenset({"in", "out"})
+"""Directions that are names, too, where a long one stands beside them."""
 _SENTENCE = re.compile(r"[ \t]*+(?:[=/]|,(?:[^,]*,)?[ \t]*+(?:in|out)(?:put)?\b)", re.IGNORECASE)
 """What goes on behind the direction where it is none: `Example: in = 3`, `Mode: input/output`."""
 _GOES_ON = frozenset("-–—/,;") | {""}
@@ -91,31 +101,65 @@ def read_bullets(text: str) -> Iterator[ListedPort]:
         about, certain = f"{found['paren'] or ''} {found['rest'].lstrip('`*: ')}", _is_listed(found, named)
         if found["bits"] or found["one"]:  # `- 8-bit input register` lists none
             about, certain = f"{found['bits'] or 1} bits", is_sign(found["name"]) and not found["rest"][:1].isalpha()
-        yield port_of(found, found["range"] or found["after"], about, certain=certain)
+        port = port_of(found, found["range"] or found["after"], about, certain=certain)
+        yield from _with_more_names(port, found, named)
+
+
+def _with_more_names(first: ListedPort, found: re.Match[str], named: dict[str, int]) -> Iterator[ListedPort]:
+    """Those of `- input a, b (8 bits each)`, the others for certain where the text speaks of them elsewhere, too; only
+    the first one where a word follows that is hardly a name (`- input a, registered`)."""
+    more = None if found["paren"] else _MORE_NAMES.match(found["rest"])
+    names = _NAMES.findall(re.sub(RANGE, "", more["names"])) if more else []
+    if not more or not (is_sign(names[0]) or "`" in more["names"]):
+        yield first
+        return
+    yield (first := _share_width(first, found, more))
+    others = replace(first, width=UNKNOWN, is_sized=False) if found["after"] else first
+    yield from (replace(others, name=name, certain=first.certain and named[name] > 1) for name in names)
+
+
+def _share_width(port: ListedPort, found: re.Match[str], more: re.Match[str]) -> ListedPort:
+    """The port with the width of all; bits behind the last name may be meant of that alone."""
+    width = width_of(found["range"], more["paren"])
+    if found["range"] or _OF_EACH.search(more["paren"] or ""):
+        return replace(port, width=width.text, is_sized=width.is_written)
+    is_of_some = width.text or found["after"] or "[" in more["names"]
+    return replace(port, width=found["after"] or UNKNOWN) if is_of_some else port
 
 
 def _is_listed(found: re.Match[str], named: dict[str, int]) -> bool:
     """Whether such a line lists a port for certain: no sentence goes on there, and it is no example of an input."""
     has_width = bool(found.group("range", "after") != (None, None))
     rest = str(found["rest"]).strip(" \t`*_|")
-    is_sentence = not has_width and rest[:1].isalpha()
-    if is_sentence or found["quote"] or found["open"]:
-        return not is_sentence
+    if rest[:1].isalpha() and not has_width:
+        return False
+    if found["quote"] or found["open"] or (has_width and not rest[:1].isalpha()):
+        return True
     if found["colon"] is not None and not has_width:
         return bool(found["paren"])
-    return (found["direction"].islower() and rest[:1] in _GOES_ON) or named.get(found["name"], 0) > 1
+    return _ends_there(found, rest) or named.get(found["name"], 0) > 1
+
+
+def _ends_there(found: re.Match[str], rest: str) -> bool:
+    return found["direction"].islower() and rest[:1] in _GOES_ON
 
 
 def read_typed(text: str) -> Iterator[ListedPort]:
     """`- word (input, 6 bits): …`, for certain where all such lines of a paragraph say a direction."""
     found = {one.start("name"): one for one in _TYPED.finditer(text)
-             if one["name"].lower() not in _NO_NAMES and not _SENTENCE.match(one["rest"])}
+             if _may_be_name(one) and not _SENTENCE.match(one["rest"])}
     ends = [one.start() for one in _PARAGRAPH.finditer(text)]
     others = {(bisect(ends, at), _beginning(text, at)) for at in map(_name_start, _ENTRY.finditer(text))
               if at not in found and not _PARAMETER.match(text, at)}
     for at, one in found.items():
         about = f"{one['bits']} bits" if one["bits"] else one["rest"].lstrip("`*,:; \t")
         yield port_of(one, one["range"], about, certain=(bisect(ends, at), _beginning(text, at)) not in others)
+
+
+def _may_be_name(found: re.Match[str]) -> bool:
+    """Whether what stands beside a direction is no direction or title itself."""
+    is_short = found["name"] in _SHORT and found["direction"].lower() not in _SHORT
+    return is_short or found["name"].lower() not in _NO_NAMES
 
 
 def _name_start(found: re.Match[str]) -> int:
@@ -129,9 +173,9 @@ def _beginning(text: str, at: int) -> str:
 
 def read_aligned(text: str) -> Iterator[ListedPort]:
     """Tables whose columns are set apart by blanks, one of them the direction."""
-    rows = [found for found in _ALIGNED.finditer(text) if found["name"].lower() not in DIRECTIONS]
+    rows = [found for found in _ALIGNED.finditer(text) if _may_be_name(found)]
     for found in rows:  # a single one may be the head of a table of values
-        cell = re.split(r"[ \t]{2,}", found["rest"] or "")[0]
+        cell = re.split(_GAP, found["rest"] or "")[0]
         width = Width(found["range"], is_written=True) if found["range"] else cell_width(cell, may_be_prose=True)
         yield ListedPort(DIRECTIONS[found["direction"]], found["name"], width.text, len(rows) > 1, width.is_written,
                          found.start())
@@ -141,13 +185,19 @@ def read_records(text: str) -> Iterator[ListedPort]:
     """Records with a name and a direction, as of YAML or JSON."""
     start = 0
     for end in (*(found.start() for found in _RECORD.finditer(text)), len(text)):
-        fields = {found["key"].lower(): found["value"]
-                  for found in _FIELD.finditer(text, start, min(end, start + _LONGEST))}
+        fields = _fields_of(text, start, end)
         direction = DIRECTIONS.get(str(fields.get("direction") or fields.get("dir")).lower())
         if direction and "name" in fields:
             width = cell_width(fields.get("width") or fields.get("bits") or fields.get("size") or "")
             yield ListedPort(direction, fields["name"], width.text, is_sized=width.is_written, at=start)
         start = end
+
+
+def _fields_of(text: str, start: int, end: int) -> dict[str, str]:
+    """Those of a record; its name may be its key."""
+    key = _KEY.search(text, max(0, start - _LONGEST_NAME), start)
+    fields = _FIELD.finditer(text, start, min(end, start + _LONGEST))
+    return ({"name": key["name"]} if key else {}) | {found["key"].lower(): found["value"] for found in fields}
 
 
 def read_heads(text: str, top: str) -> Iterator[ListedPort]:

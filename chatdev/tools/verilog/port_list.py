@@ -30,13 +30,17 @@ PortList = tuple[str, list[ListedPort]]
 """Ports, and the words before them."""
 
 _MODULE = r"\b(?:sub)?modules?\b|\binstan|\bcells?\b|\bcomponents?\b|\bhelpers?\b|\bblocks?\b|\bunits?\b"
+_SUBMODULE = re.compile(
+    r"\b(?:(?P<part>sub-?modules?|instantiates|instances?[ \t]+of|helpers?)|modules?)\b"
+    r"[ \t]*(?:called|named|an?|the)?(?P<quote>[ \t`'*]*)(?P<name>\w*)", re.IGNORECASE)
+"""What a list may be of beside the module that is to be written."""
 _OF_PORTS = (r"\bports?\b|\bsignals?\b|\binterfaces?\b|\b(?:in|out)puts?\b|\bpins?\b|\bi/o\b|\bsides?\b|\bbus\b"
              r"|\bchannels?\b|\bdomains?\b|\bdir(?:ection)?\b")
 _PORTS = re.compile(_OF_PORTS, re.IGNORECASE)
 _OTHERS = re.compile(r"\b(?:states?|fsm|machine|registers?|fields?|commands?|instructions?|opcodes?|phases?|modes?"
                      r"|steps?|parameters?|generics?)\b", re.IGNORECASE)
 """Lists of these are none of ports, whatever stands in them."""
-_EXAMPLE = re.compile(r"^\W*(?:for[ \t]+)?examples?\b", re.IGNORECASE | re.MULTILINE)
+_EXAMPLE = re.compile(r"^[^\w\n]*+(?:for[ \t]+)?examples?\b", re.IGNORECASE | re.MULTILINE)
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n[ \t]*\n|\n(?=[ \t]*#)")
 _NO_WORDS = re.compile(r"^(?:[ \t]+\S|(?:[-*•+]|\d{1,3}[.)])(?=[^\n]*[^:\s*_][ \t]*$)|[-=|: \t`]*$)[^\n]*$",
                        re.MULTILINE)
@@ -54,7 +58,7 @@ def read_ports(text: str, top: str = TOP) -> list[ListedPort]:
     """The ports of the first layout that names one for certain, else of the first that names any; each once. Where
     the text lists those of several modules, they are the ones of that which it calls `top` just before, else uncertain.
     """
-    text, uncertain = text[:_MOST], list[ListedPort]()
+    text, uncertain = text[:_MOST].replace("\r\n", "\n"), list[ListedPort]()
     heads: Layout = functools.partial(read_heads, top=top)
     for read in (*_LAYOUTS, heads, read_declarations, read_sentences):
         found = _weigh(text, list(read(text)), top)
@@ -64,14 +68,12 @@ def read_ports(text: str, top: str = TOP) -> list[ListedPort]:
     return uncertain
 
 
-_LAYOUTS: tuple[Layout, ...] = (read_bullets, read_typed, read_aligned, read_sections, read_tables, read_records)
+_LAYOUTS: tuple[Layout, ...] = (read_tables, read_bullets, read_typed, read_aligned, read_sections, read_records)
 
 
 def _weigh(text: str, ports: list[ListedPort], top: str) -> list[ListedPort]:
     """The ports, certain only where they are of the module, and always there."""
-    if not any(port.certain for port in ports):
-        return _first_of_each(ports)
-    lists = [*_drop_repeated(one for one in _split_lists(text, ports, top) if not _is_of_others(one[0]))]
+    lists = [*_drop_repeated(one for one in _split_lists(text, ports, top) if not _is_of_others(*one, top))]
     own = _list_of_module(lists, top)
     optional = _optional_names(text)
     return _first_of_each(replace(port, certain=port.certain and one is own and port.name not in optional)
@@ -100,15 +102,37 @@ def _list_of_module(lists: Sequence[PortList], top: str) -> PortList | None:
 
 def _lists_ports(words: str, ports: list[ListedPort], top: str) -> bool:
     """Whether it is said to be one, or one of its names can be nothing else."""
-    return _PORTS.search(lead := _lead(words)) is not None or top in lead or any(
+    if _speaks_of_others(lead := _lead(words)):
+        return False
+    return _PORTS.search(lead) is not None or top in lead or any(
         port.is_sized or is_sign(port.name) for port in ports)
 
 
-def _is_of_others(words: str) -> bool:
-    """Whether a list is one of examples, states, registers or the like."""
+def _is_of_others(words: str, ports: Sequence[ListedPort], top: str) -> bool:
+    """Whether a list is one of examples, states, registers or the like, or of another module that is named."""
     lead = _lead(words)
-    return _EXAMPLE.search(lead) is not None or (
-        _OTHERS.search(lead) is not None and _PORTS.search(lead) is None)
+    if _EXAMPLE.search(lead) is not None or _names_another(lead, top):
+        return True
+    return _speaks_of_others(lead) and any(port.certain for port in ports) and not _ends_a_sentence(words)
+
+
+def _ends_a_sentence(words: str) -> bool:
+    """Whether the words before a list, or before the titles of its table, do not introduce it."""
+    lines = words.rstrip().split("\n")
+    while lines and lines[-1].lstrip()[:1] in {"", "|", "+"}:
+        lines.pop()
+    return bool(lines) and lines[-1].rstrip().endswith(".")
+
+
+def _speaks_of_others(lead: str) -> bool:
+    return _OTHERS.search(lead) is not None and _PORTS.search(lead) is None
+
+
+def _names_another(lead: str, top: str) -> bool:
+    """Whether words speak of a module inside of the top module, or of one in quotes and not of the top module."""
+    named = list(_SUBMODULE.finditer(lead))
+    is_of_top = re.search(rf"\b{re.escape(top)}\b", lead) is not None
+    return any(said["name"] != top if said["part"] else "`" in said["quote"] and not is_of_top for said in named)
 
 
 def _lead(words: str) -> str:
@@ -136,9 +160,10 @@ def _split_lists(text: str, ports: Sequence[ListedPort], top: str) -> Iterator[P
 
 
 def _turns_to_others(between: str, heading: str, top: str) -> bool:
-    """Whether words between two ports begin the list of another module: such as name one, and all that are no label of
-    a group of ports, as any label is below a heading that speaks of ports."""
-    if re.search(rf"\b{re.escape(top)}\b|{_MODULE}", said := _NO_WORDS.sub("", between), re.IGNORECASE):
+    """Whether words between two ports begin an example or the list of another module: such as name one, and all that
+    are no label of a group of ports, as any label is below a heading that speaks of ports."""
+    said = _NO_WORDS.sub("", between)
+    if _EXAMPLE.search(said) or re.search(rf"\b{re.escape(top)}\b|{_MODULE}", said, re.IGNORECASE):
         return True
     lines = [line for line in said.split("\n") if line.strip() and not _PORTS.search(line)]
     return bool(lines) and not (all(map(_LABEL.fullmatch, lines)) and _PORTS.search(heading))

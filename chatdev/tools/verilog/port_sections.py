@@ -28,6 +28,8 @@ Line = tuple[int, str]
 """Where it begins, and its text."""
 Row = tuple[int, list[str]]
 """Where it begins, and its cells."""
+Found = Iterator[tuple[ListedPort, bool]]
+"""Ports, each with whether a quotation, a range or the like marks it as one."""
 
 _DIRECTION = r"(?P<direction>inout|in|out|bidirectional)"
 _PORTS = r"(?:[ \t]++(?P<noun>ports?|signals?|pins?))?"
@@ -44,9 +46,14 @@ _ITEM = re.compile(
 _PLAIN = re.compile(rf"{NAME}{AFTER}{PAREN}")
 _DESCRIBED = re.compile(rf"(?:an?[ \t]++)?(?P<after>{BITS})[ \t]++(?:[a-z]++[ \t]++)?{NAME}[ \t]*+{PAREN}")
 _ROW = re.compile(r"^[ \t]*+\|(?P<cells>.*)\|[ \t]*+$")
+_DRAWN = re.compile(r"[ \t]*+\+[-=+]++[ \t]*+$")
+"""A line between the rows of a table."""
 _TITLES = {"name": "name", "signal": "name", "port": "name", "direction": "direction", "dir": "direction",
            "i/o": "direction", "type": "direction", "width": "width", "bits": "width", "size": "width"}
 """What the columns of tables are called."""
+_TYPED_CELL = re.compile(rf"(?P<direction>{'|'.join(DIRECTIONS)})(?:[ ,(]++(?:{BITS}|{RANGE}|\d++"
+                         r"|(?:wire|reg|logic|bit|signed|unsigned|std_u?logic(?:_vector)?)\b))*+[ )]*+")
+"""A direction, and the type of the port."""
 _LETTERS = {"i": "input", "o": "output", "io": "inout", "i/o": "inout"}
 _NO_PORTS = frozenset({"none", "nothing", "n", "na"})
 _REMARK = re.compile(
@@ -61,16 +68,22 @@ _ANY_HEAD = re.compile(r"[ \t]*+(?:#|\*\*|__)|.*:[ \t*_]*+$")
 
 def read_sections(text: str) -> Iterator[ListedPort]:
     """The names behind a head, or below it."""
-    lines, named = _lines_of(text), name_counts(text)
+    lines, named, end = _lines_of(text), name_counts(text), 0
     for number, (at, line) in enumerate(lines):
-        if head := _find_head(line):
+        if (head := _find_head(line)) and at >= end:
             direction = DIRECTIONS[head["direction"].lower()]
-            found = (_names_behind(head["rest"], at) if head["rest"].strip()
-                     else _names_below((lines[below] for below in range(number + 1, len(lines))), head))
-            for port, is_marked in found:
+            for port, is_marked in _names_of(head, lines, number):
+                end = port.at + 1  # what is listed is no head: `out: …`
                 if is_marked or not _REMARK.fullmatch(port.name):
                     certain = port.certain and (is_marked or _is_name(port.name, direction, named))
                     yield replace(port, direction=direction, certain=certain)
+
+
+def _names_of(head: re.Match[str], lines: Sequence[Line], number: int) -> Found:
+    """The names behind a head, in the line of this number, or below it."""
+    if head["rest"].strip():
+        return _names_behind(head["rest"], lines[number][0])
+    return _names_below((lines[below] for below in range(number + 1, len(lines))), head)
 
 
 def _lines_of(text: str) -> list[Line]:
@@ -90,10 +103,6 @@ def _is_name(name: str, direction: str, named: dict[str, int]) -> bool:
     if direction == "output" and ONE_BIT.fullmatch(name):
         return False
     return is_sign(name) or (named[name] > 1 and not name.istitle())
-
-
-Found = Iterator[tuple[ListedPort, bool]]
-"""Ports, each with whether a quotation, a range or the like marks it as one."""
 
 
 def _names_behind(rest: str, at: int) -> Found:
@@ -154,11 +163,17 @@ def _items_below(lines: Iterator[Line], head: re.Match[str]) -> Iterator[tuple[i
     for at, line in dropwhile(lambda line: not line[1].strip(), lines):
         if first and _says_more(line, first, depth):
             continue
-        item = None if _find_head(line) else _ITEM.match(line.rstrip())
+        item = None if _ends_section(line, head) else _ITEM.match(line.rstrip())
         if item is None or not _is_item(item, depth, head) or (first and _look(first) != _look(item)):
             return
         first = first or item
         yield at, item
+
+
+def _ends_section(line: str, head: re.Match[str]) -> bool:
+    """Whether another head begins; below one of `Inputs`, `out: …` is a port."""
+    other = _find_head(line)
+    return other is not None and bool(other["put"] or other["noun"] or not head["put"])
 
 
 def _depth(line: str) -> int:
@@ -197,6 +212,8 @@ def read_tables(text: str) -> Iterator[ListedPort]:
     """Markdown tables with a column of names, and one of directions or a head that says them."""
     section, table, named = "", list[Row](), name_counts(text)
     for at, line in [*_lines_of(text), (len(text), "")]:
+        if _DRAWN.match(line):
+            continue
         if row := _ROW.match(line):
             table.append((at, [cell.strip().strip("`*_ ") for cell in row["cells"].split("|")]))
             continue
@@ -226,7 +243,9 @@ def _read_table(table: Sequence[Row], section: str, named: dict[str, int]) -> It
 def _direction_in(cells: Sequence[str], place: int, titles: Sequence[str]) -> str | None:
     said = cells[place].lower() if place < len(cells) else ""
     is_type = "type" in titles[place].lower()  # such as that of an instruction
-    return DIRECTIONS.get(said) or (None if is_type else _LETTERS.get(said))
+    if typed := _TYPED_CELL.fullmatch(said):
+        return DIRECTIONS[typed["direction"]]
+    return None if is_type else _LETTERS.get(said)
 
 
 def _port_in(cells: Sequence[str], columns: dict[str, int], name: re.Match[str], direction: str) -> ListedPort:
@@ -236,7 +255,8 @@ def _port_in(cells: Sequence[str], columns: dict[str, int], name: re.Match[str],
     elif "width" in columns:
         width = cell_width(cells[columns["width"]])
     else:
-        notes = [width_of(None, cell) for number, cell in enumerate(cells) if number not in columns.values()]
+        others = {place for kind, place in columns.items() if kind != "direction"}
+        notes = [width_of(None, cell) for number, cell in enumerate(cells) if number not in others]
         width = next((width for width in notes if width.text), Width(""))
     return ListedPort(direction, name["name"], width.text, is_sized=width.is_written)
 

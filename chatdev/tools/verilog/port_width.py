@@ -30,6 +30,7 @@ _ENDS = re.compile(r"(?:[ \t]++(?:wide|each)\b)*+[ \t]*+(?:$|[][,;.:()`*|–—]
 """What stands behind bits that are a width and no word of a sentence, such as `8-bit data is valid`."""
 _FIRST_RANGE = re.compile(rf"{_TYPES}(?P<range>{RANGE})", re.IGNORECASE)
 _DOWN = re.compile(rf"{_TYPES}(?P<high>\d{{1,6}})[ \t]++downto[ \t]++(?P<low>\d{{1,6}})", re.IGNORECASE)
+_FIGURE = re.compile(r"(?P<bits>[1-9][0-9]{0,5})[) \t]*+")
 _BARE = re.compile(r"(?P<high>\d{1,6})[ \t]*+:[ \t]*+(?P<low>\d{1,6})")
 _ONE = re.compile(r"[-–—]?|1|(?:a|one|single|scalar|1)[ -]?bit|one|single|scalar|bit|wire|reg|logic|std_u?logic"
                   r"|bool(?:ean)?|std|clock|reset", re.IGNORECASE)
@@ -47,7 +48,7 @@ def width_of(range_: str | None, about: str | None) -> Width:
     it says nothing of a width."""
     if range_:
         return Width(range_, is_written=True)
-    about = (about or "").strip("( \t")
+    about = (about or "").strip("( \t|")
     if said := _FIRST_BITS.search(about):
         is_apart = bool(said["bits"] or about[:said.start()].rstrip()[-1:] in ",;(–—")
         is_written = is_apart and _ENDS.match(about, said.end()) is not None
@@ -56,7 +57,14 @@ def width_of(range_: str | None, about: str | None) -> Width:
         return Width(written["range"], is_written=True)
     if down := _DOWN.match(about):
         return Width(f"[{down['high']}:{down['low']}]", is_written=True)
-    return Width(UNKNOWN if _SPEAKS_OF_WIDTH.search(about) else "")
+    return Width(_guess_width(about))
+
+
+def _guess_width(about: str) -> str:
+    """Of `d: 8`, which may also be a value; else one bit where nothing speaks of more."""
+    if figure := _FIGURE.fullmatch(about):
+        return bits_of(int(figure["bits"]))
+    return UNKNOWN if _SPEAKS_OF_WIDTH.search(about) else ""
 
 
 def cell_width(cell: str, *, may_be_prose: bool = False) -> Width:

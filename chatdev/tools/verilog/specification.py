@@ -163,7 +163,7 @@ def _compare_port(wanted: ListedPort, port: Port | None, has_usual: bool) -> lis
 
 
 def _compare_width(wanted: ListedPort, port: Port, declared: str, has_usual: bool) -> Iterator[Message]:
-    bits = _bit_count(wanted.width)
+    bits = bit_count(wanted.width)
     if bits is None or bits == port.width:
         return
     if not (wanted.width or wanted.is_sized or has_usual):
@@ -179,7 +179,7 @@ def _severity(is_certain: bool) -> Literal["error", "warning"]:
     return "error" if is_certain else "warning"
 
 
-def _bit_count(width: str) -> int | None:
+def bit_count(width: str) -> int | None:
     """None for a range that is no number."""
     if not width:
         return 1

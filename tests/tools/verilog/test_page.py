@@ -13,6 +13,7 @@ from benchmarks import (
     verilog_judge,
     verilog_local,
     verilog_localise,
+    verilog_ports,
     verilog_slips,
     verilog_speed,
     verilog_waves,
@@ -24,8 +25,8 @@ from chatdev.tools.registry import registry
 PAGE = verilog_judge.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("study", [verilog_calls, verilog_designs, verilog_judge, verilog_localise, verilog_slips,
-                                   verilog_speed, verilog_waves],
+@pytest.mark.parametrize("study", [verilog_calls, verilog_designs, verilog_judge, verilog_localise, verilog_ports,
+                                   verilog_slips, verilog_speed, verilog_waves],
                          ids=lambda study: study.__name__.rpartition(".")[2])
 def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
     assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE

@@ -54,6 +54,16 @@ LAYOUTS = {
             "  - direction: output\n    name: q\n    width: '7:0'\n",
     "JSON": '{"ports": [{"name": "clk", "dir": "in", "width": 1}, {"name": "d", "dir": "in", "width": 8},\n'
             ' {"name": "q", "dir": "out", "width": "[7:0]"}]}\n',
+    "a table with types": "| Name | Type | Text |\n|--|--|--|\n| clk | input wire | a |\n"
+                          "| d | input logic [7:0] | b |\n| q | Output, 8 bits | c |\n",
+    "a table, direction first": "| Direction | Name | Size |\n|--|--|--|\n| input | clk | 1 bit |\n"
+                                "| input | **d** | 8 bits |\n| output | q | 8 |\n",
+    "a table drawn with lines": "+------+-----+------+\n| Name | Dir | Bits |\n+======+=====+======+\n"
+                                "| clk  | in  | 1    |\n+------+-----+------+\n| d    | in  | 8    |\n"
+                                "| q    | out | 8    |\n+------+-----+------+\n",
+    "columns set by tabs": "clk\tinput\t1\tthe clock\nd\tinput\t8\tdata\nq\toutput\t8\tlate\n",
+    "a YAML mapping": "ports:\n  clk: {direction: input, width: 1}\n  d: {direction: input, width: 8}\n"
+                      "  q: {direction: output, width: 8}\n",
     "a sentence": "The module has inputs clk, d[7:0] and an output q (8 bits).\n",
     "a head": "```verilog\nmodule TopModule (\n  input clk,\n  input wire [7:0] d,\n  output reg [7:0] q\n);\n```\n",
     "declarations": "The ports are\n\n    input        clk;\n    input  [7:0] d,\n    output [7:0] q   // late\n",
@@ -67,6 +77,58 @@ def test_every_layout_is_read(layout: str, around: str) -> None:
     assert found == [("input", "clk", ""), ("input", "d", "[7:0]"), ("output", "q", "[7:0]")]
     assert all(port.certain for port in read_ports(LAYOUTS[layout])) is (
         layout not in {"a head", "a sentence"})
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_lines_may_end_as_on_windows(layout: str) -> None:
+    assert read_ports(LAYOUTS[layout].replace("\n", "\r\n")) == read_ports(LAYOUTS[layout])
+
+
+@pytest.mark.parametrize("text", [
+    "- in (input, 8 bits): a\n- out (output, 8 bits): b\n", "1. `in`, input, 8 bits: a\n2. `out`, output, 8 bits: b\n",
+    "- Inputs:\n  - in (8 bits): a\n- Outputs:\n  - out (8 bits): b\n", "Inputs: in[7:0]\nOutputs: out[7:0]\n",
+    "Input ports:\n  in[7:0]: a\nOutput ports:\n  out[7:0]: b\n", "in   [7:0]  input   a\nout  [7:0]  output  b\n",
+    "- name: in\n  direction: input\n  width: 8\n- name: out\n  direction: output\n  width: 8\n",
+    "inputs:\n  in: 8-bit input\noutputs:\n  out: 8-bit output\n",
+])
+def test_ports_may_be_called_in_and_out(text: str) -> None:
+    assert [(port.direction, port.name, port.width) for port in read_ports(text)] == [
+        ("input", "in", "[7:0]"), ("output", "out", "[7:0]")]
+
+
+@pytest.mark.parametrize(("text", "ports"), [
+    ("- input a, b2 (8 bits each)\n- output q", {"a": "[7:0]", "b2": "[7:0]", "q": ""}),
+    ("- input [3:0] a, b2\n- output `q`, `r`", {"a": "[3:0]", "b2": "[3:0]", "q": "", "r": ""}),
+    ("- input a, b2 and c (8 bits)\n- output q", {"a": UNKNOWN, "b2": UNKNOWN, "c": UNKNOWN, "q": ""}),
+    ("- input a[3:0], b2\n- output q", {"a": "[3:0]", "b2": UNKNOWN, "q": ""}),
+    ("- input a, registered\n- output q, late, glitch-free", {"a": "", "q": ""}),
+])
+def test_a_line_may_list_several_ports(text: str, ports: dict[str, str]) -> None:
+    found = read_ports(text)
+    assert {port.name: port.width for port in found} == ports
+    assert not any(port.certain for port in found if port.name in {"b2", "c", "r"})
+
+
+@pytest.mark.parametrize("introduced", ["It may use a submodule `cell`:", "TopModule instantiates `cell`, with",
+                                        "The helper has", "The module `cell` has the ports", "## Submodule cell"])
+def test_ports_of_a_submodule_in_another_layout_are_none(introduced: str) -> None:
+    text = f"Write TopModule.\n\n| Port | Dir | Bits |\n|--|--|--|\n| a | in | 1 |\n| q | out | 1 |\n\n{introduced}\n\n"
+    bullets = "- input p0\n- input p1\n- output r0\n"
+    assert [port.name for port in read_ports(text + bullets)] == ["a", "q"]
+    assert read_ports(f"Write TopModule.\n\n{introduced}\n\n{bullets}") == []
+    assert all(port.certain for port in read_ports(f"The submodule TopModule has\n\n{bullets}"))
+
+
+def test_an_example_below_a_list_lists_nothing() -> None:
+    text = "## Inputs\n\n- a: x\n\n## Outputs\n\n- q: y\n\nExample:\n\nInput: A5\nOutput: 3\n"
+    assert [(port.name, port.certain) for port in read_ports(text)] == [("a", True), ("q", True)]
+
+
+def test_a_sentence_that_does_not_introduce_a_list_leaves_it_uncertain() -> None:
+    table = "| Name | Type | Bits |\n|--|--|--|\n| a | in | 1 |\n| q | out | 1 |\n"
+    found = read_ports(f"All registers change at the edge.\n\n{table}")
+    assert [(port.name, port.certain) for port in found] == [("a", False), ("q", False)]
+    assert read_ports(f"The registers:\n\n{table}") == []
 
 
 @pytest.mark.parametrize("text", [
@@ -156,7 +218,9 @@ def test_anything_can_be_read(text: str) -> None:
     " " * 50_000, "- input a" + " " * 50_000 + "!", "|" * 50_000, "Inputs: " + "a, " * 20_000,
     "Input ports:\n" + " a: b\n" * 20_000, "module a(" * 5000,
     "- input a\n- output b\n" * 8000, "- a: input\n" * 10_000, "| name | dir |\n" + "| a | in |\n" * 10_000,
-    "{name: a, direction: in}\n" * 6000, "Inputs:\n- a: b\n\n" * 5000, "a\n" * 50_000, "inputs a and " * 10_000])
+    "{name: a, direction: in}\n" * 6000, "Inputs:\n- a: b\n\n" * 5000, "a\n" * 50_000, "inputs a and " * 10_000,
+    "- input a" + ", b1" * 20_000 + "!", "+--+\n" * 10_000 + "- input a\n", "submodule `a` " * 5000 + "\n- input a\n",
+    "- input a\n- output b\n" + "\n" * 50_000 + "- input c\n", "a: {b: in, dir: in}\n" * 6000, "a\tin\t" * 10_000])
 def test_long_text_is_read_in_time(text: str) -> None:
     read_ports(text)
 
