@@ -6,7 +6,9 @@ itself (the guard, the bench, the judge, lint) and of a second one, written from
 the first one's mutants the judge refuses: those of which the bench prints something else than of the design, and no
 others.
 
-    python -m benchmarks.verilog_designs [--mutants 12]
+    python -m benchmarks.verilog_designs [--mutants 12] [--ports]
+
+With `--ports` only the ports are read anew, which takes seconds, and all else stays as it was measured.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, read_results, write_between, write_results
 from benchmarks.verilog_mutants import mutants
 from benchmarks.verilog_subjects import Subject, designs
 from chatdev.sandbox.kinds import find_sandbox
@@ -62,10 +64,6 @@ class Row:
 
 def row_of(subject: Subject, most: int) -> Row:
     """What the tools say of a design and of its mutants."""
-    target = subject.bench.target
-    own = {port.name for port in read_design(subject.text, target).ports}
-    listed = read_ports(subject.specification, target.top)
-    certain = [port.name for port in listed if port.certain]
     check = _use("check", subject, subject.text)
     second = (ROOT / "benchmarks" / "data" / "verilog_twenty" / subject.name / "second.sv").read_text(encoding="utf-8")
     every = mutants(subject.text, add_parameters(subject.bench, subject.text))
@@ -75,10 +73,22 @@ def row_of(subject: Subject, most: int) -> Row:
     rejected = {text for text in printed if not _use("judge", subject, text).passed}
     told = {text for text, said in printed.items() if said != right}
     warnings = check.report.partition("Warnings, which may or may not be mistakes:")[2]
-    return Row(subject.name, len(own), len(certain), len([port for port in listed if port.name in own]) - len(
-        own.intersection(certain)), tuple(name for name in certain if name not in own),
-        _reason_refused(subject, subject.text), tuple(warnings.strip().split("\n")) if warnings else (),
-        _reason_refused(subject, second), len(printed), len(told), len(rejected & told), len(rejected - told))
+    return Row(**ports_of(subject), refused=_reason_refused(subject, subject.text),
+               lint=tuple(warnings.strip().split("\n")) if warnings else (), second=_reason_refused(subject, second),
+               mutants=len(printed), told=len(told), rejected=len(rejected & told),
+               rejected_others=len(rejected - told))
+
+
+def ports_of(subject: Subject) -> dict[str, Any]:
+    """The fields of a row that say how its ports are read."""
+    target = subject.bench.target
+    own = {port.name for port in read_design(subject.text, target).ports}
+    listed = read_ports(subject.specification, target.top)
+    certain = [port.name for port in listed if port.certain]
+    right = [port.name for port in listed if port.name in own]
+    return {"design": subject.name, "ports": len(own), "certain": len(certain),
+            "uncertain": len(right) - len(own.intersection(certain)),
+            "wrong": tuple(name for name in certain if name not in own)}
 
 
 def _reason_refused(subject: Subject, text: str) -> str:
@@ -116,17 +126,25 @@ def told(results: Mapping[str, Any]) -> str:
           row["told"], row["rejected"], row["rejected_others"]) for row in rows])
     told, rejected, others = (sum(row[field] for row in rows) for field in ("told", "rejected", "rejected_others"))
     return (f"{table}\n\nOf {told} mutants of which the bench prints something else than of the design {rejected} are "
-            f"refused, of the others {others}. {results['date']}; {results['machine']}.")
+            f"refused, of the others {others}. Ports were read on {results['ports_read']}, all else measured on "
+            f"{results['date']}; {results['machine']}.")
 
 
 def main() -> None:
     """Judge all designs, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--mutants", type=int, default=12, help="of each design (default: 12)")
-    most = parser.parse_args().mutants
-    with ProcessPoolExecutor(2) as pool:
-        rows = list(pool.map(partial(row_of, most=most), designs()))
-    results = {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "rows": [*map(asdict, rows)]}
+    parser.add_argument("--ports", action="store_true", help="read only the ports anew")
+    arguments = parser.parse_args()
+    today = datetime.now(UTC).date().isoformat()
+    if arguments.ports:
+        results = read_results(RESULTS)
+        results["rows"] = [row | ports_of(subject) for row, subject in zip(results["rows"], designs(), strict=True)]
+    else:
+        with ProcessPoolExecutor(2) as pool:
+            rows = list(pool.map(partial(row_of, most=arguments.mutants), designs()))
+        results = {"date": today, "machine": machine(), "rows": [*map(asdict, rows)]}
+    results["ports_read"] = today
     write_results(RESULTS, results)
     write_between(PAGE, BEGIN, END, told(results))
     print(told(results))

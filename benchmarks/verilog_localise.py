@@ -82,7 +82,7 @@ def rows_of(problem: Subject, most: int) -> tuple[list[Row], int]:
     parse = _parser()
     bench = problem.bench
     bench = replace(bench, target=add_parameters(bench, problem.text))
-    for mutant in _in_turns(mutants(problem.text, bench.target), problem.name):
+    for mutant in order_in_turns(mutants(problem.text, bench.target), problem.name):
         if len(found) == most:
             break
         tried += 1
@@ -101,7 +101,7 @@ def _parser() -> Parser | None:
         return None
 
 
-def _in_turns(every: Iterable[Mutant], seed: str) -> Iterator[Mutant]:
+def order_in_turns(every: Iterable[Mutant], seed: str) -> Iterator[Mutant]:
     """In an order by chance, one of each operator after the other."""
     chance, by_operator = random.Random(seed), defaultdict[str, list[Mutant]](list)
     for mutant in every:

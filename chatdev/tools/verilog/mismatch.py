@@ -60,9 +60,16 @@ def trace(context: ToolContext, *,
         return verdict
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
-        plain = verdict_of(result, answer)
-        waveform = _Waveform.of(result, bench, answer) if result.outcome == "mismatches" else None
-        return _trace_back(answer, waveform, outputs, levels, plain) if waveform else plain
+        return explain_result(answer, bench, result, levels, outputs)
+
+
+def explain_result(answer: Answer, bench: HiddenBench, result: SimulationResult, levels: int,
+                   outputs: Sequence[str] | None = None) -> Verdict:
+    """The verdict of a simulation, with the trace of its first mismatch if there is one; raises ToolArgumentsError when
+    none of the `outputs` is wrong."""
+    plain = verdict_of(result, answer)
+    waveform = _Waveform.of(result, bench, answer) if result.outcome == "mismatches" else None
+    return _trace_back(answer, waveform, outputs, levels, plain) if waveform else plain
 
 
 @tool(reads=("software",))

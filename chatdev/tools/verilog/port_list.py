@@ -34,6 +34,9 @@ _SUBMODULE = re.compile(
     r"\b(?:(?P<part>sub-?modules?|instantiates|instances?[ \t]+of|helpers?)|modules?)\b"
     r"[ \t]*(?:called|named|an?|the)?(?P<quote>[ \t`'*]*)(?P<name>\w*)", re.IGNORECASE)
 """What a list may be of beside the module that is to be written."""
+_IDENTIFIER = re.compile(r"`\w+`|\b(?=\w*[A-Za-z])\w*[_\d]\w*")
+"""What words before a list may say that it is of."""
+_OF_DIRECTION = re.compile(r"[\W_]*+(?:in|out|inout)(?:puts?)?[ \t]*+(?:ports?|signals?|pins?)?[\W_]*+", re.IGNORECASE)
 _OF_PORTS = (r"\bports?\b|\bsignals?\b|\binterfaces?\b|\b(?:in|out)puts?\b|\bpins?\b|\bi/o\b|\bsides?\b|\bbus\b"
              r"|\bchannels?\b|\bdomains?\b|\bdir(?:ection)?\b")
 _PORTS = re.compile(_OF_PORTS, re.IGNORECASE)
@@ -55,17 +58,22 @@ _MOST = 200_000  # characters that are looked at
 
 
 def read_ports(text: str, top: str = TOP) -> list[ListedPort]:
-    """The ports of the first layout that names one for certain, else of the first that names any; each once. Where
-    the text lists those of several modules, they are the ones of that which it calls `top` just before, else uncertain.
-    """
-    text, uncertain = text[:_MOST].replace("\r\n", "\n"), list[ListedPort]()
+    """The ports of the layout that names most for certain, else of the first that names any; each once. Where the text
+    lists those of several modules, they are the ones of that which it calls `top` just before, else uncertain; so they
+    are where another layout names others."""
+    text = text[:_MOST].replace("\r\n", "\n")
     heads: Layout = functools.partial(read_heads, top=top)
-    for read in (*_LAYOUTS, heads, read_declarations, read_sentences):
-        found = _weigh(text, list(read(text)), top)
-        if any(port.certain for port in found):
-            return found
-        uncertain = uncertain or found
-    return uncertain
+    found = [_weigh(text, list(read(text)), top) for read in (*_LAYOUTS, heads, read_declarations, read_sentences)]
+    certain = [ports for ports in found if any(port.certain for port in ports)]
+    return _agree(certain) if certain else next(filter(None, found), [])
+
+
+def _agree(found: Sequence[list[ListedPort]]) -> list[ListedPort]:
+    """Of the ports that several layouts name those of the one that has all; else those that stand first, uncertain."""
+    most = max(found, key=len)
+    if {port.name for ports in found for port in ports if port.certain} <= {port.name for port in most}:
+        return most
+    return [replace(port, certain=False) for port in min(found, key=lambda ports: ports[0].at)]
 
 
 _LAYOUTS: tuple[Layout, ...] = (read_tables, read_bullets, read_typed, read_aligned, read_sections, read_records)
@@ -101,11 +109,12 @@ def _list_of_module(lists: Sequence[PortList], top: str) -> PortList | None:
 
 
 def _lists_ports(words: str, ports: list[ListedPort], top: str) -> bool:
-    """Whether it is said to be one, or one of its names can be nothing else."""
+    """Whether it is said to be one of the top module, or of no other, and one of its names can be nothing else."""
     if _speaks_of_others(lead := _lead(words)):
         return False
-    return _PORTS.search(lead) is not None or top in lead or any(
-        port.is_sized or is_sign(port.name) for port in ports)
+    if top in (said := f"{lead}\n{_introduction(words)}") or _IDENTIFIER.search(said):
+        return top in said
+    return _PORTS.search(lead) is not None or any(port.is_sized or is_sign(port.name) for port in ports)
 
 
 def _is_of_others(words: str, ports: Sequence[ListedPort], top: str) -> bool:
@@ -142,6 +151,12 @@ def _lead(words: str) -> str:
     return "\n".join(said[-2 if is_table else -1:])
 
 
+def _introduction(words: str) -> str:
+    """The heading or introduction before the heads of inputs and outputs, if that is what stands there."""
+    said = [part.strip() for part in _SENTENCE_END.split(words) if part.strip() and not _OF_DIRECTION.fullmatch(part)]
+    return said[-1] if said and (said[-1].startswith("#") or said[-1].endswith(":")) else ""
+
+
 def _split_lists(text: str, ports: Sequence[ListedPort], top: str) -> Iterator[PortList]:
     """Lists of inputs and outputs; another begins where the words between speak of something else."""
     words, heading, listed, directions, end = "", "", list[ListedPort](), set[str](), 0
@@ -163,7 +178,8 @@ def _turns_to_others(between: str, heading: str, top: str) -> bool:
     """Whether words between two ports begin an example or the list of another module: such as name one, and all that
     are no label of a group of ports, as any label is below a heading that speaks of ports."""
     said = _NO_WORDS.sub("", between)
-    if _EXAMPLE.search(said) or re.search(rf"\b{re.escape(top)}\b|{_MODULE}", said, re.IGNORECASE):
+    others = (_EXAMPLE, _IDENTIFIER, re.compile(rf"\b{re.escape(top)}\b|{_MODULE}", re.IGNORECASE))
+    if any(kind.search(said) for kind in others):
         return True
     lines = [line for line in said.split("\n") if line.strip() and not _PORTS.search(line)]
     return bool(lines) and not (all(map(_LABEL.fullmatch, lines)) and _PORTS.search(heading))

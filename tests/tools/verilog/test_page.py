@@ -14,6 +14,7 @@ from benchmarks import (
     verilog_local,
     verilog_localise,
     verilog_ports,
+    verilog_reports,
     verilog_slips,
     verilog_speed,
     verilog_waves,
@@ -26,7 +27,7 @@ PAGE = verilog_judge.PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("study", [verilog_calls, verilog_designs, verilog_judge, verilog_localise, verilog_ports,
-                                   verilog_slips, verilog_speed, verilog_waves],
+                                   verilog_reports, verilog_slips, verilog_speed, verilog_waves],
                          ids=lambda study: study.__name__.rpartition(".")[2])
 def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
     assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
@@ -67,3 +68,9 @@ def test_almost_all_slips_are_mended_and_what_compiles_then_is_right() -> None:
     compiled = [row for row in rows if row["compiles"]]
     assert len(compiled) / len(rows) > 0.95
     assert sum(row["passes"] for row in compiled) / len(compiled) > 0.99
+
+
+def test_no_report_of_a_trace_is_longer_than_the_page_says() -> None:
+    rows = [row for some in read_results(verilog_reports.RESULTS)["rows"].values() for row in some]
+    assert f"at most {verilog_reports.MOST_CHARACTERS:,} characters" in PAGE
+    assert max(length for row in rows for length in row["characters"]) <= verilog_reports.MOST_CHARACTERS

@@ -119,6 +119,20 @@ def test_ports_of_a_submodule_in_another_layout_are_none(introduced: str) -> Non
     assert all(port.certain for port in read_ports(f"The submodule TopModule has\n\n{bullets}"))
 
 
+@pytest.mark.parametrize("introduced", ["The memory `ram` has:", "### Sub-block: crc8", "adder1 has:"])
+def test_a_list_of_what_has_another_name_is_not_certain(introduced: str) -> None:
+    others = f"{introduced}\n\nInputs:\n- go: start\n\nOutputs:\n- sum[7:0]: result\n"
+    assert not any(port.certain for port in read_ports(f"Write TopModule.\n\n{others}"))
+    assert all(port.certain for port in read_ports("TopModule\n\nInputs:\n- a1: start\n\nOutputs:\n- q[7:0]: x\n"))
+    own = "- input a (1 bit)\n- output q (1 bit)\n"
+    assert [port.name for port in read_ports(f"TopModule:\n\n{own}\n{others}") if port.certain] == ["a", "q"]
+
+
+def test_where_two_layouts_contradict_each_other_nothing_is_certain() -> None:
+    text = "Ports:\n\n- input a\n- output q\n\nThere are signals, too.\n\n| Signal | Dir |\n|--|--|\n| x | in |\n"
+    assert [(port.name, port.certain) for port in read_ports(text)] == [("a", False), ("q", False)]
+
+
 def test_an_example_below_a_list_lists_nothing() -> None:
     text = "## Inputs\n\n- a: x\n\n## Outputs\n\n- q: y\n\nExample:\n\nInput: A5\nOutput: 3\n"
     assert [(port.name, port.certain) for port in read_ports(text)] == [("a", True), ("q", True)]

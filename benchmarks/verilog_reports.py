@@ -1,0 +1,130 @@
+"""How long is a report of `verilog.trace`, how long does it take to make, and does it still show the mistake?
+
+Mutants that the bench rejects, of the references of VerilogEval and of the twenty designs (drawn as for
+verilog_localise.py), are traced as agents do it, for one level, two and so on. The time is that of the processor for
+reading source and waveform, tracing, and writing the report, without the simulation.
+
+    python -m benchmarks.verilog_reports [--write] [--mutants 2] [--processes 2]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, read_results, write_between, write_results
+from benchmarks.verilog_localise import order_in_turns
+from benchmarks.verilog_mutants import Mutant, mutants
+from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
+from chatdev.isolation.isolate import read_here
+from chatdev.sandbox.kinds import find_sandbox
+from chatdev.tools.verilog.answer import Answer
+from chatdev.tools.verilog.bench import HiddenBench, add_parameters
+from chatdev.tools.verilog.compilation import SIMULATING
+from chatdev.tools.verilog.mismatch import explain_result
+from chatdev.tools.verilog.simulation import simulate_answer
+
+PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_reports.json"
+BEGIN, END = "<!-- reports: written by python -m benchmarks.verilog_reports -->", "<!-- end of reports -->"
+LEVELS = range(1, 9)
+MOST_CHARACTERS = 6000
+"""What a report may have; docs/verilog.md says so."""
+SUBJECTS = {"VerilogEval": verilogeval_subjects, "twenty designs": designs}
+_LIMITS = replace(SIMULATING, cpu=20)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One mutant, for each level: characters of the report, milliseconds, whether something is left out, and whether
+    the line of the mistake is shown."""
+
+    subject: str
+    operator: str
+    characters: list[int]
+    milliseconds: list[float]
+    left_out: list[bool]
+    shows: list[bool]
+
+
+def rows_of(subject: Subject, most: int) -> list[Row]:
+    """Those of up to `most` mutants that the bench rejects."""
+    read_here()  # so that all of it is time of this process
+    found, bench = list[Row](), replace(subject.bench, target=add_parameters(subject.bench, subject.text))
+    for mutant in order_in_turns(mutants(subject.text, bench.target), subject.name):
+        if len(found) == most:
+            break
+        if row := _row_of(subject, bench, mutant):
+            found.append(row)
+    return found
+
+
+def _row_of(subject: Subject, bench: HiddenBench, mutant: Mutant) -> Row | None:
+    answer, row = Answer("top.sv", mutant.text), Row(subject.name, mutant.operator, [], [], [], [])
+    with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
+        result = simulate_answer(mutant.text, bench, find_sandbox(), Path(folder), dump=True, limits=_LIMITS)
+        if result.outcome != "mismatches" or result.waves is None:
+            return None
+        for level in LEVELS:
+            started = time.process_time()
+            report = explain_result(answer, bench, result, level).report
+            row.milliseconds.append(round(1000 * (time.process_time() - started), 1))
+            row.characters.append(len(report))
+            row.left_out.append("left out" in report)
+            row.shows.append(re.search(rf"^ *{mutant.line} \|", report, re.MULTILINE) is not None)
+    return row
+
+
+def told(results: Mapping[str, Any]) -> str:
+    """By set and level: how long reports are, and how long they take."""
+    table = markdown_table(
+        ["of", "levels", "characters: median", "95 %", "most", "something left out", "the mistake is shown",
+         "milliseconds: median", "95 %", "most"],
+        [(name, level, *_line(results["rows"][name], level - 1)) for name in SUBJECTS for level in LEVELS])
+    counts = " and ".join(f"{len(rows)} mutants of {len({row['subject'] for row in rows})} modules ({name})"
+                          for name, rows in results["rows"].items())
+    return (f"{table}\n\nMeasured on {counts}: up to {results['mutants']} of each module. {results['date']}; "
+            f"{results['machine']}.")
+
+
+def _line(rows: Sequence[Mapping[str, Any]], at: int) -> tuple[str, ...]:
+    characters, milliseconds = ([row[what][at] for row in rows] for what in ("characters", "milliseconds"))
+    left_out, shows = (f"{100 * sum(row[what][at] for row in rows) / len(rows):.1f} %"
+                       for what in ("left_out", "shows"))
+    return (*(f"{number:,.0f}" for number in _spread(characters)), left_out, shows,
+            *(f"{number:,.0f}" for number in _spread(milliseconds)))
+
+
+def _spread(numbers: Sequence[float]) -> tuple[float, float, float]:
+    """Median, the one that 95 % do not exceed, and the most."""
+    return median(numbers), sorted(numbers)[int(0.95 * (len(numbers) - 1))], max(numbers)
+
+
+def main() -> None:
+    """Trace and measure, or only write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
+    parser.add_argument("--mutants", type=int, default=2, help="at most, of one module (default: 2)")
+    parser.add_argument("--processes", type=int, default=2)
+    arguments = parser.parse_args()
+    if not arguments.write:
+        with ProcessPoolExecutor(arguments.processes) as pool:
+            rows = {name: [asdict(row) for some in pool.map(partial(rows_of, most=arguments.mutants), read())
+                           for row in some] for name, read in SUBJECTS.items()}
+        write_results(RESULTS, {"date": datetime.now(UTC).date().isoformat(), "machine": machine(),
+                                "mutants": arguments.mutants, "rows": rows})
+    write_between(PAGE, BEGIN, END, told(read_results(RESULTS)))
+    print(told(read_results(RESULTS)))
+
+
+if __name__ == "__main__":
+    main()
