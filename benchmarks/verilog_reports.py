@@ -13,7 +13,7 @@ import argparse
 import re
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -40,6 +40,8 @@ LEVELS = range(1, 9)
 MOST_CHARACTERS = 6000
 """What a report may have; docs/verilog.md says so."""
 SUBJECTS = {"VerilogEval": verilogeval_subjects, "twenty designs": designs}
+_TOLD_BY_NAME = {"bit width"}
+"""Mistakes of which a report says the signal, and not the line where it is declared."""
 _LIMITS = replace(SIMULATING, cpu=20)
 
 
@@ -87,21 +89,27 @@ def _row_of(subject: Subject, bench: HiddenBench, mutant: Mutant) -> Row | None:
 def told(results: Mapping[str, Any]) -> str:
     """By set and level: how long reports are, and how long they take."""
     table = markdown_table(
-        ["of", "levels", "characters: median", "95 %", "most", "something left out", "the mistake is shown",
+        ["of", "levels", "characters: median", "95 %", "most", "something left out", "the line of the mistake is shown",
          "milliseconds: median", "95 %", "most"],
         [(name, level, *_line(results["rows"][name], level - 1)) for name in SUBJECTS for level in LEVELS])
     counts = " and ".join(f"{len(rows)} mutants of {len({row['subject'] for row in rows})} modules ({name})"
                           for name, rows in results["rows"].items())
-    return (f"{table}\n\nMeasured on {counts}: up to {results['mutants']} of each module. {results['date']}; "
+    widths = sum(row["operator"] in _TOLD_BY_NAME for rows in results["rows"].values() for row in rows)
+    return (f"{table}\n\nMeasured on {counts}: up to {results['mutants']} of each module; whether a line is shown not "
+            f"on {widths} with a wrong width, which reports tell by the name of the signal. {results['date']}; "
             f"{results['machine']}.")
 
 
 def _line(rows: Sequence[Mapping[str, Any]], at: int) -> tuple[str, ...]:
     characters, milliseconds = ([row[what][at] for row in rows] for what in ("characters", "milliseconds"))
-    left_out, shows = (f"{100 * sum(row[what][at] for row in rows) / len(rows):.1f} %"
-                       for what in ("left_out", "shows"))
-    return (*(f"{number:,.0f}" for number in _spread(characters)), left_out, shows,
-            *(f"{number:,.0f}" for number in _spread(milliseconds)))
+    by_line = [row for row in rows if row["operator"] not in _TOLD_BY_NAME]
+    return (*(f"{number:,.0f}" for number in _spread(characters)), _share(row["left_out"][at] for row in rows),
+            _share(row["shows"][at] for row in by_line), *(f"{number:,.0f}" for number in _spread(milliseconds)))
+
+
+def _share(facts: Iterable[bool]) -> str:
+    every = list(facts)
+    return f"{100 * sum(every) / len(every):.1f} %"
 
 
 def _spread(numbers: Sequence[float]) -> tuple[float, float, float]:
