@@ -189,7 +189,8 @@ def read_records(text: str) -> Iterator[ListedPort]:
         direction = DIRECTIONS.get(str(fields.get("direction") or fields.get("dir")).lower())
         if direction and "name" in fields:
             width = cell_width(fields.get("width") or fields.get("bits") or fields.get("size") or "")
-            yield ListedPort(direction, fields["name"], width.text, is_sized=width.is_written, at=start)
+            at = text.rfind("\n", max(0, start - _LONGEST_NAME), start) + 1 or start  # before its key
+            yield ListedPort(direction, fields["name"], width.text, is_sized=width.is_written, at=at)
         start = end
 
 

@@ -112,8 +112,9 @@ def _lists_ports(words: str, ports: list[ListedPort], top: str) -> bool:
     """Whether it is said to be one of the top module, or of no other, and one of its names can be nothing else."""
     if _speaks_of_others(lead := _lead(words)):
         return False
-    if top in (said := f"{lead}\n{_introduction(words)}") or _IDENTIFIER.search(said):
-        return top in said
+    said = _introduction(words) + ("" if _ends_a_sentence(words) else lead)
+    if top in lead or top in said or _IDENTIFIER.search(said):
+        return top in lead or top in said
     return _PORTS.search(lead) is not None or any(port.is_sized or is_sign(port.name) for port in ports)
 
 
