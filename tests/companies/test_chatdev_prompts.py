@@ -65,6 +65,7 @@ PLAN = ["python main.py add 'Buy milk'", "python main.py list", "python main.py 
 def test_coding_shows_how_things_are_added_and_listed() -> None:
     told = opening("coding", commands=PLAN, sizes=Sizes(program="small"))
     assert "made by the program when it is missing" in told
+    assert "sys.stdin" not in told  # a small model would read its commands there
     assert "for example:\npython main.py add 'Buy milk'\npython main.py list\nand everything else" in told
     assert "Call Anna" not in told
     assert opening("redraft", commands=PLAN, sizes=Sizes(program="small")) == told
