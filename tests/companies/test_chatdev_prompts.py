@@ -70,6 +70,9 @@ def test_coding_shows_how_things_are_added_and_listed() -> None:
     assert "Call Anna" not in told
     assert opening("redraft", commands=PLAN, sizes=Sizes(program="small")) == told
     assert "for example" not in opening("coding", commands=PLAN)
+    only_added = opening("coding", commands=PLAN[:1], sizes=Sizes(program="small"))
+    assert "sys.stdin" not in only_added
+    assert "for example" not in only_added
 
 
 @pytest.mark.parametrize("given", [
