@@ -9,7 +9,11 @@ from itertools import groupby, pairwise
 from typing import Literal
 
 Kind = Literal["prose", "item", "code", "table"]
-_FENCE = re.compile(r"[ \t]{0,3}(?:>[ \t]?)?(```+|~~~+)[ \t]*([\w+-]*)[^`]*$")
+_PieceKind = Literal["prose", "code", "fence"]
+_FENCE = re.compile(r"(?P<before> {0,12}(?:> ?)?)(?P<marks>```+|~~~+)[ \t]*(?P<tag>[\w+-]*)[^`]*$")
+_QUOTE = re.compile(r"\s*> ?")
+_MARGIN = "    "
+"""What makes of a line one of an indented block."""
 _ITEM = re.compile(r"[ \t]{0,6}(?:[-*•+]|\d{1,2}[.)]|[a-z]\)|（?[一二三四五六七八九十]{1,2}[、)）])[ \t]+(?=\S)")
 _SHORT = 40  # characters of a line that may be printed, and is no item of a list
 _RULE = set("|:-+ \t")
@@ -19,13 +23,15 @@ _WIDE_GAP = re.compile(r"[ \t]{3,}|\t+")
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some lines of a request that belong together. `group` is the same for all items of a list; `tag` is what stands
-    behind the marks of a code block, or what an item begins with; a table has its rows in `cells`."""
+    behind the marks of a code block, or what an item begins with; a table has its rows in `cells`. Of the lines of a
+    `shifted` block nobody knows where the left margin is."""
 
     kind: Kind
     lines: tuple[str, ...]
     group: int
     tag: str = ""
     cells: tuple[tuple[str, ...], ...] = ()
+    shifted: bool = False
 
     @property
     def text(self) -> str:
@@ -38,8 +44,11 @@ def blocks_of(request: str) -> list[Block]:
     found: list[Block] = []
     for kind, lines, tag in _pieces([_untab(line) for line in request.splitlines()]):
         group = len(found)
-        if kind == "code":
-            found.append(Block("code", tuple(without_margin(lines)), group, tag))
+        if kind == "fence":
+            found.append(Block("code", tuple(line.rstrip() for line in lines), group, tag))
+        elif kind == "code":
+            shifted = _is_shifted(lines, 0 if tag == ">" else len(_MARGIN))
+            found.append(Block("code", tuple(without_margin(lines)), group, tag, shifted=shifted))
         elif table := _table(lines):
             found.append(Block("table", tuple(lines), group, cells=table))
         else:
@@ -47,15 +56,15 @@ def blocks_of(request: str) -> list[Block]:
     return found
 
 
-def _pieces(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
-    """Fenced, indented and quoted blocks as code, and the paragraphs between them."""
+def _pieces(lines: Sequence[str]) -> Iterator[tuple[_PieceKind, list[str], str]]:
+    """Fences, indented and quoted blocks as code, and the paragraphs between them."""
     held: list[str] = []
     place = 0
     while place < len(lines):
         if fence := _FENCE.match(lines[place]):
             yield from _open_pieces(held)
-            held, end = [], _end_of_fence(lines, place, fence[1])
-            yield "code", list(lines[place + 1:end]), fence[2].lower()
+            held, end = [], _end_of_fence(lines, place, fence["marks"])
+            yield "fence", _lines_in_fence(lines[place + 1:end], fence["before"]), fence["tag"].lower()
             place = end + 1
         else:
             held.append(lines[place])
@@ -66,14 +75,23 @@ def _pieces(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
 def _untab(line: str) -> str:
     """The line, with blanks for the tabs it begins with."""
     rest = line.lstrip("\t")
-    return "    " * (len(line) - len(rest)) + rest
+    return _MARGIN * (len(line) - len(rest)) + rest
 
 
 def _end_of_fence(lines: Sequence[str], start: int, mark: str) -> int:
-    return next((n for n in range(start + 1, len(lines)) if lines[n].strip().startswith(mark)), len(lines))
+    ends = (n for n in range(start + 1, len(lines)) if lines[n].strip(" \t>").startswith(mark))
+    return next(ends, len(lines))
 
 
-def _open_pieces(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
+def _lines_in_fence(lines: Sequence[str], before: str) -> list[str]:
+    """The lines of a fence without what stands before its marks, too; all other blanks are meant."""
+    if ">" in before:
+        return [_QUOTE.sub("", line, count=1) for line in lines]
+    margin = min(len(before), _margin_of(lines))
+    return [line[margin:] for line in lines]
+
+
+def _open_pieces(lines: Sequence[str]) -> Iterator[tuple[_PieceKind, list[str], str]]:
     """Paragraphs, and blocks that are indented or quoted; an indented block goes on over empty lines."""
     held: list[str] = []
     for _, group in groupby(_number_runs(lines), key=lambda row: row[0]):
@@ -92,17 +110,17 @@ def _open_pieces(lines: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
 def _is_indented(part: Sequence[str], held: Sequence[str]) -> bool:
     """Whether lines are those of an indented block, and no list that is indented."""
     listed = _ITEM.match(part[0]) and any("`" in line or len(line) > _SHORT for line in part)
-    return all(line.startswith("    ") for line in part) and bool(held or not listed)
+    return all(line.startswith(_MARGIN) for line in part) and bool(held or not listed)
 
 
-def _held_piece(held: Sequence[str]) -> Iterator[tuple[Kind, list[str], str]]:
+def _held_piece(held: Sequence[str]) -> Iterator[tuple[_PieceKind, list[str], str]]:
     if held:
         yield "code", "\n".join(held).rstrip().split("\n"), ""
 
 
-def _piece(part: list[str]) -> tuple[Kind, list[str], str]:
+def _piece(part: list[str]) -> tuple[_PieceKind, list[str], str]:
     if all(line.lstrip().startswith(">") for line in part):
-        return "code", [re.sub(r"^\s*> ?", "", line) for line in part], ">"
+        return "code", [_QUOTE.sub("", line, count=1) for line in part], ">"
     return "prose", part, ""
 
 
@@ -117,15 +135,25 @@ def _number_runs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def without_margin(lines: Sequence[str]) -> list[str]:
     """The lines, without the blanks that all of them begin with."""
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    margin = _margin_of(lines)
     return [line[margin:].rstrip() for line in lines]
+
+
+def _margin_of(lines: Sequence[str]) -> int:
+    return min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+
+
+def _is_shifted(lines: Sequence[str], usual: int) -> bool:
+    """Whether lines of which some are further in than others may begin with blanks that belong to all of them: they
+    have more than is usual."""
+    return _margin_of(lines) > usual and any(line.startswith(" ") for line in without_margin(lines))
 
 
 def _paragraph(lines: Sequence[str], group: int) -> Iterator[Block]:
     """A paragraph, or what stands before a list and the items of it, each with the lines that continue it."""
     starts = [n for n, line in enumerate(lines) if _ITEM.match(line)]
     if not starts or (starts[0] and len(starts) < 2):
-        yield Block("prose", tuple(without_margin(lines)), group)
+        yield Block("prose", tuple(without_margin(lines)), group, shifted=_is_shifted(lines, 0))
         return
     if starts[0]:
         yield Block("prose", tuple(without_margin(lines[:starts[0]])), group)
