@@ -10,7 +10,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
-from chatdev.tools.software.cases.wording import COLONS, MARK, begins_with, last_clause, last_sentence, rows_of, says
+from chatdev.tools.software.cases.wording import (
+    COLONS,
+    MARK,
+    begins_with,
+    is_unmistakable,
+    last_clause,
+    last_sentence,
+    rows_of,
+    says,
+)
 
 Meaning = Literal["printed", "typed", "holds"]
 """What the words before a text have to say of it: rows of wording.yaml."""
@@ -130,13 +139,15 @@ def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bo
     if len(lines) > 1:
         return _is_enumerated(lines, sentence)
     return any(_is_led_to(sentence[:found.start()], meaning, first=first) and _is_ended(sentence[found.end():])
-               and not _may_describe(lines[0].split(), given, sentence[:found.start()])
+               and not (meaning == "printed" and _may_describe(lines[0].split(), given, sentence[:found.start()]))
                for found in _pattern_of(lines[0]).finditer(sentence))
 
 
 def _may_describe(words: Sequence[str], given: Collection[str], before: str) -> bool:
     """Whether words that are printed speak of what was given, and so are not meant letter by letter: of a given
-    10 `10 kilometres in miles` only says what is made."""
+    10 `10 kilometres in miles` only says what is made. Right behind a command they may say what it does."""
+    if not re.search(r"\w", before):
+        return not is_unmistakable(" ".join(words), given)
     return len(words) > 1 and not set(given).isdisjoint(words) and says("printed", before)
 
 

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from chatdev.tools.software.cases.assembly import Assembly, Chain, Facts
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, texts_by_path
+from chatdev.tools.software.cases.certainty import certain_starts
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.passages import passages_of
 from chatdev.tools.software.cases.refusals import refusal_case
@@ -60,7 +61,7 @@ def read_request(request: str, command: str) -> RequestReading:
     files |= _only_file(request, passages, files)
     commands = tuple(passage.command.arguments for passage in passages if passage.command)
     lacking = frozenset(_lacking_files(request, passages, files.keys()))
-    able = [(case, forgetful) for case, forgetful in _certain_cases(chains, files, facts)
+    able = [(case, forgetful) for case, forgetful in _certain_cases(chains, files, facts, request)
             if not lacks_file(case, lacking, commands)]
     sound, contradictory = part_contradictions(_without_repeats(case for case, _ in able)[:MOST_CASES],
                                                [case for case, forgetful in able if forgetful])
@@ -76,10 +77,11 @@ def _made_files(passages: Iterable[Passage], facts: Facts) -> dict[str, str]:
             if passage.name in facts.new_files and names[passage.name] == 1}
 
 
-def _certain_cases(chains: Iterable[Chain], files: Mapping[str, str], facts: Facts) -> Iterator[tuple[Case, bool]]:
+def _certain_cases(chains: Iterable[Chain], files: Mapping[str, str], facts: Facts,
+                   request: str) -> Iterator[tuple[Case, bool]]:
     """The cases of the chains that have one, and whether in it nothing is left of what was done before."""
     for chain in chains:
-        if case := _case(chain, files, facts):
+        if case := _case(chain, files, facts, request):
             yield case, chain.inline and not facts.remembers
 
 
@@ -132,15 +134,16 @@ def _as_key(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(texts.items()))
 
 
-def _case(chain: Chain, files: Mapping[str, str], facts: Facts) -> Case | None:
+def _case(chain: Chain, files: Mapping[str, str], facts: Facts, request: str) -> Case | None:
     """The case of a chain, where it is certain."""
     starts, known = _starts_of_case(chain, facts), texts_by_path(files)
     if chain.broken or known is None or not 0 < len(starts) <= MOST_STARTS:
         return None
     if facts.reads_typed and None in [start.stdin for start in starts]:
         return None
-    case = Case("request", tuple(starts), known)
-    return None if chain.inline and _depends_on_before(case, facts, len(starts) < len(chain.starts)) else case
+    case = Case("request", tuple(_up_to_last_expected(certain_starts(starts, known, request))), known)
+    is_open = not case.starts or (chain.inline and _depends_on_before(case, facts, len(starts) < len(chain.starts)))
+    return None if is_open else case
 
 
 def _depends_on_before(case: Case, facts: Facts, others: bool) -> bool:
@@ -154,15 +157,20 @@ def _brings_something(start: Start, case: Case) -> bool:
     return len(start.arguments) > 1 or start.stdin is not None or bool(case.files.keys() & set(start.arguments))
 
 
-def _starts_of_case(chain: Chain, facts: Facts) -> list[Start]:
+def _starts_of_case(chain: Chain, facts: Facts) -> Sequence[Start]:
     """The starts up to the last one that prints something known. Commands in running text are no session: without
     memory only those of which something is said count, and with memory none of them may be left open."""
-    last = max((n for n, start in enumerate(chain.starts) if start.expects), default=-1)
-    starts = chain.starts[:last + 1]
+    starts = _up_to_last_expected(chain.starts)
     if not chain.inline:
         return starts
     said = [start for start in starts if start.expects]
     return [] if facts.remembers and len(said) != len(starts) else said
+
+
+def _up_to_last_expected(starts: Sequence[Start]) -> Sequence[Start]:
+    """The starts up to the last one of which something is said."""
+    last = max((n for n, start in enumerate(starts) if start.expects), default=-1)
+    return starts[:last + 1]
 
 
 def _only_file(request: str, passages: Sequence[Passage], files: Mapping[str, str]) -> dict[str, str]:

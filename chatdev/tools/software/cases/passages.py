@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from chatdev.tools.software.cases.command_line import read_command
-from chatdev.tools.software.cases.layout import Block, blocks_of
+from chatdev.tools.software.cases.layout import Block, blocks_of, without_margin
 from chatdev.tools.software.cases.passage import Passage, Role, label_role, make_passage, role_of
 from chatdev.tools.software.cases.script import Script
 from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
@@ -98,16 +99,17 @@ class _Reading:
     def _code(self, block: Block) -> Iterator[Passage]:
         """A block that is marked as meant letter by letter."""
         cue, script = self._take_cue(), Script(self._command, self._group, marked=True, arguments=self._arguments)
-        if found := script.pairs(block.lines) or script.session(block.lines):
+        lines = list(dropwhile(lambda line: not line, without_margin(block.lines)))
+        if found := script.pairs(lines) or script.session(lines):
             yield replace(found[0], cue=found[0].cue or cue)
             yield from found[1:]
-        elif block.tag in _CODE:
+        elif block.tag in _CODE or block.shifted:
             yield Passage("unknown", block.lines, self._group)
         elif self._below_command:
             yield Passage("printed", block.lines, self._group)
         else:
             said = make_passage(cue, block.lines, self._group, block=True)
-            yield from (said.role == "unknown" and script.labels(block.lines)) or [said]
+            yield from (said.role == "unknown" and script.labels(lines)) or [said]
 
     def _is_command(self, block: Block) -> bool:
         """Whether a paragraph is no more than a command."""
@@ -125,7 +127,8 @@ class _Reading:
                 yield Passage("unknown", block.lines, self._group)
                 return
             output = strip_marks(row[1])
-            certain = said or (row[1].startswith("`") and output != row[1])
+            is_marked = row[1].startswith("`") and output != row[1]
+            certain = is_marked or (said and is_literal([output]) and not is_sentence(output))
             yield start_passage(start, self._group)
             yield Passage("printed" if certain else "unknown", (output,), self._group)
 
@@ -134,7 +137,7 @@ class _Reading:
         if (block.kind != "item" or "`" in block.text) and (found := self._script(lines, following)):
             yield replace(found[0], cue=found[0].cue or cue)
             yield from found[1:]
-        elif _role_of_plain(cue) and self._is_shown(lines, following):
+        elif _role_of_plain(cue) and not block.shifted and self._is_shown(lines, following):
             yield make_passage(cue, lines, self._group, block=True)
         elif lines[0].endswith(COLONS) and _role_of_plain(lines[0]) and self._is_shown(lines[1:], following):
             yield from self._sentences(lines[0])

@@ -15,6 +15,7 @@ from chatdev.tools.software.cases.wording import (
     FILE_NAME,
     is_literal,
     is_sentence,
+    is_unmistakable,
     is_wrapped,
     rows_of,
     says,
@@ -70,21 +71,26 @@ class Script:
     def pairs(self, lines: Sequence[str]) -> list[Passage]:
         """Lines such as `COMMAND => OUTPUT`; none where one of them is another line."""
         found: list[Passage] = []
+        doubtful = set[int]()
         for line in filter(str.strip, lines):
-            pair = self._pair(line.strip())
-            if not pair:
+            start, text = self._halves(line.strip())
+            if not start:
                 return []
-            found += pair
+            shown = self._shown_text(text, "printed")
+            found += [start, shown]
+            doubtful |= set() if _is_surely_output(text, shown, start) else {len(found) - 1}
         self.ends = bool(found)
-        return _all_or_none(found)
+        return [replace(passage, role="unknown") if place in doubtful else passage
+                for place, passage in enumerate(_all_or_none(found))]
 
-    def _pair(self, line: str) -> list[Passage]:
+    def _halves(self, line: str) -> tuple[Passage | None, str]:
+        """A command, and the text behind it."""
         for mark in _HALVES:
             left, *right = mark.split(line, maxsplit=1)
             start = self.whole_command(left) or (self._bare_arguments(left) if mark is _HALVES[0] else None)
             if start and right:
-                return [start, self._shown_text(right[0], "printed")]
-        return []
+                return start, right[0]
+        return None, ""
 
     def _bare_arguments(self, text: str) -> Passage | None:
         """The passage of a command of which only the arguments stand there: as many as the request says it has."""
@@ -175,7 +181,9 @@ class Script:
         """The lines below a head, as one passage."""
         below = "\n".join(head.lines).rstrip().split("\n")
         lines = without_margin(below) if head.cue or not self._marked else below
-        literal = self._marked or self._is_shown(lines, free=head.free, moved=lines != below)
+        moved = lines != below
+        literal = self._is_shown(lines, free=_ANY if self._marked else head.free, moved=moved) and (
+            self._marked or not (moved and _may_be_described(head, lines)))
         if lines != [""]:
             names = FILE_NAME.findall(head.cue)
             yield Passage(head.role if literal and not any(map(_is_remark, lines)) else "unknown", tuple(lines),
@@ -199,6 +207,19 @@ class Script:
         output = strip_marks(text)
         literal = output != text.strip() or (is_literal([output]) and not aside and not is_sentence(output))
         return Passage(role if literal and "\\n" not in output else "unknown", (output,), self._group)
+
+
+def _is_surely_output(text: str, shown: Passage, start: Passage) -> bool:
+    """Whether what stands behind a command in its line is its output, and cannot be a description of it."""
+    assert start.command
+    is_marked = strip_marks(text) != text.strip() or len(shown.lines) > 1
+    return is_marked or is_unmistakable(shown.lines[0], start.command.arguments)
+
+
+def _may_be_described(head: _Head, lines: Sequence[str]) -> bool:
+    """Whether lines further in than the command above them may say what it does."""
+    commands = [passage.command for passage in head.passages if passage.command]
+    return bool(commands) and not head.cue and not any(is_unmistakable(line, commands[-1].arguments) for line in lines)
 
 
 def _heads_of(lines: Sequence[str], head_of: Callable[[str], _Head | None]) -> list[_Head]:

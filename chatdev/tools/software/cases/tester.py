@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from chatdev.tools.software.cases.case import MOST_CASES, Case, Start, cases_from_value
+from chatdev.tools.software.cases.certainty import certain_starts
 from chatdev.tools.software.cases.copied import CopiedRequest
 from chatdev.tools.software.cases.session import example_lines, examples
 from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, new_files, says, status_in
@@ -58,9 +59,10 @@ def _copied_parts(case: Case, request: CopiedRequest) -> list[Case]:
 def _copied_case(case: Case, request: CopiedRequest) -> Case | None:
     """The case, if all that it types, finds and expects stands in the request."""
     case = _put_files(case, request.text)
+    starts = certain_starts(case.starts, case.files, request.text)
     sound = all(request.shows(text, "holds") for text in case.files.values()) and all(
         _is_copied(start, request) for start in case.starts)
-    return case if sound else None
+    return replace(case, starts=tuple(starts)) if starts and sound else None
 
 
 def _put_files(case: Case, request: str) -> Case:

@@ -19,8 +19,13 @@ COLONS = (":", "：")
 MARK = "\ue000"
 """Stands for what is between marks, or for the marks, while a text is read."""
 _LONGEST = 20_000  # characters of a request in which examples are looked for
+_CLAUSE = re.compile(r"[,;!?](?=\s|$)|\.(?=\s|$)|[。！？，；]")
+_MOST_STATUS = 255
+_FEW = 2  # words
 _SAID = 30  # characters before the name of a file that say what it is
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)?")
+_FIGURE_AND_SIGN = re.compile(r"[=:：$€£]\s{0,3}-?\d|\d\s?[%€°]")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff"
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|[。！？]")
 _CLAUSE_END = re.compile(r"[,;:—–]+(?=\s|$)|[，；：、]|\s-+>?\s")
@@ -57,6 +62,12 @@ def is_readable(request: str) -> bool:
 def says(row: str, text: str) -> bool:
     """Whether a word of this row of the table stands in the text."""
     return bool(_pattern(row).search(text))
+
+
+@functools.lru_cache(maxsize=32)
+def request_says(row: str, request: str) -> bool:
+    """The same of a whole request, which is asked again for every example in it."""
+    return says(row, request)
 
 
 def is_all_of(row: str, text: str) -> bool:
@@ -149,11 +160,13 @@ def counts_of_arguments(text: str) -> set[int]:
 
 
 def status_in(text: str) -> int | None:
-    """The exit status that a text names, where it names one."""
+    """The exit status that a text names, where it names one: a number that the program ends with, and no code of
+    anything else."""
     names = "|".join(map(re.escape, wording()["status_words"]))
-    found = {int(number) for number in
-             re.findall(rf"(?:{names})\s{{0,3}}(?:is|of|von|为|是|:|=)?\s{{0,3}}(\d{{1,3}})(?!\d)", text, re.I)}
-    return found.pop() if len(found) == 1 else None
+    number = re.compile(rf"(?:{names})\s{{0,3}}(?:is|of|von|为|是|:|=)?\s{{0,3}}(\d{{1,9}})", re.IGNORECASE)
+    clauses = [part for part in _CLAUSE.split(text) if says("ends_with", part) and not says("answers_with", part)]
+    found = {int(status) for clause in clauses for status in number.findall(clause)}
+    return found.pop() if len(found) == 1 and max(found) <= _MOST_STATUS else None
 
 
 def is_concrete(words: Sequence[str]) -> bool:
@@ -176,6 +189,20 @@ def is_wrapped(words: Sequence[str]) -> bool:
 def is_literal(lines: Iterable[str]) -> bool:
     """Whether lines without any mark are what is typed or printed, and do not speak of it."""
     return not any(says("describes", line) or len(line) > 100 or is_all_of("vague", line.rstrip(".")) for line in lines)
+
+
+def is_unmistakable(text: str, arguments: Iterable[str]) -> bool:
+    """Whether a text without any mark is what a command with these arguments prints, as no description of it would have
+    such figures or signs: `6`, `25%`, `total: 7`, `25 slices in 3 loaves`."""
+    if not any(map(str.isalpha, text)):
+        return True
+    words = len(text.split())
+    if words == 1:
+        return any(map(str.isdigit, text)) or (text.isupper() and len(text) > 1 and is_concrete([text]))
+    figures, given = set(_FIGURE.findall(text)), set(_FIGURE.findall(" ".join(arguments)))
+    if len(figures) > 1 or _FIGURE_AND_SIGN.search(text):
+        return True
+    return bool(figures - given) and (bool(given) or (words == _FEW and not says("figures", text)))
 
 
 def new_files(request: str) -> frozenset[str]:
