@@ -3,12 +3,15 @@ a program."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 from chatdev.tools.software.cases.extract import read_request
+from chatdev.tools.software.cases.likely import likely_examples
 from chatdev.tools.software.cases.tester import copied_cases
+from chatdev.tools.software.cases.whole import stands_whole
 from chatdev.tools.software.trial.plan import any_command
 
 FENCE = "```\n{}\n```"
@@ -131,6 +134,27 @@ def test_an_uncertain_output_leaves_the_others_of_its_session() -> None:
     session = "It keeps them.\n\n```\n$ python main.py add milk\nadded at 12:01\n$ python main.py list\n1. milk\n```"
     (case,) = read_request(session, any_command()).cases
     assert [start.prints for start in case.starts] == [None, "1. milk"]
+
+
+SIGNS = "`\"“«(|-=:.> \ta0"
+UNITS = ("a\n\n", "!a", "“a", "«a", "`a`. ", "| a ", "a 1 ", "python main.py a. ", "$ python main.py 1\n2\n")
+ENDED = {",a": (",", "a"), "...a": (".", "a"), "a mark behind": ("~", "`"), "a rule": ("-", "a"), "a -> b": ("a", " -> b"),
+         "a bracket": ("(", "a" * 9_000), "blanks between": (" ", "b")}
+SIZE, SECONDS = 20_000, 1.5
+
+
+@pytest.mark.parametrize("unit", [*SIGNS, *UNITS, *ENDED], ids=repr)
+def test_a_long_request_is_read_soon(unit: str) -> None:
+    begin, end = ENDED.get(unit, (unit, ""))
+    text = "a" * (begin == " ") + begin * ((SIZE - len(end) - 1) // len(begin)) + end
+    start = {"command": "python main.py a", "prints": "a"}
+    started = time.process_time()
+    read_request.cache_clear()
+    read_request(text, any_command())
+    likely_examples(text, any_command())
+    copied_cases([{"starts": [start]}], text, any_command())
+    stands_whole("a", text, (0, len(text)), any_command())
+    assert time.process_time() - started < SECONDS
 
 
 def _first_output(request: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Literal
 
 from chatdev.tools.software.cases.wording import (
@@ -38,6 +39,7 @@ _HEADING = re.compile(r"#{1,6}\s")
 _ELISION = re.compile(r"\.\.\.|…")
 _LIST = re.compile(r"\s*(?:[,，、]|\b(?:and|und)\b|和)\s*")
 _MOST_LINES, _MOST_PLACES = 400, 10
+_FURTHEST = 300  # characters before a text that say what it is
 
 
 class CopiedRequest:
@@ -138,9 +140,15 @@ def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bo
         return True
     if len(lines) > 1:
         return _is_enumerated(lines, sentence)
-    return any(_is_led_to(sentence[:found.start()], meaning, first=first) and _is_ended(sentence[found.end():])
-               and not (meaning == "printed" and _may_describe(lines[0].split(), given, sentence[:found.start()]))
-               for found in _pattern_of(lines[0]).finditer(sentence))
+    return any(_is_led_to(before, meaning, first=first) and _is_ended(sentence[end:])
+               and not (meaning == "printed" and _may_describe(lines[0].split(), given, before))
+               for before, end in _occurrences(lines[0], sentence))
+
+
+def _occurrences(text: str, sentence: str) -> Iterator[tuple[str, int]]:
+    """What stands before a text in a sentence, and where the text ends, each time that it stands there."""
+    for found in islice(_pattern_of(text).finditer(sentence), _MOST_PLACES):
+        yield sentence[max(0, found.start() - _FURTHEST):found.start()], found.end()
 
 
 def _may_describe(words: Sequence[str], given: Collection[str], before: str) -> bool:
@@ -157,7 +165,7 @@ def _is_enumerated(lines: Sequence[str], sentence: str) -> bool:
         return False
     return any(_is_list(lines, re.split(r"[(（.。:：]", sentence[found.start():], maxsplit=1)[0])
                and not _LIST.search(sentence[:found.start()][-3:])
-               for found in _pattern_of(lines[0]).finditer(sentence))
+               for found in islice(_pattern_of(lines[0]).finditer(sentence), _MOST_PLACES))
 
 
 def _is_list(lines: Sequence[str], text: str) -> bool:

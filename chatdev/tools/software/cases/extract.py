@@ -63,7 +63,7 @@ def read_request(request: str, command: str) -> RequestReading:
     lacking = frozenset(_lacking_files(request, passages, files.keys()))
     able = [(case, forgetful) for case, forgetful in _certain_cases(chains, files, facts, request)
             if not lacks_file(case, lacking, commands)]
-    sound, contradictory = part_contradictions(_without_repeats(case for case, _ in able)[:MOST_CASES],
+    sound, contradictory = part_contradictions(_first_cases(case for case, _ in able),
                                                [case for case, forgetful in able if forgetful])
     return RequestReading(tuple(sound), tuple(contradictory), files, _made_files(passages, facts), lacking,
                           refusal_case(request, passages, sound, facts), commands, facts)
@@ -85,10 +85,11 @@ def _certain_cases(chains: Iterable[Chain], files: Mapping[str, str], facts: Fac
             yield case, chain.inline and not facts.remembers
 
 
-def _without_repeats(cases: Iterable[Case]) -> list[Case]:
+def _first_cases(cases: Iterable[Case]) -> list[Case]:
+    """As many as are tried, each once."""
     kept: list[Case] = []
     for case in cases:
-        kept += [] if case in kept else [case]
+        kept += [] if case in kept or len(kept) == MOST_CASES else [case]
     return kept
 
 

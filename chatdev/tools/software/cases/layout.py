@@ -10,7 +10,7 @@ from typing import Literal
 
 Kind = Literal["prose", "item", "code", "table"]
 _PieceKind = Literal["prose", "code", "fence"]
-_FENCE = re.compile(r"(?P<before> {0,12}(?:> ?)?)(?P<marks>```+|~~~+)[ \t]*(?P<tag>[\w+-]*)[^`]*$")
+_FENCE = re.compile(r"(?P<before> {0,12}(?:> ?)?)(?P<marks>```++|~~~++)[ \t]*+(?P<tag>[\w+-]*+)[^`]*$")
 _QUOTE = re.compile(r"\s*> ?")
 _MARGIN = "    "
 """What makes of a line one of an indented block."""

@@ -103,7 +103,9 @@ def likely_examples(request: str, command: str) -> tuple[LikelyExample, ...]:
         if example.starts and key not in known:
             known.add(key)
             found.append(example)
-    return tuple(found[:_MOST_LIKELY])
+        if len(found) == _MOST_LIKELY:
+            break
+    return tuple(found)
 
 
 class _Source:

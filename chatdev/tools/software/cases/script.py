@@ -26,7 +26,7 @@ _HALVES = (re.compile(r"\s(?:[-=]{1,2}>|→|⇒|⟶|↦)\s"), re.compile(r"(?<=\
 """What stands between a command and what it prints, in the same line."""
 _LABEL = re.compile(r"([^:：]{1,40})(?::\**\s+|：\**\s*)(\S.*)$")
 _ALONE = re.compile(r"([^:：]{1,60})[:：]\**$")
-_ASIDE = re.compile(r"\s*[(（][^()（）]*\w[^()（）]*[)）]$")
+_ASIDE = re.compile(r"(?<!\s)\s*[(（][^()（）\w]*\w[^()（）]*[)）]$")
 _COMMENT = re.compile(r"#\s+[^\W\d]|.*(?:\s(?:#|//)\s+[^\W\d]|\s(?:<-+|<=+|←)\s)")
 _ANY = 1000  # lines
 _NUMBERING = re.compile(r"[\d#*]")

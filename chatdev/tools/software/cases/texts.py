@@ -24,13 +24,14 @@ from chatdev.tools.software.cases.wording import ENDS, FILE_NAME
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t).*|\s*$")
 _PROMPT = re.compile(r"\s*(?:[$%] |> ?(?:cat|type|more|echo|printf) )")
-_TITLE = re.compile(r"([-=_~*#])\1{2,}.*\1{3}")
+_TITLE = re.compile(r"([-=_~*#])\1{2}.*\1{3}")
 _JOINED = r"(?:and|then|und|dann|y|et|puis)"
-_LIST = re.compile(rf"\s*[,;，、]\s*(?:{_JOINED}\s+)?|\s+{_JOINED}\s+|和")
-_SLASHES = re.compile(r"\s*/\s*|\\n")
+_LIST = re.compile(rf"(?<!\s)\s*[,;，、]\s*(?:{_JOINED}\s+)?|(?<!\s)\s+{_JOINED}\s+|和")
+_SLASHES = re.compile(r"(?<!\s)\s*/\s*|\\n")
 _COMMA = re.compile(r",\s*")
 _ITEM = r"[^\s,;:()`\"，、。；]+(?: [^\s,;:()`\"，、。；]+){0,2}"
-_ENUMERATION = re.compile(rf"{_ITEM}(?:[,，、] ?(?:{_JOINED} )?{_ITEM})+(?: {_JOINED} {_ITEM})?")
+_ENUMERATION = re.compile(rf"(?<![^\s,;:()`\"，、。；]){_ITEM}"
+                          rf"(?:[,，、] ?(?:{_JOINED} )?{_ITEM})+(?: {_JOINED} {_ITEM})?")
 _LONG_LINE = 60  # characters; what is longer is a sentence
 _LONGEST, _MOST_SPANS = 3000, 4
 

@@ -5,7 +5,9 @@ Nothing has to say that it is printed: that a program prints, letter by letter, 
 
 from __future__ import annotations
 
+import functools
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from chatdev.tools.software.cases.comparison import lines_of
@@ -32,6 +34,7 @@ _NEXT = re.compile(rf"[{CLOSING}](?:[ \t]*{_JOINS}){{1,6}}[ \t]*[{OPENING}]")
 _SPEAKS_ON = re.compile(r"[ \t]+(?:and|but|on|in|as|for|with|und|aber|mit)\b")
 _GAP = (rf"[{CLOSING}.:)]*(?:\n[ \t]*[>*-]*[ \t]*|[ \t]*[,;/，、。：和].{{0,25}}?|[ \t]+{_JOINS}\b.{{0,30}}?"
         rf"|[{CLOSING}].{{1,40}}?(?=[{OPENING}]))[ \t]*[{OPENING}(]*")
+_NEAR = 60  # characters that lead to an output
 _LONGEST, _MOST_SPOKEN = 3000, 5  # characters of an output, and lines of one in running text
 
 
@@ -126,15 +129,23 @@ def _is_part_of_marked(text: str, place: Place) -> bool:
         rest = text[place[1]:end]
         return begin == place[0] and (not rest or (rest in ".,!" and text[end + 1:end + 2] not in tuple(".,;:")))
 
-    return any(begin <= place[0] and place[1] <= end and not is_all(begin, end) for begin, end in marked_places(text))
+    spans = _marked_places(text)
+    number = bisect_right(spans, (place[0], len(text))) - 1  # the last one that begins before it
+    return number >= 0 and place[1] <= spans[number][1] and not is_all(*spans[number])
+
+
+@functools.lru_cache(maxsize=4)
+def _marked_places(text: str) -> tuple[Place, ...]:
+    """What stands between marks, worked out once for all places of a text."""
+    return tuple(marked_places(text))
 
 
 def _leads_to(before: str) -> bool:
     """Whether a text leads to an output: by a mark, a sign, or a word that says so."""
-    line = before[before.rfind("\n") + 1:]
+    line = before[max(before.rfind("\n") + 1, len(before) - _NEAR):]
     if line.rstrip()[-1:] in tuple(OPENING) or _LEADS.search(line):
         return True
-    words = re.findall(r"[\w'’-]+", before[max(before.rfind("\n\n"), len(before) - 60, 0):])
+    words = re.findall(r"[\w'’-]+", before[max(before.rfind("\n\n"), len(before) - _NEAR, 0):])
     return bool(words) and (says("printed", " ".join(words[-3:])) or is_all_of("states", words[-1]))
 
 

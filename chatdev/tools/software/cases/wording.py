@@ -27,8 +27,8 @@ _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)?")
 _FIGURE_AND_SIGN = re.compile(r"[=:：$€£]\s{0,3}-?\d|\d\s?[%€°]")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff"
-_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|[。！？]")
-_CLAUSE_END = re.compile(r"[,;:—–]+(?=\s|$)|[，；：、]|\s-+>?\s")
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)|[。！？]")
+_CLAUSE_END = re.compile(r"(?<![,;:—–])[,;:—–]++(?=\s|$)|[，；：、]|\s-+>?\s")
 
 
 @functools.cache
@@ -207,8 +207,9 @@ def is_unmistakable(text: str, arguments: Iterable[str]) -> bool:
 
 def new_files(request: str) -> frozenset[str]:
     """The files of which the sentence that names them first says that the program makes them."""
-    return frozenset(name for name in FILE_NAME.findall(request)
-                     if says("new_file", last_sentence(request[:request.index(name)])[-_SAID:]))
+    places = {name: request.index(name) for name in set(FILE_NAME.findall(request))}
+    before = {name: request[max(0, place - 2 * _SAID):place] for name, place in places.items()}
+    return frozenset(name for name, said in before.items() if says("new_file", last_sentence(said)[-_SAID:]))
 
 
 def is_sentence(line: str) -> bool:
