@@ -138,8 +138,8 @@ def test_an_uncertain_output_leaves_the_others_of_its_session() -> None:
 
 SIGNS = "`\"“«(|-=:.> \ta0"
 UNITS = ("a\n\n", "!a", "“a", "«a", "`a`. ", "| a ", "a 1 ", "python main.py a. ", "$ python main.py 1\n2\n")
-ENDED = {",a": (",", "a"), "...a": (".", "a"), "a mark behind": ("~", "`"), "a rule": ("-", "a"), "a -> b": ("a", " -> b"),
-         "a bracket": ("(", "a" * 9_000), "blanks between": (" ", "b")}
+ENDED = {",a": (",", "a"), "...a": (".", "a"), "a mark behind": ("~", "`"), "a rule": ("-", "a"),
+         "a -> b": ("a", " -> b"), "a bracket": ("(", "a" * 9_000), "blanks between": (" ", "b")}
 SIZE, SECONDS = 20_000, 1.5
 
 
