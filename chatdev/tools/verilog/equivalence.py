@@ -29,6 +29,7 @@ from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.messages import render_report
 from chatdev.tools.verilog.simulation import reference_as_answer
+from chatdev.tools.verilog.source_text import drop_comments
 from chatdev.tools.verilog.target import Target
 from chatdev.tools.verilog.waveform.waves import Waves
 from chatdev.workspace.file_tree import write_tree
@@ -41,6 +42,7 @@ _FEW = 4  # an edge is told by the step before, and some registers stand behind 
 _ANSWER, _REFERENCE, _WATCH, _WAVES = "answer.sv", "reference.sv", "watch.sv", "difference.vcd"
 _REGISTERS, _OUTPUTS = "prove_registers.ys", "prove_outputs.ys"
 _UNDEFINED = "-enable_undef -set-init-undef -set-def-inputs"
+_AS_SIMULATED = "`undef YOSYS `undef SYNTHESIS "  # with comments such as `translate_off` another program would be read
 _ERROR = re.compile(r"^(?:\S+:\d+: )?ERROR: .*$", re.MULTILINE)
 _INPUT = re.compile(r"(?:^|\.)in_(?P<name>\w+)$")
 
@@ -86,7 +88,8 @@ def compare(answer: str, reference: str, target: Target, sandbox: Sandbox, folde
                _OUTPUTS: [*read, *_search(target), *defined, *_prove_outputs(target)]}
     folder.mkdir()
     write_tree(folder, as_bytes({
-        **{GIVEN + path: text for path, text in target.given}, **dict(target.data), _ANSWER: answer, _REFERENCE: right,
+        **{GIVEN + path: text for path, text in target.given}, **dict(target.data),
+        _ANSWER: _AS_SIMULATED + drop_comments(answer), _REFERENCE: _AS_SIMULATED + drop_comments(right),
         _WATCH: _watch(ports), **{name: "\n".join(commands) for name, commands in scripts.items()}}))
     done = sandbox.run(SandboxJob(["yosys", "-s", _REGISTERS], folder, limits))
     if done.exit_status == 0:
@@ -178,7 +181,7 @@ def _read_proof(done: Execution, waves: Path) -> Equivalence:
 def _inputs_of(waves: Waves) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each input with its value at each step."""
     names = {name: found["name"] for name in waves.signals if (found := _INPUT.search(name))}
-    last = max((time for time, _, _ in waves.changes(names)), default=0)
+    last = max((max(time, 1) for time, _, _ in waves.changes(names)), default=1)  # the first step may stand at 0
     rows = [waves.values_at(names, step + 1) for step in range(1, last + 1)]
     for name, short in names.items():
         yield short, tuple(row[name] for row in rows)

@@ -18,6 +18,24 @@ ACCU = Target("accu")
 HEAD = "module TopModule(input clk, input rst, input d, output logic q);\n"
 PLAIN = HEAD + "  always @(posedge clk) if (rst) q <= 0; else q <= d;\nendmodule\n"
 OTHERWISE = HEAD + "  logic n;\n  always @(posedge clk) n <= rst | ~d;\n  assign q = ~n;\nendmodule\n"
+MANY = """module TopModule(input clk, rst, put, input [1:0] at,
+    output logic q, output logic [3:0] one_hot, output logic got, output logic late);
+  logic [3:0] store;
+  logic [7:0] count;
+  always @(posedge clk) if (rst) count <= 0; else count <= count + 1;
+  always @(posedge clk) if (put) store[at] <= q;
+  always @(posedge clk) if (rst) q <= 0; else if (put) q <= at[0]; else q <= ~q;
+  always_comb case (at) 0: one_hot = 1; 1: one_hot = 2; 2: one_hot = 4; default: one_hot = 8; endcase
+  assign got = store[at];
+  assign late = count == 200;
+endmodule
+"""
+MEMORY = """module TopModule(input clk, put, input [1:0] at, input [1:0] d, output [1:0] got);
+  logic [1:0] store [0:3];
+  always @(posedge clk) if (put) store[at] <= d;
+  assign got = store[at];
+endmodule
+"""
 
 
 def found(folder: Path, answer: str, reference: str, target: Target = USUAL) -> tuple[str, str]:
@@ -40,6 +58,68 @@ def test_a_finding_is_right(tmp_path: Path, answer: str, reference: str, target:
     assert found(tmp_path, answer, reference, target) == (finding, "")
 
 
+@pytest.mark.parametrize(("text", "old", "new"), [
+    (MANY, "", ""),
+    (MANY, "count + 1", "count - 8'hff"),
+    (MANY, "if (rst) q <= 0; else if (put) q <= at[0]; else q <= ~q", "q <= !rst & (put ? at[0] : !q)"),
+    (MANY, "default: one_hot = 8", "3: one_hot = 8; default: one_hot = 'x"),
+    (MEMORY, "if (put) store[at] <= d", "store[at] <= put ? d : store[at]"),
+])
+def test_what_counts_and_remembers_is_proved_by_its_registers(tmp_path: Path, text: str, old: str, new: str) -> None:
+    assert old in text
+    assert found(tmp_path, text.replace(old, new), text) == ("PROVED", "")
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("else q <= ~q", "else q <= q"),
+    ("one_hot = 4", "one_hot = 5"),
+    ("= store[at];", "= ~store[at];"),
+    ("count == 200", "count == 1"),
+    ("else q <= ~q", "else q <= 1'bx"),
+    ("default: one_hot = 8", "default: one_hot = 4'b1xx0"),
+    ("one_hot = 1;", "one_hot[2:0] = 1;"),
+    ("= store[at];", "= put ? store[at] : 'x;"),
+    ("assign got = store[at];", ""),
+])
+def test_each_output_that_differs_or_is_undefined_is_found(tmp_path: Path, old: str, new: str) -> None:
+    assert old in MANY
+    assert found(tmp_path, MANY.replace(old, new), MANY) == ("DIFFERS", "")
+
+
+@pytest.mark.parametrize(("answer", "reference"), [
+    ("b ? a : 1'bx", "a"), ("b ? 1'bz : a", "a"), ("a & 1'bx", "1'b0"), ("a | 1'bx", "1'b1"), ("a ^ 1'bx", "a"),
+    ("1'b0 * 1'bx", "1'b0"), ("a == 1'bx", "1'b0"), ("a / b", "b ? a : 1'b1"), ("a / b", "b & a")])
+def test_an_undefined_value_in_an_expression_is_none_that_fits(tmp_path: Path, answer: str, reference: str) -> None:
+    text = "module TopModule(input a, b, output q);\n  assign q = {};\nendmodule\n"
+    assert found(tmp_path, text.format(answer), text.format(reference)) == ("DIFFERS", "")
+
+
+@pytest.mark.parametrize("answer", [
+    "// synthesis translate_off\n  assign q = a;\n  // synthesis translate_on\n  assign q = ~a;",
+    "`ifdef YOSYS\n  assign q = ~a;\n`else\n  assign q = a;\n`endif",
+    "`ifdef SYNTHESIS\n  assign q = ~a;\n`else\n  assign q = a;\n`endif"])
+def test_what_is_compared_is_what_a_simulator_reads(tmp_path: Path, answer: str) -> None:
+    text = "module TopModule(input a, output q);\n  {}\nendmodule\n"
+    assert found(tmp_path, text.format(answer), text.format("assign q = ~a;"))[0] != "PROVED"
+
+
+@pytest.mark.parametrize("body", ["", "assign q = 'x;", "logic r; always @(posedge clk) r <= r; assign q = r;"])
+def test_an_answer_that_does_nothing_is_never_proved(tmp_path: Path, body: str) -> None:
+    assert found(tmp_path, f"{HEAD}{body}\nendmodule\n", PLAIN) == ("DIFFERS", "")
+
+
+def test_what_the_reference_leaves_undefined_may_be_anything(tmp_path: Path) -> None:
+    reference = MANY.replace("one_hot = 8", "one_hot = 'x").replace("count == 200", "rst ? 'x : count == 200")
+    assert found(tmp_path, MANY, reference) == ("PROVED", "")
+
+
+def test_a_latch_in_a_block_for_logic_is_compared_as_it_is(tmp_path: Path) -> None:
+    latch = "module TopModule(input a, b, output logic q);\n  always_comb if (a) q = b;\nendmodule\n"
+    assert found(tmp_path, latch, latch) == ("PROVED", "")
+    (tmp_path / "again").mkdir()
+    assert found(tmp_path / "again", latch.replace("if (a) q = b", "q = a & b"), latch)[0] == "DIFFERS"
+
+
 @pytest.mark.parametrize(("answer", "reference", "why"), [
     (PLAIN.replace("output logic q", "output logic r").replace("q <=", "r <="), PLAIN, "Yosys says: "),
     (PLAIN.replace("q <= d", "q <= ="), PLAIN, "Yosys says: "),
@@ -53,9 +133,9 @@ def test_what_cannot_be_said_is_unknown(tmp_path: Path, answer: str, reference: 
 
 def test_a_difference_far_from_the_start_is_unknown(tmp_path: Path) -> None:
     counter = HEAD + (
-        "  logic [7:0] n;\n  always @(posedge clk) if (rst) n <= 0; else n <= n + 1;\n"
-        "  assign q = n == 200;\nendmodule\n")
-    finding, reason = found(tmp_path, counter.replace("200", "201"), counter)
+        "  logic [4:0] n;\n  always @(posedge clk) if (rst) n <= 0; else n <= n + 1;\n"
+        "  assign q = n == 20;\nendmodule\n")
+    finding, reason = found(tmp_path, counter.replace("20", "21"), counter)
     assert finding == "UNKNOWN"
     assert "no difference within 12 cycles" in reason
 
@@ -65,6 +145,9 @@ def test_the_tool_shows_inputs_that_tell_them_apart(desk: Desk) -> None:
     assert (verdict.passed, verdict.judged) == (False, True)
     assert "Some output differs after these inputs" in verdict.report
     assert set(verdict.evidence["inputs"]) == {"clk", "rst", "d"}
+    at_once = desk.use("equivalent", MANY.replace("one_hot = 8", "one_hot = 9"), None, MANY)
+    assert "from step 1 to step 1" in at_once.report
+    assert {name: values[0][-2:] for name, values in at_once.evidence["inputs"].items()}["at"] == "11"
     assert desk.use("equivalent", PLAIN, None, PLAIN).passed
     for answer, reference in ((None, PLAIN), (PLAIN, None)):
         assert not desk.use("equivalent", answer, None, reference).judged
