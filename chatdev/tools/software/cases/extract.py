@@ -102,7 +102,7 @@ def part_contradictions(cases: Sequence[Case], forgetful: Sequence[Case] = ()) -
         stands, falls = _part_case(case, {place for which, place in wrong if which == number}, case in forgetful)
         sound += stands
         contradictory += falls
-    return sound, _without_repeats(contradictory)
+    return sound, _first_cases(contradictory)
 
 
 def _part_case(case: Case, wrong: Collection[int], forgetful: bool) -> tuple[list[Case], list[Case]]:

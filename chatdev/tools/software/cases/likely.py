@@ -33,7 +33,7 @@ from chatdev.tools.software.cases.whole import stands_whole
 from chatdev.tools.software.cases.wording import FILE_NAME, is_concrete, is_literal, is_readable, says
 
 _COLUMNS = re.compile(rf"[ \t]*(?:{ARROW}|\||[ \t]{{3,}}|\t|=(?=[ \t])|[ \t][–—/](?=[ \t]))[ \t]*")
-_PROGRAM = re.compile(r"(?:\S*\s+)?(?:\./)?[\w-]+\.py\s+|(?:with|for|from|mit|für)\s+")
+_PROGRAM = re.compile(r"(?:(?<!\S)\S*\s+)?(?:\./)?(?<![\w-])[\w-]+\.py\s+|(?:with|for|from|mit|für)\s+")
 _NUMBER = r"-?\d+(?:[.:]\d+)?"
 _SEQUENCE = re.compile(rf"(?<![\w.]){_NUMBER}(?:(?:,? and |, |,|,? then |,? und | by | x | ){_NUMBER})+(?!\w)")
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?!\s|$)|\n(?!\s*\n))+")

@@ -137,13 +137,17 @@ class _Reading:
         if (block.kind != "item" or "`" in block.text) and (found := self._script(lines, following)):
             yield replace(found[0], cue=found[0].cue or cue)
             yield from found[1:]
-        elif _role_of_plain(cue) and not block.shifted and self._is_shown(lines, following):
+        elif self._is_said(cue, block, following):
             yield make_passage(cue, lines, self._group, block=True)
         elif lines[0].endswith(COLONS) and _role_of_plain(lines[0]) and self._is_shown(lines[1:], following):
             yield from self._sentences(lines[0])
             yield make_passage(self._take_cue(), lines[1:], self._group, block=True)
         else:
             yield from self._sentences(" ".join(map(str.strip, lines)))
+
+    def _is_said(self, cue: str, block: Block, following: Sequence[Block]) -> bool:
+        """Whether the words before a paragraph say what it is, and it is meant letter by letter."""
+        return bool(_role_of_plain(cue)) and not block.shifted and self._is_shown(block.lines, following)
 
     def _script(self, lines: Sequence[str], following: Sequence[Block]) -> list[Passage]:
         """The passages of lines that are a script, also below a line that ends in a colon."""

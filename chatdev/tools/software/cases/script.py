@@ -181,13 +181,16 @@ class Script:
         """The lines below a head, as one passage."""
         below = "\n".join(head.lines).rstrip().split("\n")
         lines = without_margin(below) if head.cue or not self._marked else below
-        moved = lines != below
-        literal = self._is_shown(lines, free=_ANY if self._marked else head.free, moved=moved) and (
-            self._marked or not (moved and _may_be_described(head, lines)))
         if lines != [""]:
-            names = FILE_NAME.findall(head.cue)
-            yield Passage(head.role if literal and not any(map(_is_remark, lines)) else "unknown", tuple(lines),
-                          self._group, name=names[-1] if names else "", cue=head.cue)
+            names, literal = FILE_NAME.findall(head.cue), self._is_literal_below(head, lines, moved=lines != below)
+            yield Passage(head.role if literal else "unknown", tuple(lines), self._group,
+                          name=names[-1] if names else "", cue=head.cue)
+
+    def _is_literal_below(self, head: _Head, lines: Sequence[str], *, moved: bool) -> bool:
+        """Whether the lines below a head are meant letter by letter, and none is a remark on them."""
+        if any(map(_is_remark, lines)) or (moved and not self._marked and _may_be_described(head, lines)):
+            return False
+        return self._is_shown(lines, free=_ANY if self._marked else head.free, moved=moved)
 
     def _is_shown(self, lines: Sequence[str], *, free: int, moved: bool) -> bool:
         """Whether lines without marks are meant letter by letter. Where they were `moved` to the left, nobody knows

@@ -45,13 +45,17 @@ def _is_volatile_line(line: str, given: str, request: str) -> bool:
 
 def _tells_when(line: str, given: str) -> bool:
     """Whether a line tells the day or the time of day, and neither can come from what was given."""
-    has_figure = re.search(r"\d", given) is not None
     if _DATE.search(line) or (says("today", line) and says("weekdays", line)):
-        years = re.findall(r"\d{4}", line)
-        return not (_DATE.search(given) or _COUNTED.search(given) or any(year in given for year in years))
+        return not _gives_date(line, given)
     if _STAMP.search(line):
         return not (_TIME.search(given) or _COUNTED.search(given))
-    return not has_figure and bool(_TIME.search(line) or _DAY.search(line))
+    return bool(_TIME.search(line) or _DAY.search(line)) and re.search(r"\d", given) is None
+
+
+def _gives_date(line: str, given: str) -> bool:
+    """Whether the date in a line can come from what was given."""
+    years = re.findall(r"\d{4}", line)
+    return bool(_DATE.search(given) or _COUNTED.search(given)) or any(year in given for year in years)
 
 
 def _is_made_up(word: str, given: str, request: str) -> bool:

@@ -164,7 +164,8 @@ def status_in(text: str) -> int | None:
     anything else."""
     names = "|".join(map(re.escape, wording()["status_words"]))
     number = re.compile(rf"(?:{names})\s{{0,3}}(?:is|of|von|为|是|:|=)?\s{{0,3}}(\d{{1,9}})", re.IGNORECASE)
-    clauses = [part for part in _CLAUSE.split(text) if says("ends_with", part) and not says("answers_with", part)]
+    clauses = [part for part in _CLAUSE.split(text) if number.fullmatch(part.strip(" .")) or (
+        says("ends_with", part) and not says("answers_with", part))]
     found = {int(status) for clause in clauses for status in number.findall(clause)}
     return found.pop() if len(found) == 1 and max(found) <= _MOST_STATUS else None
 
@@ -197,8 +198,15 @@ def is_unmistakable(text: str, arguments: Iterable[str]) -> bool:
     if not any(map(str.isalpha, text)):
         return True
     words = len(text.split())
-    if words == 1:
-        return any(map(str.isdigit, text)) or (text.isupper() and len(text) > 1 and is_concrete([text]))
+    return _is_code(text) if words == 1 else _has_result(text, words, arguments)
+
+
+def _is_code(word: str) -> bool:
+    return any(map(str.isdigit, word)) or (word.isupper() and len(word) > 1 and is_concrete([word]))
+
+
+def _has_result(text: str, words: int, arguments: Iterable[str]) -> bool:
+    """Whether a text of some words has figures that were not given, or several of them."""
     figures, given = set(_FIGURE.findall(text)), set(_FIGURE.findall(" ".join(arguments)))
     if len(figures) > 1 or _FIGURE_AND_SIGN.search(text):
         return True
