@@ -103,7 +103,7 @@ def test_what_may_be_something_else_makes_no_case(request_text: str) -> None:
 
 STATUSES = {
     "and exits with status 2": 2, "and exits with code 3": 3, "exit status 4": 4, "and ends with status 0": 0,
-    "exit code 255": 255,
+    "exit code 255": 255, "status 2": 2,
     "since the page has status code 404": None, "and exits with code 404": None, "with area code 30": None,
     "for error code 50": None, "as the server returns status code 200": None,
 }
@@ -139,7 +139,8 @@ def test_an_uncertain_output_leaves_the_others_of_its_session() -> None:
 SIGNS = "`\"“«(|-=:.> \ta0"
 UNITS = ("a\n\n", "!a", "“a", "«a", "`a`. ", "| a ", "a 1 ", "python main.py a. ", "$ python main.py 1\n2\n")
 ENDED = {",a": (",", "a"), "...a": (".", "a"), "a mark behind": ("~", "`"), "a rule": ("-", "a"),
-         "a -> b": ("a", " -> b"), "a bracket": ("(", "a" * 9_000), "blanks between": (" ", "b")}
+         "a -> b": ("a", " -> b"), "a bracket": ("(", "a" * 9_000), "blanks between": (" ", "b"),
+         "many files": (" ".join(f"f{number}.txt" for number in range(2_200)), "")}
 SIZE, SECONDS = 20_000, 1.5
 
 

@@ -16,7 +16,7 @@ from chatdev.tools.software.cases.certainty import certain_starts
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.passages import passages_of
 from chatdev.tools.software.cases.refusals import refusal_case
-from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, says
+from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, request_says, says
 
 _PARTS = re.compile(r"(?<=[.!?:])\s+|[。！？]|\n\s*\n")
 
@@ -197,7 +197,7 @@ def _lacking_files(request: str, passages: Sequence[Passage], shown: Iterable[st
     given = _words_behind_commands(passages)
     for name in _named_files(request, passages) - set(shown):
         first = next((part for part in parts if name in part), "")
-        if name in given or not says("makes", first):
+        if name in given or not request_says("makes", first):
             yield name
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -30,7 +31,7 @@ from chatdev.tools.software.cases.places import (
 )
 from chatdev.tools.software.cases.texts import PlacedText, texts_in
 from chatdev.tools.software.cases.whole import stands_whole
-from chatdev.tools.software.cases.wording import FILE_NAME, is_concrete, is_literal, is_readable, says
+from chatdev.tools.software.cases.wording import FILE_NAME, is_concrete, is_literal, is_readable, request_says, says
 
 _COLUMNS = re.compile(rf"[ \t]*(?:{ARROW}|\||[ \t]{{3,}}|\t|=(?=[ \t])|[ \t][–—/](?=[ \t]))[ \t]*")
 _PROGRAM = re.compile(r"(?:(?<!\S)\S*\s+)?(?:\./)?(?<![\w-])[\w-]+\.py\s+|(?:with|for|from|mit|für)\s+")
@@ -118,7 +119,7 @@ class _Source:
         self._texts = [*[text for text in texts if not text.loose][:_MOST_TEXTS],
                        *[text for text in texts if text.loose][:_MOST_TEXTS]]
         names = dict.fromkeys(FILE_NAME.findall(request))  # those that the program makes last
-        self._names = tuple(sorted(names, key=lambda name: says("makes", _line_with(request, name))))
+        self._names = tuple(sorted(names, key=lambda name: request_says("makes", _line_with(request, name))))
         self._reads_typed = says("reads_typed", request) or says("typed", request) or "|" in request
         self._places = tuple(command.place for command in self._commands)
         self._printed = [span for span in marked_places(request)
@@ -250,7 +251,7 @@ class _Source:
         for sentence in _SENTENCE.finditer(self._request):
             values = [(sentence.start() + found.start(), sentence.start() + found.end())
                       for found in re.finditer(rf"(?<![\w.]){_NUMBER}(?!\w)", sentence[0])]
-            marked = [span for span in spans if sentence.start() <= span[0] < sentence.end()]
+            marked = spans[bisect_left(spans, (sentence.start(),)):bisect_left(spans, (sentence.end(),))]
             yield from self._of_sentence(values, sentence.span())
             yield from self._of_sentence(marked, sentence.span())
 

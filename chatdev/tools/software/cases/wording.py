@@ -65,9 +65,9 @@ def says(row: str, text: str) -> bool:
 
 
 @functools.lru_cache(maxsize=32)
-def request_says(row: str, request: str) -> bool:
-    """The same of a whole request, which is asked again for every example in it."""
-    return says(row, request)
+def request_says(row: str, text: str) -> bool:
+    """The same of a text that may be a whole request, and is asked again for every example or file in it."""
+    return says(row, text)
 
 
 def is_all_of(row: str, text: str) -> bool:
