@@ -25,7 +25,7 @@ ARCHIVES = sorted((ROOT / "benchmarks" / "results").glob("*_journals.tar.xz"))
 EXAMPLES = sorted(bundled_folder("company_config").glob("*/examples/**/*.jsonl"))
 STEPS = ("PhaseStarted", "Uttered", "DeliveryApplied", "DeliveryRefused", "PhaseFinished", "StepSkipped")
 REWORDED = {
-    "primes.jsonl": 3, "todo.jsonl": 5, "chatdev-without-roles/Letter-Feedback": 2,
+    "todo.jsonl": 5, "chatdev-without-roles/Letter-Feedback": 2,
     "chatdev-without-roles/Julian-Date-Converter": 5, "chatdev-without-roles/Time-Zone-Arrival": 2,
     "chatdev/Molar-Mass": 2, "chatdev/Letter-Feedback": 2, "chatdev/Julian-Date-Converter": 2,
     "chatdev/Time-Zone-Arrival": 2, "chatdev/Tax-Rate-Summary": 5, "chatdev/Tune-to-Wave": 2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,6 +18,11 @@ from tests.support.chat_server import Scripted
 BRANCHES = 8
 FIRST = "talk#1/round-1/assistant"
 WORDS = "one more word for the list and then another "  # 9 tokens
+
+
+def varied(count: int) -> str:
+    """So many of these words that do not go in circles, which would cut them before any cap."""
+    return " ".join(random.Random(count).choices(WORDS.split(), k=9 * count))
 
 
 def asked_for(body: Mapping[str, Any]) -> int | None:
@@ -77,7 +83,7 @@ def test_a_server_that_does_not_count_is_counted_by_us(studio: Studio, usage: tu
 
 
 def test_a_stream_that_goes_on_past_the_cap_is_cut(studio: Studio) -> None:
-    run = studio.run(studio.company({"talk": TALK}), {FIRST: Scripted(WORDS * 3000)}, max_tokens=3000, stream=True)
+    run = studio.run(studio.company({"talk": TALK}), {FIRST: Scripted(varied(3000))}, max_tokens=3000, stream=True)
     assert run.status == "stopped"
     assert 2700 < run.spent.tokens < 3050
     assert activities(run) == []
@@ -205,7 +211,7 @@ def test_calls_that_wait_are_admitted_in_declared_order(studio: Studio) -> None:
 
 def test_a_stream_that_breaks_off_is_counted_as_far_as_it_came(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHATDEV_RETRY_SECONDS", "0")
-    broken = Scripted(WORDS * 100, cut=60_000)
+    broken = Scripted(varied(100), cut=60_000)
     run = studio.run(studio.company({"talk": TALK}), {FIRST: broken}, max_tokens=9_000, stream=True)
     assert run.error is not None
     assert run.spent.tokens > 100 * len(studio.server.requests)

@@ -201,7 +201,7 @@ def test_a_mistake_in_the_words_is_found_at_loading(tmp_path: Path, entry: str, 
 
 def test_a_company_kept_by_an_earlier_version_has_the_bundled_words(tmp_path: Path) -> None:
     """A journal keeps the whole company; those made before hold a protocol without `problems`."""
-    recording = bundled_folder("company_config") / "chatdev" / "examples" / "primes.jsonl"
+    recording = bundled_folder("company_config") / "chatdev" / "examples" / "todo.jsonl"
     order = json.loads(recording.read_text(encoding="utf-8").partition("\n")[0])
     assert "go_on:" in order["company"]
     assert "problems:" not in order["company"]
