@@ -9,8 +9,8 @@ from chatdev.errors import UnsafePath
 from chatdev.sandbox.base import Execution
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, cases_from_value
 from chatdev.tools.software.cases.extract import read_request
-from chatdev.tools.software.cases.session import MOST_SESSIONS, example_lines, examples, plan_lines, sessions
 from chatdev.tools.software.cases.tester import copied_cases
+from chatdev.tools.software.cases.tester_lines import example_lines, examples, plan_lines, starts_of
 from chatdev.tools.software.installing.index import wheels_of
 from chatdev.tools.software.knowledge import importable
 from chatdev.tools.software.reading.excerpt import excerpt
@@ -72,8 +72,8 @@ SOURCES = ["int main(", "void ", "package a.b;", "package ", "public static void
 def plan(text: str) -> None:
     """The sessions of a plan, as a list of lines or as JSON, and the examples of a request."""
     for given in (value_in(text), text.split("\n")):
-        assert len(sessions(plan_lines(given))) <= MOST_SESSIONS
-        assert len(examples(example_lines(given), text)) <= MOST_SESSIONS
+        assert len(starts_of(plan_lines(given))) <= MOST_STARTS
+        assert len(examples(example_lines(given), text)) <= MOST_STARTS
 
 
 def request(text: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
-from chatdev.tools.software.cases.session import PYTHON_COMMAND, Session
+from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND
 from chatdev.tools.software.toolchains.toolchain import build_and_start
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.plan import plan_of
@@ -35,8 +36,8 @@ class Slow:
     def build(self, folder: Path) -> Finding | None:
         return None
 
-    def start(self, folder: Path, session: Session) -> Finding:
-        word, *rest = session.arguments or ("",)
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
+        word, *rest = start.arguments or ("",)
         self.started.append(word)
         if word in self._endless:
             return Finding("started", {"streams": ("", ""), "still_running": True, "command": word})

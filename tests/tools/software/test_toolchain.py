@@ -10,7 +10,7 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
-from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.languages import languages
 from chatdev.tools.software.toolchains.page import PageToolchain
 from chatdev.tools.software.toolchains.project import Project
@@ -27,14 +27,14 @@ def context(tmp_path: Path) -> ToolContext:
 
 
 class Staged:
-    """A toolchain whose findings are given; `starts` are the sessions typed, `seen` what each found in the folder."""
+    """A toolchain whose findings are given; `starts` were asked for, `seen` what each found in the folder."""
 
     typed_command: str | None = "app"
 
     def __init__(self, check: Finding | None = None, build: Finding | None = None) -> None:
         self._check, self._build = check, build
         self.builds = 0
-        self.starts: list[Session] = []
+        self.starts: list[Start] = []
         self.seen: list[set[str]] = []
 
     def check(self) -> Finding | None:
@@ -45,10 +45,10 @@ class Staged:
         (folder / "built").touch()
         return self._build
 
-    def start(self, folder: Path, session: Session) -> Finding:
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         self.seen.append({path.name for path in folder.iterdir()})
         (folder / f"made-{len(self.starts)}").touch()
-        self.starts.append(session)
+        self.starts.append(start)
         return Finding("started")
 
     def play(self, folder: Path, source: Path) -> SandboxJob:
@@ -71,7 +71,7 @@ def test_each_family_of_languages_has_its_toolchain(files: dict[str, bytes], kin
 @pytest.mark.parametrize(("files", "rule"), [({"main.rs": b""}, "unsupported_language"), ({}, "nothing_to_run")])
 def test_what_nothing_can_start_is_found_at_every_stage(files: dict[str, bytes], rule: str, tmp_path: Path) -> None:
     toolchain = NoToolchain(files)
-    stages = (toolchain.check(), toolchain.build(tmp_path), toolchain.start(tmp_path, Session()))
+    stages = (toolchain.check(), toolchain.build(tmp_path), toolchain.start(tmp_path, Start()))
     assert {finding.rule for finding in stages} == {rule}
     with pytest.raises(ToolError, match="holds no Python program to start"):
         toolchain.play(tmp_path, tmp_path)
@@ -81,7 +81,7 @@ def test_what_nothing_can_start_is_found_at_every_stage(files: dict[str, bytes],
 def test_input_that_ends_is_given_whole(typed: str, tmp_path: Path) -> None:
     language = next(language for language in languages() if language.name == "C")
     project = Project(language, {"main.c": b"int main(void) {}"}, EntryPoint("main.c"), {})
-    assert project.session_job(tmp_path, 1, Session((), typed, ends=True)).stdin == typed
+    assert project.job_of(tmp_path, 1, Start((), typed), ends=True).stdin == typed
 
 
 @pytest.mark.parametrize(("toolchain", "rule", "starts"), [
@@ -97,14 +97,14 @@ def test_the_first_stage_that_finds_something_decides(toolchain: Staged, rule: s
 
 
 def test_what_is_built_once_is_tried_in_fresh_copies(context: ToolContext) -> None:
-    toolchain, sessions = Staged(), [Session(("add", "milk")), Session(("list",)), Session(("add", "milk"))]
+    toolchain, typed = Staged(), [Start(("add", "milk")), Start(("list",)), Start(("add", "milk"))]
     with build_and_start(toolchain, context) as (finding, built):
         assert finding.rule == "started"
         assert built
-        for starts in (sessions[:2], sessions[2:]):
+        for starts in (typed[:2], typed[2:]):
             with built.copy({}) as folder:
-                assert [toolchain.start(folder, session).rule for session in starts] == ["started"] * len(starts)
-    assert toolchain.starts == [Session(), *sessions]
+                assert [toolchain.start(folder, start).rule for start in starts] == ["started"] * len(starts)
+    assert toolchain.starts == [Start(), *typed]
     assert toolchain.builds == 1
     fresh = {"kept.txt", "built"}
     assert toolchain.seen == [fresh, fresh, {*fresh, "made-1"}, fresh]

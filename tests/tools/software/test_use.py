@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.cases.session import MOST_SESSIONS, Session, example_lines, examples, plan_lines, sessions
+from chatdev.tools.software.cases.case import MOST_STARTS, Start
+from chatdev.tools.software.cases.tester_lines import example_lines, examples, plan_lines, starts_of
 
 pytestmark = pytest.mark.tool
 
@@ -111,26 +112,26 @@ def test_what_does_not_start_is_not_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("lines", "expected"), [
-    (["python main.py add \"Buy milk\""], [Session(("add", "Buy milk"))]),
-    (["`$ python3 todo.py list`"], [Session(("list",))]),
-    (["`python main.py 7 +1` prints `8`: the sum"], [Session(("7", "+1"))]),
-    (["python -m app x"], [Session(("x",))]),
+    (["python main.py add \"Buy milk\""], [Start(("add", "Buy milk"))]),
+    (["`$ python3 todo.py list`"], [Start(("list",))]),
+    (["`python main.py 7 +1` prints `8`: the sum"], [Start(("7", "+1"))]),
+    (["python -m app x"], [Start(("x",))]),
     (["python main.py 3 | sort", "python main.py 4 > out.txt", "python main.py 5; rm -r /"],
-     [Session(("3",)), Session(("4",)), Session(("5",))]),
-    (["python main.py 3 # three"], [Session(("3",))]),
-    (["python main.py (2+3)*4", "python main.py it's"], [Session(("(2+3)*4",)), Session(("it's",))]),
-    (["python main.py", "north", "> look"], [Session((), "north\nlook\n")]),
-    (["north", "python is fun", "python main.py 1"], [Session((), "north\npython is fun\n"), Session(("1",))]),
-    (["python main.py"] * 99, [Session()] * MOST_SESSIONS),
+     [Start(("3",)), Start(("4",)), Start(("5",))]),
+    (["python main.py 3 # three"], [Start(("3",))]),
+    (["python main.py (2+3)*4", "python main.py it's"], [Start(("(2+3)*4",)), Start(("it's",))]),
+    (["python main.py", "north", "> look"], [Start((), "north\nlook\n")]),
+    (["north", "python is fun", "python main.py 1"], [Start((), "north\npython is fun\n"), Start(("1",))]),
+    (["python main.py"] * 99, [Start()] * MOST_STARTS),
 ])
-def test_a_plan_is_read_as_sessions(lines: list[str], expected: list[Session]) -> None:
-    assert sessions(lines) == expected
+def test_a_plan_is_read_as_its_starts(lines: list[str], expected: list[Start]) -> None:
+    assert starts_of(lines) == expected
 
 
 @given(st.lists(st.text()))
 def test_any_plan_can_be_read(lines: list[str]) -> None:
-    assert len(sessions(lines)) <= MOST_SESSIONS
-    assert len(examples(lines, "\n".join(lines))) <= MOST_SESSIONS
+    assert len(starts_of(lines)) <= MOST_STARTS
+    assert len(examples(lines, "\n".join(lines))) <= MOST_STARTS
 
 
 ADD = "`python main.py 3 4` prints the sum, here `7`; `python main.py x` prints `bad number` with exit status 1."
@@ -180,12 +181,12 @@ def test_what_the_request_does_not_say_is_no_example(guess: str) -> None:
 
 def test_a_request_without_backticks_gives_examples_too() -> None:
     request = "python main.py 3 4 prints 7, and python main.py x an error."
-    assert examples(["python main.py 3 4 => 7"], request) == [Session(("3", "4"), prints="7")]
+    assert examples(["python main.py 3 4 => 7"], request) == [Start(("3", "4"), prints="7")]
 
 
 def test_the_first_example_of_a_command_counts() -> None:
     assert examples([*PROMISED, "python main.py 3 4 => bad number"], ADD) == [
-        Session(("3", "4"), prints="7"), Session(("x",), prints="bad number")]
+        Start(("3", "4"), prints="7"), Start(("x",), prints="bad number")]
 
 
 JS = """\
@@ -239,7 +240,7 @@ ODD_PLANS = [[{"command": "python main.py 2 3"}], [["python main.py 2 3"]], {"co
 
 @pytest.mark.parametrize("plan", ODD_PLANS, ids=range(len(ODD_PLANS)))
 def test_a_plan_of_objects_and_lists_is_read(plan: object) -> None:
-    assert sessions(plan_lines(plan)) == [Session(("2", "3"))]
+    assert starts_of(plan_lines(plan)) == [Start(("2", "3"))]
 
 
 def test_a_plan_that_is_nested_beyond_reason_is_read() -> None:
@@ -251,13 +252,13 @@ def test_a_plan_that_is_nested_beyond_reason_is_read() -> None:
 
 def test_numbers_and_fields_of_an_object_are_typed() -> None:
     plan = [{"command": "python main.py", "inputs": [3, "north", 2.5]}, 7, {"description": "wins"}]
-    assert sessions(plan_lines(plan)) == [Session((), "3\nnorth\n2.5\n7\n")]
+    assert starts_of(plan_lines(plan)) == [Start((), "3\nnorth\n2.5\n7\n")]
 
 
 @pytest.mark.parametrize("promised", [[{"command": "python main.py 3 4", "output": 7}],
                                       [["`python main.py 3 4` => `7`"]], "python main.py 3 4 => 7"])
 def test_examples_of_objects_and_lists_are_read(promised: object) -> None:
-    assert examples(example_lines(promised), ADD) == [Session(("3", "4"), prints="7")]
+    assert examples(example_lines(promised), ADD) == [Start(("3", "4"), prints="7")]
 
 
 @pytest.mark.parametrize("odd", ["x" * 200_000, "a\0b", "\ud800"], ids=["long", "NUL", "half"])

@@ -10,7 +10,7 @@ from itertools import islice
 from chatdev.tools.software.cases.case import MOST_CASES, Case, Start, cases_from_value
 from chatdev.tools.software.cases.certainty import certain_starts
 from chatdev.tools.software.cases.copied import CopiedRequest
-from chatdev.tools.software.cases.session import example_lines, examples
+from chatdev.tools.software.cases.tester_lines import example_lines, examples
 from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, new_files, says, status_in
 
 _FIELDS = {"starts", "arguments", "prints", "stdin", "writes"}
@@ -34,8 +34,7 @@ def _cases_of_part(part: object, request: CopiedRequest, command: str) -> list[C
     if isinstance(part, Mapping) and _FIELDS & part.keys():
         cases = cases_from_value(part, "tester", command)
         return [copied for case in cases for copied in _copied_parts(case, request)]
-    return [Case("tester", (Start(session.arguments, prints=session.prints),))
-            for session in examples(example_lines([part]), request.text, command)]
+    return [Case("tester", (start,)) for start in examples(example_lines([part]), request.text, command)]
 
 
 def _parts(value: object) -> Iterator[object]:

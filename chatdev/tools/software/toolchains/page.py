@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Execution, SandboxJob
-from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.static import SourceError
 from chatdev.tools.software.toolchains.table import TableToolchain
 from chatdev.tools.software.toolchains.verdict import Finding, stable_text
@@ -41,8 +41,8 @@ class PageToolchain(TableToolchain):
         """None: nobody types a command to a page."""
         return None
 
-    def start(self, folder: Path, session: Session) -> Finding:
-        """How the page opened. Nothing of the session is typed."""
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
+        """How the page opened. Nothing is typed."""
         seconds = self._language.seconds
         execution = self._sandbox.run(self._project.start_job(folder, seconds))
         log = stable_text(execution.stderr, self._places(folder))

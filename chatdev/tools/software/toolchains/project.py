@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
-from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.languages import Language, matches
 from chatdev.workspace.snapshot import EntryPoint
 
@@ -65,14 +65,14 @@ class Project:
         """The job that starts it in `folder`, where it is built; 0 seconds are no limit."""
         return self._job(self._words(self.language.run), folder, seconds)
 
-    def session_job(self, folder: Path, seconds: float, session: Session) -> SandboxJob:
-        """The job that starts it in `folder`, where it is built, without anybody looking: only the session is typed,
-        windows are drawn to nowhere."""
-        job = self._job([*self._words(self.language.run), *session.arguments], folder, seconds)
+    def job_of(self, folder: Path, seconds: float, start: Start, *, ends: bool) -> SandboxJob:
+        """The job of a start in `folder`, where it is built, without anybody looking: only what comes in is typed, and
+        with `ends` nothing after it; windows are drawn to nowhere."""
+        job = self._job([*self._words(self.language.run), *start.arguments], folder, seconds)
         argv = _shell_command(_DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
-        if session.ends:
-            return replace(job, argv=argv, stdin=session.typed or None)
-        return replace(job, argv=_shell_command(_TYPING, argv, session.typed[:_MOST_TYPED]))
+        if ends:
+            return replace(job, argv=argv, stdin=start.stdin or None)
+        return replace(job, argv=_shell_command(_TYPING, argv, (start.stdin or "")[:_MOST_TYPED]))
 
     def _job(self, argv: Sequence[str], folder: Path, seconds: float) -> SandboxJob:
         limits = ProcessLimits(seconds=seconds, address_space=self.language.memory << 30, open_files=_OPEN_FILES)

@@ -14,7 +14,8 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.base import BOX, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.cases.session import PYTHON_COMMAND, Session
+from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND
 from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.modules import Modules
 from chatdev.tools.software.installing.supply import Supply
@@ -71,26 +72,26 @@ class PythonToolchain:
             return Finding("no_display", {"lacks": lacking}, self._evidence)
         return None
 
-    def start(self, folder: Path, session: Session) -> Finding:
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         """How the start went, by its last traceback and how it ended."""
         program = self._program
         seconds = _SECONDS_WHEN_SLOW if program.windows or program.installed else _SECONDS
         waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0
-        job = program.job(folder, seconds + waiting, session.arguments)
-        execution = self._context.sandbox.run(replace(job, stdin=session.typed or None))
-        rule = self._rule(execution, job, session)
+        job = program.job(folder, seconds + waiting, start.arguments)
+        execution = self._context.sandbox.run(replace(job, stdin=start.stdin or None))
+        rule = self._rule(execution, job, is_bare=not (start.arguments or start.stdin or ends))
         facts = facts_of(execution, self._files, self._places(folder))
         if name := missing_module(last_traceback(execution.stderr)):
             rule = "crashed" if f"{name}.py" in self._files else rule
             facts["missing"] = [name]
-        command = shlex.join((*program.command.split(), *session.arguments))
+        command = shlex.join((*program.command.split(), *start.arguments))
         return Finding(rule, {**facts, "command": command, "seconds": int(seconds), "lacks": "a working display"},
                        {**self._evidence, "exit_status": execution.exit_status, "signal": execution.signal,
                         "timed_out": execution.timed_out})
 
-    def _rule(self, execution: Execution, job: SandboxJob, session: Session) -> str:
+    def _rule(self, execution: Execution, job: SandboxJob, *, is_bare: bool) -> str:
         rule = rule_of(execution, self._files)
-        if rule == "crashed" and session == Session():
+        if rule == "crashed" and is_bare:
             return rule_of_lack(execution, self._files, job, self._context.sandbox.run) or rule
         return rule
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
-from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.languages import Language, captures, matches
 from chatdev.tools.software.reading.static import data_errors
 from chatdev.tools.software.toolchains.project import Project
@@ -52,13 +52,13 @@ class TableToolchain:
                 return self._add_evidence(self._build_failure(execution, folder))
         return None
 
-    def start(self, folder: Path, session: Session) -> Finding:
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         """How the start went, by what was written and how it ended."""
         seconds = self._language.seconds + (_SECONDS_FOR_WINDOWS if self._project.windows else 0)
-        execution = self._sandbox.run(self._project.session_job(folder, seconds, session))
+        execution = self._sandbox.run(self._project.job_of(folder, seconds, start, ends=ends))
         stderr = execution.stderr
         quiet = replace(execution, stderr=self._drop_noise(stderr))
-        facts = {"command": shlex.join((*self._project.command.split(), *session.arguments)), "seconds": int(seconds),
+        facts = {"command": shlex.join((*self._project.command.split(), *start.arguments)), "seconds": int(seconds),
                  **facts_of(quiet, self._project.files, self._places(folder)),
                  "missing": self._missing_modules(stderr), "lacks": "a working display"}
         return self._add_evidence(Finding(self._rule(execution), facts), execution)

@@ -14,7 +14,7 @@ from chatdev.errors import ToolError, WorkspaceError
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.base import ToolContext, throwaway_copy
-from chatdev.tools.software.cases.session import Session
+from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.languages import has_python, language_of, languages, unsupported_languages
 from chatdev.tools.software.toolchains.page import PageToolchain
 from chatdev.tools.software.toolchains.python import PythonToolchain
@@ -37,8 +37,9 @@ class Toolchain(Protocol):
     def build(self, folder: Path) -> Finding | None:
         """Make it ready in `folder`, a copy of it that passed `check`; what stands in the way."""
 
-    def start(self, folder: Path, session: Session) -> Finding:
-        """How a start in `folder`, where it is built, went: nobody looks, and only the session is typed."""
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
+        """How a start in `folder`, where it is built, went: nobody looks, and only its text is typed. With `ends` the
+        input is over after that; otherwise whoever types may type more."""
 
     def play(self, folder: Path, source: Path) -> SandboxJob:
         """The job that starts it for a person, built in `folder`, a copy of `source`. Raises ToolError, with the
@@ -71,7 +72,7 @@ class NoToolchain:
         """As `check`."""
         return self.check()
 
-    def start(self, folder: Path, session: Session) -> Finding:
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         """As `check`."""
         return self.check()
 
@@ -116,7 +117,7 @@ def build_and_start(toolchain: Toolchain, context: ToolContext) -> Iterator[tupl
             return
         built = BuiltSoftware(folder, context.scratch)
         with built.copy({}) as copy:
-            finding = toolchain.start(copy, Session())
+            finding = toolchain.start(copy, Start())
         yield finding, built
 
 

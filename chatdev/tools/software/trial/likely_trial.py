@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.comparison import printed_lines
 from chatdev.tools.software.cases.likely import LikelyExample, best_of
-from chatdev.tools.software.cases.session import Session
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
 
@@ -74,11 +74,11 @@ class _Trial:
 
     def start_all(self, example: LikelyExample) -> list[Finding]:
         """The starts of an example, one after another in a fresh copy."""
-        sessions = [Session(start.arguments, start.stdin or "", ends=True) for start in example.starts]
-        if example.files and (key := (tuple(example.files), sessions[0].arguments)) not in self._idle_with:
-            finding, = self._run(dict.fromkeys(example.files, ""), sessions[:1])
+        starts = [Start(start.arguments, start.stdin) for start in example.starts]
+        if example.files and (key := (tuple(example.files), starts[0].arguments)) not in self._idle_with:
+            finding, = self._run(dict.fromkeys(example.files, ""), starts[:1])
             self._idle_with[key] = _output_of(finding)
-        return self._run(example.files, sessions)
+        return self._run(example.files, starts)
 
     def output(self, example: LikelyExample, finding: Finding) -> str | None:
         """What a start printed, unless it ended by an error, or prints it without what comes in, too."""
@@ -86,9 +86,9 @@ class _Trial:
         is_idle = said in self.idle or (example.files and said in self._idle_with.values())
         return None if finding.facts.get("exception") or (is_idle and example.has_input) else said
 
-    def _run(self, files: Mapping[str, str], sessions: Collection[Session]) -> list[Finding]:
+    def _run(self, files: Mapping[str, str], starts: Collection[Start]) -> list[Finding]:
         with self.built.copy(files) as folder:
-            findings = [self.toolchain.start(folder, session) for session in sessions]
+            findings = [self.toolchain.start(folder, start, ends=True) for start in starts]
         self.starts += len(findings)
         self.endless += sum(bool(finding.facts.get("still_running")) for finding in findings)
         return findings

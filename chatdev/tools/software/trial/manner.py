@@ -10,7 +10,6 @@ from pathlib import Path
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Start
-from chatdev.tools.software.cases.session import Session
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
 
@@ -108,7 +107,7 @@ class Manners:
             return self._run(copy, start)
 
     def _run(self, folder: Path, start: Start) -> Finding:
-        return self.toolchain.start(folder, Session(start.arguments, start.stdin or ""))
+        return self.toolchain.start(folder, start)
 
 
 def _possible(start: Start, first: Finding) -> Iterator[Manner]:

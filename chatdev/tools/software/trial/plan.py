@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Any
@@ -16,8 +16,8 @@ from chatdev.tools.software.cases.assembly import Facts
 from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
 from chatdev.tools.software.cases.likely import LikelyExample, likely_examples
-from chatdev.tools.software.cases.session import PYTHON_COMMAND, plan_lines, sessions
 from chatdev.tools.software.cases.tester import copied_cases
+from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND, plan_lines, starts_of
 from chatdev.tools.software.cases.wording import FILE_NAME, is_all_of, wording
 from chatdev.tools.software.reading.languages import languages
 
@@ -64,7 +64,7 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     reading = read_request(request, any_command())
     cases = _as_many_as_fit(_sound_cases(reading, context))
     done = {act for case in cases for act in case.acts}
-    starts = _without_middle([start for start in _own_starts(context.values.get("commands"), command)
+    starts = _without_middle([start for start in starts_of(plan_lines(context.values.get("commands")), command)
                               if start.act not in done and not _is_invented(start, reading.facts, request)])
     left_out = tuple(start for start in starts if _needs_file(start, reading, context.software))
     own = _own_case(starts, left_out, reading)
@@ -120,12 +120,6 @@ def _is_able(case: Case, reading: RequestReading) -> bool:
     if reading.facts.reads_typed and not all(start.stdin for start in case.starts):
         return False
     return not lacks_file(case, reading.lacking - case.files.keys(), reading.commands)
-
-
-def _own_starts(commands: object, command: str) -> Iterator[Start]:
-    """The Tester's own commands, in their order."""
-    for session in sessions(plan_lines(commands), command):
-        yield Start(session.arguments, session.typed or None)
 
 
 def _without_middle(starts: Sequence[Start]) -> list[Start]:

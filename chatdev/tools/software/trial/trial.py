@@ -7,7 +7,6 @@ from pathlib import Path
 
 from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
-from chatdev.tools.software.cases.session import Session
 from chatdev.tools.software.cases.wording import says
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
@@ -67,7 +66,7 @@ def _writes_prompts(bare: Finding) -> bool:
 def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, prompts: bool) -> TriedCase:
     tried = []
     for start in case.starts:
-        finding = toolchain.start(folder, Session(start.arguments, _typed_text(case, start), ends=case.expects))
+        finding = toolchain.start(folder, Start(start.arguments, _typed_text(case, start)), ends=case.expects)
         tried.append(_judge_start(start, finding, folder, prompts=prompts))
     return TriedCase(case, tuple(tried))
 

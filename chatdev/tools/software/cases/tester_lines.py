@@ -1,14 +1,15 @@
-"""What a user types to try a program: commands that start it, and lines typed into it."""
+"""What a Tester writes down as lines, to try a program: commands that start it, and lines typed into it."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
-MOST_SESSIONS = 20  # a plan that goes on for ever must not hold up the run
+from chatdev.tools.software.cases.case import MOST_STARTS, Start
+
 _MOST_EXAMPLES = 200  # lines; each is looked for in the whole request
 PYTHON_COMMAND = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"
 """How a person starts a Python program, as a pattern."""
@@ -17,17 +18,6 @@ _TYPED = {"command", "commands", "cmd", "run", "type", "typed", "types", "input"
           "keys", "steps"}
 _PRINTED = {"prints", "printed", "output", "expected", "expects", "result", "stdout"}
 """What models call the fields of an object that stands where a line was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """One start of the program with its arguments, the text typed into it, and a line that it has to print. With `ends`
-    the input is over after this text; otherwise whoever types it may type more."""
-
-    arguments: tuple[str, ...] = ()
-    typed: str = ""
-    prints: str = ""
-    ends: bool = False
 
 
 def plan_lines(plan: object) -> Iterator[str]:
@@ -58,18 +48,18 @@ def _fields(plan: object, names: set[str]) -> list[object]:
     return [value for name, value in entries if str(name).casefold() in names]
 
 
-def examples(lines: Iterable[str], request: str, command: str = PYTHON_COMMAND) -> list[Session]:
-    """The sessions of lines such as `python main.py 3 4 => 7`, of which both halves stand in the request letter by
+def examples(lines: Iterable[str], request: str, command: str = PYTHON_COMMAND) -> list[Start]:
+    """The starts of lines such as `python main.py 3 4 => 7`, of which both halves stand in the request letter by
     letter, each between backticks where it has any: what somebody made up, or worked out, is no promise. The first line
     about a command counts."""
-    found = dict[str, Session]()
+    found = dict[str, Start]()
     spans, plain = {*map(plain_text, re.findall("`([^`]+)`", request))}, plain_text(request)
     for line in islice(lines, _MOST_EXAMPLES):
         start, arrow, printed = map(plain_text, line.partition("=>"))
         if arrow and start not in found and all(_is_quoted(part, spans, plain) for part in (start, printed)):
-            session, *_ = sessions([start], command)
-            found[start] = replace(session, prints=printed)
-    return [session for session in found.values() if not session.typed][:MOST_SESSIONS]
+            first, *_ = starts_of([start], command)
+            found[start] = replace(first, prints=printed)
+    return [start for start in found.values() if not start.stdin][:MOST_STARTS]
 
 
 def plain_text(text: str) -> str:
@@ -83,8 +73,8 @@ def _is_quoted(part: str, spans: Collection[str], plain: str) -> bool:
     return bool(part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", plain))
 
 
-def sessions(lines: Iterable[str], command: str = PYTHON_COMMAND) -> list[Session]:
-    """The sessions of a plan. A line such as `python main.py add "Buy milk"` starts the program, whatever its file is
+def starts_of(lines: Iterable[str], command: str = PYTHON_COMMAND) -> list[Start]:
+    """The starts of a plan. A line such as `python main.py add "Buy milk"` starts the program, whatever its file is
     called (`command` is the pattern of what stands before the arguments); each other line is typed into the program
     started last, or into a start without arguments before any.
 
@@ -100,7 +90,8 @@ def sessions(lines: Iterable[str], command: str = PYTHON_COMMAND) -> list[Sessio
             if not found:
                 found.append(((), []))
             found[-1][1].append(line.removeprefix("> "))
-    return [Session(arguments, "".join(f"{line}\n" for line in typed)) for arguments, typed in found[:MOST_SESSIONS]]
+    return [Start(arguments, "".join(f"{line}\n" for line in typed) or None)
+            for arguments, typed in found[:MOST_STARTS]]
 
 
 def _quoted_code(line: str) -> str:
