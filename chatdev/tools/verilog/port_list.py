@@ -105,7 +105,9 @@ def _list_of_module(lists: Sequence[PortList], top: str) -> PortList | None:
     """The only list, or the only one before which the top module is named, if it is one of ports at all."""
     named = [one for one in lists if re.search(rf"\b{re.escape(top)}\b", one[0])]
     chosen = lists if len(lists) == 1 else named
-    return chosen[0] if len(chosen) == 1 and _lists_ports(*chosen[0], top) else None
+    if len(chosen) != 1 or all(port.direction == "inout" for port in chosen[0][1]):
+        return None  # no module has nothing but these: they are of its bus
+    return chosen[0] if _lists_ports(*chosen[0], top) else None
 
 
 def _lists_ports(words: str, ports: list[ListedPort], top: str) -> bool:

@@ -133,6 +133,11 @@ def test_where_two_layouts_contradict_each_other_nothing_is_certain() -> None:
     assert [(port.name, port.certain) for port in read_ports(text)] == [("a", False), ("q", False)]
 
 
+def test_a_bus_beside_ports_in_prose_is_not_certain() -> None:
+    bus = read_ports("It reads a clock, and drives the two wires of its bus.\n\n - inout sda\n - inout scl\n")
+    assert [(port.name, port.certain) for port in bus] == [("sda", False), ("scl", False)]
+
+
 def test_an_example_below_a_list_lists_nothing() -> None:
     text = "## Inputs\n\n- a: x\n\n## Outputs\n\n- q: y\n\nExample:\n\nInput: A5\nOutput: 3\n"
     assert [(port.name, port.certain) for port in read_ports(text)] == [("a", True), ("q", True)]
