@@ -8,7 +8,6 @@ Takes about two minutes.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
@@ -69,17 +68,12 @@ def table(study: Mapping[str, Any]) -> str:
     return markdown_table(["cases", "program", "tried", "pass", "fail by what they keep", "fail otherwise"], rows)
 
 
-def main() -> None:
-    """Measure, or only write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
-    if not parser.parse_args().write:
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            found = pool.map(lambda case: judge(*case), read_cases())
-            write_results(RESULTS, {"rows": [row for rows in found for row in rows]})
-    write_between(PAGE, BEGIN, END, table(read_results(RESULTS)))
-    print(table(read_results(RESULTS)))
+def measure() -> dict[str, Any]:
+    """The rows of all cases."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = pool.map(lambda case: judge(*case), read_cases())
+        return {"rows": [row for rows in found for row in rows]}
 
 
 if __name__ == "__main__":
-    main()
+    KeptStudy(measure, table, RESULTS, PAGE, (BEGIN, END)).main(__doc__)

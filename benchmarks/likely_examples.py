@@ -8,7 +8,6 @@ Every right and every wrong program of benchmarks/data/requests/ is tried with `
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
@@ -85,16 +84,11 @@ def table(study: Mapping[str, Any]) -> str:
     return markdown_table(columns, rows)
 
 
-def main() -> None:
-    """Measure, or only write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
-    if not parser.parse_args().write:
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            write_results(RESULTS, {"rows": list(pool.map(try_request, read_requests()))})
-    write_between(PAGE, BEGIN, END, table(read_results(RESULTS)))
-    print(table(read_results(RESULTS)))
+def measure() -> dict[str, Any]:
+    """The rows of all requests."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return {"rows": list(pool.map(try_request, read_requests()))}
 
 
 if __name__ == "__main__":
-    main()
+    KeptStudy(measure, table, RESULTS, PAGE, (BEGIN, END)).main(__doc__)

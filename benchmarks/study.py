@@ -7,7 +7,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,32 @@ class SizedStudy:
             write_results(self.results, found)
             write_between(self.page, *self.marks, self.tables(found))
         print(self.tables(found))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStudy:
+    """A study whose results are kept, so that its page can be written again without measuring. `numbers` are further
+    options of the command line: their defaults, and their help; `measure` gets all by name."""
+
+    measure: Callable[..., Mapping[str, Any]]
+    tables: Callable[[Mapping[str, Any]], str]
+    results: Path
+    page: Path
+    marks: tuple[str, str]
+    numbers: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+    def main(self, about: str | None) -> None:
+        """Measure, or only write the page, and print the tables; `about` is the docstring of the study's module."""
+        parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
+        for name, (default, text) in self.numbers.items():
+            parser.add_argument(f"--{name}", type=int, default=default, help=f"{text} (default: %(default)s)")
+        options = vars(parser.parse_args())
+        if not options.pop("write"):
+            write_results(self.results, self.measure(**options))
+        told = self.tables(read_results(self.results))
+        write_between(self.page, *self.marks, told)
+        print(told)
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:

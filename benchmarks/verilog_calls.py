@@ -9,7 +9,6 @@ of a run of the company and of `single_verilog`. Takes about four minutes.
 
 from __future__ import annotations
 
-import argparse
 import random
 import tempfile
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
 from benchmarks.verilog_subjects import Subject, verilogeval_subjects
 from chatdev import Company
 from chatdev.llm.scripted import ScriptedModel
@@ -70,19 +69,12 @@ def _line(draft: str, rows: list[dict[str, Any]]) -> tuple[object, ...]:
             f"{median(row['tokens'] for row in ours.values()):,.0f}", f"{median(times):.1f}", f"{max(times):.1f}")
 
 
-def main() -> None:
-    """Measure, or only write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
-    parser.add_argument("--processes", type=int, default=2)
-    arguments = parser.parse_args()
-    if not arguments.write:
-        with ProcessPoolExecutor(arguments.processes) as pool:
-            found = pool.map(rows_of, random.Random(SEED).sample(verilogeval_subjects(), SUBJECTS))
-            write_results(RESULTS, {"rows": [row for rows in found for row in rows]})
-    write_between(PAGE, BEGIN, END, told(read_results(RESULTS)))
-    print(told(read_results(RESULTS)))
+def measure(processes: int) -> dict[str, Any]:
+    """The rows of a sample of the modules."""
+    with ProcessPoolExecutor(processes) as pool:
+        found = pool.map(rows_of, random.Random(SEED).sample(verilogeval_subjects(), SUBJECTS))
+        return {"rows": [row for rows in found for row in rows]}
 
 
 if __name__ == "__main__":
-    main()
+    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END), {"processes": (2, "at a time")}).main(__doc__)

@@ -10,7 +10,6 @@ another width, should be.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -22,7 +21,7 @@ from typing import Any
 import yaml
 from jinja2 import Environment, StrictUndefined
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, read_results, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
 from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
 from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.port_lines import ONE_BIT
@@ -158,24 +157,15 @@ def told(results: Mapping[str, Any]) -> str:
             f"{results['machine']}.")
 
 
-def main() -> None:
-    """Read all layouts, or only write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
-    parser.add_argument("--processes", type=int, default=2)
-    arguments = parser.parse_args()
-    if not arguments.write:
-        pairs = [(layout, variant) for layout in layouts() for variant in VARIANTS]
-        with ProcessPoolExecutor(arguments.processes) as pool:
-            counts = dict(zip(pairs, pool.map(counts_of, *zip(*pairs, strict=True)), strict=True))
-        rows = {layout: {variant: asdict(counts[layout, variant]) for variant in VARIANTS} for layout in layouts()}
-        write_results(RESULTS, {"date": datetime.now(UTC).date().isoformat(), "machine": machine(),
-                                "ports": sum(len(given) for _, given in _subjects()),
-                                "layouts": rows})
-    study = read_results(RESULTS)
-    write_between(PAGE, BEGIN, END, told(study))
-    print(told(study))
+def measure(processes: int) -> dict[str, Any]:
+    """The counts of all layouts."""
+    pairs = [(layout, variant) for layout in layouts() for variant in VARIANTS]
+    with ProcessPoolExecutor(processes) as pool:
+        counts = dict(zip(pairs, pool.map(counts_of, *zip(*pairs, strict=True)), strict=True))
+    rows = {layout: {variant: asdict(counts[layout, variant]) for variant in VARIANTS} for layout in layouts()}
+    return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(),
+            "ports": sum(len(given) for _, given in _subjects()), "layouts": rows}
 
 
 if __name__ == "__main__":
-    main()
+    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END), {"processes": (2, "at a time")}).main(__doc__)

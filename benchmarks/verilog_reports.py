@@ -9,7 +9,6 @@ reading source and waveform, tracing, and writing the report, without the simula
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 import time
@@ -22,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, read_results, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
 from benchmarks.verilog_localise import order_in_turns
 from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
@@ -117,22 +116,14 @@ def _spread(numbers: Sequence[float]) -> tuple[float, float, float]:
     return median(numbers), sorted(numbers)[int(0.95 * (len(numbers) - 1))], max(numbers)
 
 
-def main() -> None:
-    """Trace and measure, or only write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
-    parser.add_argument("--mutants", type=int, default=2, help="at most, of one module (default: 2)")
-    parser.add_argument("--processes", type=int, default=2)
-    arguments = parser.parse_args()
-    if not arguments.write:
-        with ProcessPoolExecutor(arguments.processes) as pool:
-            rows = {name: [asdict(row) for some in pool.map(partial(rows_of, most=arguments.mutants), read())
-                           for row in some] for name, read in SUBJECTS.items()}
-        write_results(RESULTS, {"date": datetime.now(UTC).date().isoformat(), "machine": machine(),
-                                "mutants": arguments.mutants, "rows": rows})
-    write_between(PAGE, BEGIN, END, told(read_results(RESULTS)))
-    print(told(read_results(RESULTS)))
+def measure(processes: int, mutants: int) -> dict[str, Any]:
+    """The rows of up to so many mutants of each module."""
+    with ProcessPoolExecutor(processes) as pool:
+        rows = {name: [asdict(row) for some in pool.map(partial(rows_of, most=mutants), read()) for row in some]
+                for name, read in SUBJECTS.items()}
+    return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "mutants": mutants, "rows": rows}
 
 
 if __name__ == "__main__":
-    main()
+    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END),
+              {"processes": (2, "at a time"), "mutants": (2, "at most, of one module")}).main(__doc__)

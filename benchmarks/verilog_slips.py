@@ -8,7 +8,6 @@ and how many pass their bench. Takes about ten minutes.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import tempfile
@@ -18,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
 from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.verilog.design.elaborate import DesignError
@@ -99,19 +98,12 @@ def told(study: Mapping[str, Any]) -> str:
                           found)
 
 
-def main() -> None:
-    """Measure, or only write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
-    parser.add_argument("--processes", type=int, default=2)
-    arguments = parser.parse_args()
-    if not arguments.write:
-        with ProcessPoolExecutor(arguments.processes) as pool:
-            found = pool.map(rows_of, [*verilogeval_subjects(), *designs()])
-            write_results(RESULTS, {"rows": [row for rows in found for row in rows]})
-    write_between(PAGE, BEGIN, END, told(read_results(RESULTS)))
-    print(told(read_results(RESULTS)))
+def measure(processes: int) -> dict[str, Any]:
+    """The rows of all modules."""
+    with ProcessPoolExecutor(processes) as pool:
+        found = pool.map(rows_of, [*verilogeval_subjects(), *designs()])
+        return {"rows": [row for rows in found for row in rows]}
 
 
 if __name__ == "__main__":
-    main()
+    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END), {"processes": (2, "at a time")}).main(__doc__)
