@@ -11,7 +11,7 @@ from chatdev.tools.software import knowledge
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding, verdict
 from chatdev.tools.software.trial.plan import Plan, plan_of
-from chatdev.tools.software.trial.sense import repeats_request
+from chatdev.tools.software.trial.sense import refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial
 from chatdev.tools.software.trial.trial import try_plan
 from chatdev.tools.software.trial.tried import Trial
@@ -52,7 +52,7 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
-    if bare.rule == "failed_status" and repeats_request(bare, plan):
+    if bare.rule == "failed_status" and refuses_as_asked(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if built is None or not _is_worth_trying(bare, started, plan):
         return _tell_contradictions(_verdict_of_start(started, plan), plan)

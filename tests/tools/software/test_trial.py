@@ -278,3 +278,10 @@ def test_what_a_program_does_in_an_example_stays_a_failed_example(use: Use, act:
     verdict = use(software, "`python main.py in 20` prints `jar: 20` and jar.txt then holds `20`.")
     assert (verdict.passed, verdict.examples) == (False, (0, 1))
     assert len(verdict.report) < 20_000
+
+
+@pytest.mark.parametrize(("status", "passes"), [(1, True), (2, False)])
+def test_a_filter_may_refuse_nothing_with_the_status_that_is_asked_for(use: Use, status: int, passes: bool) -> None:
+    program = f"import sys\nrows = [*sys.stdin]\nif not rows:\n    sys.exit({status})\nprint(rows[0])\n"
+    request = "A filter for CSV on stdin: it writes the header. If nothing is left, exit with status 1."
+    assert use(program, request).passed == passes

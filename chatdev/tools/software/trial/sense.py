@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from chatdev.tools.software.cases.case import Start
-from chatdev.tools.software.cases.wording import is_concrete, says
+from chatdev.tools.software.cases.wording import is_concrete, says, status_in
 from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
 from chatdev.tools.software.trial.plan import Plan
 from chatdev.tools.software.trial.tried import TriedCase, TriedStart
@@ -114,6 +114,12 @@ def _is_carried_out(start: TriedStart) -> bool:
 def _lines_of(finding: Finding) -> list[str]:
     """What a program said, without empty lines."""
     return [line for line in map(str.strip, finding.said.splitlines()) if line]
+
+
+def refuses_as_asked(bare: Finding, plan: Plan) -> bool:
+    """Whether a program that got nothing refuses that with words of the request, or with the status that it names."""
+    status = bare.facts.get("exit_status")
+    return repeats_request(bare, plan) or (status is not None and status == status_in(plan.request))
 
 
 def repeats_request(finding: Finding, plan: Plan) -> bool:
