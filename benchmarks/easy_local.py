@@ -1,9 +1,10 @@
 """The tables of docs/evaluation.md on the easy tasks: companies with the local model on one set of them.
 
-    python -m benchmarks.easy_local tuning|sealed-1|sealed-2|opened [--collect | --write]
+    python -m benchmarks.easy_local tuning|sealed-1|sealed-2|opened|again [--collect | --write]
 
 On the tuning set every variant runs once, on a sealed one those that are judged run two or three times. `opened` are
-the first tasks of sealed-2, whose journals were read; the others are judged. The runs take hours on a laptop; given
+the first tasks of sealed-2, whose journals were read; the others are judged, and `again` once more, by a later chain
+(one call has not changed; its runs are those of sealed-2). The runs take hours on a laptop; given
 again, the command goes on where it was (studies/ledger.sqlite). Rows are written to benchmarks/results/easy_SET.json,
 the journals beside them, and the page from the rows alone.
 """
@@ -22,7 +23,9 @@ from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
 OPENED, SEEN = "opened", 12
 """The name of the tasks of the last set that were read, and how many these are."""
-NAMES = (*SETS, OPENED)
+AGAIN = "again"
+"""The name of the study in which a later chain runs on the tasks of the last set that nobody has read."""
+NAMES = (*SETS, OPENED, AGAIN)
 PARTS = (12, 24, 36, 48)
 """Tasks of a sealed set that all variants are run on before the next ones, so that each sitting leaves pairs."""
 Rows = Sequence[Mapping[str, Any]]
@@ -32,12 +35,15 @@ def steps_of(name: str) -> list[tuple[str, ...]]:
     """What is run on a set; nothing more on the tasks that were opened."""
     if name == OPENED:
         return []
-    seen = SEEN if name == SETS[-1] else 0
+    easy_set = SETS[-1] if name == AGAIN else name
+    seen = SEEN if easy_set == SETS[-1] else 0
 
     def step(companies: str, repeats: int, *more: str) -> tuple[str, ...]:
-        return ("srdd", "--easy", name, "--skip", str(seen), "--study", f"easy-{name}", "--model", MODEL, "--install",
-                "never", "--companies", companies, "--repeats", str(repeats), *more)
+        return ("srdd", "--easy", easy_set, "--skip", str(seen), "--study", f"easy-{name}", "--model", MODEL,
+                "--install", "never", "--companies", companies, "--repeats", str(repeats), *more)
 
+    if name == AGAIN:
+        return [step(CHAIN, 1), step(DRAFTS, 1), step(f"{DRAFTS},{CHAIN}", 2)]
     if name == SETS[0]:
         only = (ONE_CALL, DRAFTS, CHAIN, "pipeline", f"{CHAIN} without drafts", f"{CHAIN} without review")
         return [step(f"{ONE_CALL},{DRAFTS},{CHAIN},pipeline", 1, "--ablations",
@@ -58,7 +64,15 @@ def study_of(name: str) -> LocalStudy:
 def page_text(study: Mapping[str, Any], name: str) -> str:
     """The report of the rows; solved tasks, the word for success, and the price of a run, each beside one call."""
     rows = study["rows"]
+    if name == AGAIN:
+        rows = [*_one_call(study_of(SETS[-1])), *rows]
+        study = {**study, "rows": rows}
     return "\n\n".join((study_of(name).report(study), _solved_table(rows), _success_table(rows), _price_table(rows)))
+
+
+def _one_call(study: LocalStudy) -> Rows:
+    """The kept rows of one call."""
+    return [row for row in read_results(study.results)["rows"] if row["variant"] == ONE_CALL]
 
 
 def _success_table(rows: Rows) -> str:
