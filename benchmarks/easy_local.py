@@ -17,7 +17,7 @@ from statistics import mean, median
 from typing import Any
 
 from benchmarks.local_study import MODEL, LocalStudy, main
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
+from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results
 from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS
 
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"

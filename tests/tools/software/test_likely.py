@@ -56,6 +56,7 @@ ORDINARY = {
     "usage": "Usage:\n\npython main.py add milk\npython main.py list\n\nThe items are kept in list.json.",
     "input only": "hours.txt looks like this:\n\n    ann 3\n    bob 4\n    ann 2\n\nAdd up the hours of each.",
     "numbers": "A timer for 25 5 and one for 50 10 minutes, with a longer break after four rounds.",
+    "order": 'Give the other units in the order bar, psi, kpa; for one it does not know print "unknown unit".',
     "game": 'Whoever types "use key" in the garden opens the gate and reads "You win!".',
 }
 
@@ -77,7 +78,9 @@ def shows(text: str, output: str) -> bool:
     ("Convert:\n\n| typed | screen |\n|---|---|\n| 5 km | 3.1 miles |\n| 8 km | 5.0 miles |\n",
      [(("5", "km"), None), (("8", "km"), None)]),
     ("If I give it 4, 6 and 2 it tells me 2 cans. With 4, 6 and 3, it's 4 cans.",
-     [(("4", "6", "2"), None), (("4", "6", "3"), None)])])
+     [(("4", "6", "2"), None), (("4", "6", "3"), None)]),
+    ('With Mia, Otto and Ruth typed in, it prints "Mia & Otto & Ruth".', [((), "Mia\nOtto\nRuth\n")]),
+    ("I send it, each on its own line, Ana, Ben, Cleo, and I'd be happy with one car.", [((), "Ana\nBen\nCleo\n")])])
 def test_what_comes_in_is_among_the_guesses(request_text: str, starts: list[object]) -> None:
     assert starts in starts_of(request_text)
 
@@ -100,6 +103,9 @@ def test_an_ordinary_request_shows_no_example(request_text: str) -> None:
     "Then `python main.py 96 8` is just `*k10, k2tog* 8 times`.",
     'If I write "python main.py 17 20", then "85 percent: good" has to appear.',
     "hours.txt looks like this:\n\n    ann 3\n    bob 4\n    ann 2\n\nand the output is\n\n    ann 5\n    bob 4\n",
+    'With Mia, Otto and Ruth typed in, it prints "Mia & Otto & Ruth".',
+    "Suppose codes.txt has the five lines K7, B2, K7, A1, B2. Then the screen shows:\n\n2 to swap",
+    "Q: What do they type? A: python main.py 7\nQ: What do they see? A: 1750 m",
 ], ids=lambda text: text[:30])
 def test_a_request_that_gives_an_output_shows_an_example(request_text: str) -> None:
     assert any(example.shown for example in likely_examples(request_text, any_command()))
@@ -151,6 +157,48 @@ def test_a_table_that_does_not_hold_makes_no_success() -> None:
     assert "is not known" in verdict.report
     right = 'import sys\nprint({"14:30": "14:47, 17 minutes to go"}.get(sys.argv[1], "23:47, 0 minutes to go"))'
     assert verdict.score < try_program(TRAMS, right).score
+
+
+SONG = """\
+I give a song's file name, like `python main.py song.txt`. Write marked.txt with "~ " in front, and print `done`.
+
+song.txt:
+la la la
+blue sky
+
+marked.txt:
+~ la la la
+~ blue sky
+"""
+PEAKS = """\
+Sort mountains by their height.
+
+peaks.txt:
+Snowtop:980
+Grimhorn:2410
+
+python main.py
+
+1. Grimhorn
+2. Snowtop
+"""
+
+
+@pytest.mark.tool
+@pytest.mark.parametrize(("request_text", "program", "examples"), [
+    (SONG, "import sys\nopen('marked.txt', 'w').writelines('~ ' + line for line in open(sys.argv[1]))\nprint('done')",
+     (1, 1)),
+    (SONG, "import sys\nopen('marked.txt', 'w').writelines('# ' + line for line in open(sys.argv[1]))\nprint('done')",
+     (0, 1)),
+    (PEAKS, "found = sorted((line.split(':') for line in open('peaks.txt')), key=lambda row: -int(row[1]))\n"
+            "for place, row in enumerate(found, 1):\n    print(f'{place}. {row[0]}')", (1, 1)),
+    (PEAKS, "import sys\nif len(sys.argv) < 2:\n    print('which file?')\n    sys.exit(1)\n"
+            "print('1. Grimhorn')\nprint('2. Snowtop')", None)],
+    ids=["writes it", "writes something else", "started as shown", "wants what is not shown"])
+def test_files_are_looked_at_and_starts_are_those_shown(request_text: str, program: str,
+                                                             examples: tuple[int, int] | None) -> None:
+    verdict = try_program(request_text, program)
+    assert (verdict.passed, verdict.examples) == (True, examples)
 
 
 @pytest.mark.tool

@@ -3,7 +3,7 @@ while it waits for input."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from chatdev.errors import WorkspaceError
@@ -54,9 +54,20 @@ def wrong_files(start: Start, folder: Path) -> Mapping[str, str | None]:
     """The files that are not as the start has to write them, and what they hold; None for one that is not there."""
     if not start.writes:
         return {}
-    try:
-        there = read_tree(folder)
-    except WorkspaceError:  # the program left something that no software has
-        there = {}
+    there = _files_in(folder)
     held = {name: there[name].decode("utf-8", "replace") if name in there else None for name in start.writes}
     return {name: text for name, text in held.items() if text is None or lines_of(text) != lines_of(start.writes[name])}
+
+
+def written_text(folder: Path, names: Iterable[str]) -> str:
+    """What the first of these files holds that is there, and something in it."""
+    there = _files_in(folder)
+    return next((text for name in names if (text := there.get(name, b"").decode("utf-8", "replace")).strip()), "")
+
+
+def _files_in(folder: Path) -> Mapping[str, bytes]:
+    """What a program left; nothing where that is something which no software has."""
+    try:
+        return read_tree(folder)
+    except WorkspaceError:
+        return {}

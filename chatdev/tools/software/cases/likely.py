@@ -27,6 +27,7 @@ from chatdev.tools.software.cases.places import (
     marked_places,
     placed_lines,
     plain_words,
+    printed_places,
     shows_output,
 )
 from chatdev.tools.software.cases.texts import PlacedText, texts_in
@@ -39,7 +40,6 @@ _NUMBER = r"-?\d+(?:[.:]\d+)?"
 _SEQUENCE = re.compile(rf"(?<![\w.]){_NUMBER}(?:(?:,? and |, |,|,? then |,? und | by | x | ){_NUMBER})+(?!\w)")
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?!\s|$)|\n(?!\s*\n))+")
 _MOST_TEXTS, _MOST_WORDS, _MOST_ROWS, _MOST_LIKELY = 10, 5, 12, 60
-_NEAR = 60  # characters between a word and what it speaks of
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +116,13 @@ class _Source:
         self._request = request
         self._commands = commands_in(request, command)
         texts = texts_in(request, command)
-        self._texts = [*[text for text in texts if not text.loose][:_MOST_TEXTS],
-                       *[text for text in texts if text.loose][:_MOST_TEXTS]]
+        loose = sorted((text for text in texts if text.loose), key=lambda text: (not text.told, -len(text.lines)))
+        self._texts = [*[text for text in texts if not text.loose][:_MOST_TEXTS], *loose[:_MOST_TEXTS]]
         names = dict.fromkeys(FILE_NAME.findall(request))  # those that the program makes last
         self._names = tuple(sorted(names, key=lambda name: request_says("makes", _line_with(request, name))))
         self._reads_typed = says("reads_typed", request) or says("typed", request) or "|" in request
         self._places = tuple(command.place for command in self._commands)
-        self._printed = [span for span in marked_places(request)
-                         if says("printed", request[max(0, span[0] - _NEAR):span[0]])]
+        self._printed = list(printed_places(request))
 
     def examples(self) -> Iterator[LikelyExample]:
         """All of them; where there are commands with arguments, only these are taken for arguments."""
@@ -133,8 +132,9 @@ class _Source:
         yield from self._with_labels()
         yield from self._with_rows()
         yield from self._with_files([LikelyStart()], self._names)
-        yield from (replace(example, starts=(LikelyStart((next(iter(example.files)),)),))
-                    for example in self._with_files([LikelyStart()], self._names[:1]))
+        if not self._commands or says("arguments", self._request):  # else it is started as it is shown, without any
+            yield from (replace(example, starts=(LikelyStart((next(iter(example.files)),)),))
+                        for example in self._with_files([LikelyStart()], self._names[:1]))
         if self._reads_typed or not self._names:
             yield from self._with_typed(())
         yield from self._with_values()
@@ -252,17 +252,23 @@ class _Source:
             values = [(sentence.start() + found.start(), sentence.start() + found.end())
                       for found in re.finditer(rf"(?<![\w.]){_NUMBER}(?!\w)", sentence[0])]
             marked = spans[bisect_left(spans, (sentence.start(),)):bisect_left(spans, (sentence.end(),))]
-            yield from self._of_sentence(values, sentence.span())
-            yield from self._of_sentence(marked, sentence.span())
+            window = (sentence.start(), self._end_of_said(sentence))
+            yield from self._of_sentence(values, window)
+            yield from self._of_sentence(marked, window)
 
-    def _of_sentence(self, places: Sequence[Place], sentence: Place) -> Iterator[LikelyExample]:
-        """The first values of a sentence, and each by itself, as arguments, where its output stands in it, too."""
+    def _end_of_said(self, sentence: re.Match[str]) -> int:
+        """Where that ends which a sentence says: below it, where it ends in a colon."""
+        below = re.compile(r"[\s\n]*\S.*").match(self._request, sentence.end())
+        return below.end() if below and sentence[0].rstrip().endswith((":", "：")) else sentence.end()
+
+    def _of_sentence(self, places: Sequence[Place], window: Place) -> Iterator[LikelyExample]:
+        """The first values of a sentence, and each by itself, as arguments, where its output stands in the window."""
         groups = [list(places[:count]) for count in range(1, min(_MOST_WORDS, len(places)) + 1)]
         for group in groups + [[place] for place in places[1:]]:
             texts = [self._request[begin:end] for begin, end in group]
             for words in dict.fromkeys((tuple(texts), plain_words(texts[0]) if len(texts) == 1 else tuple(texts))):
                 if words and not is_form(words):
-                    yield LikelyExample(3, (LikelyStart(words),), {}, tuple(group), sentence, shown=False)
+                    yield LikelyExample(3, (LikelyStart(words),), {}, tuple(group), window, shown=False)
 
 
 def _with_arguments(commands: Sequence[PlacedCommand]) -> list[PlacedCommand]:

@@ -23,7 +23,7 @@ _SPAN = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|„([^„�
                    r"|(?<![\w*])\*{1,2}(?=[^\s*])([^*\n]+?)(?<!\s)\*{1,2}(?![\w*])")
 _LABEL = re.compile(r"[ \t]*(?:[-*•][ \t]+|\d{1,2}[.)][ \t]+)?([^\s:：`\"][^:：`\"\n]{0,40}?)[ \t]*"
                     r"[:：](?=\s|$|[\u3000-\u9fff])[ \t]*")
-_HEADS = re.compile(r"[ \t]*|.*[$>%][ \t]*|[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+|[ \t]*[^\s:]{1,20}:[ \t]+")
+_HEADS = re.compile(r"[ \t]*|.*[$>%][ \t]*|[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+|(?:.*[?.!])?[ \t]*[^\s:]{1,20}:[ \t]+")
 """What may stand before a command that has its line for itself."""
 _BEHIND = re.compile(rf"[ \t]*(?:{ARROW}|\|)|[ \t]{{3,}}|\t|[ \t]#[ \t]")
 _IS = re.compile(r"\s*(?:is|ist|est|es|=)\b")
@@ -134,6 +134,22 @@ def shows_output(text: str, command: Place, following: int) -> bool:
         return below != "" and not below.endswith((".", ":")) and following > line_end + len(below)
     near = rest[:min(_NEAR, max(0, following - line_end + len(rest)))]
     return _BEHIND.match(rest) is not None or rest.lstrip(" \t").startswith("= ") or _speaks_of_output(near)
+
+
+def printed_places(text: str) -> Iterator[Place]:
+    """What stands between marks or below a colon, behind a word that says that it is printed."""
+    for begin, end in (*marked_places(text), *_below_colons(text)):
+        if says("printed", text[max(0, begin - _NEAR):begin]):
+            yield begin, end
+
+
+def _below_colons(text: str) -> Iterator[Place]:
+    """The first line below each that ends in a colon."""
+    leads = False
+    for begin, line in placed_lines(text):
+        if leads and line.strip():
+            yield begin, begin + len(line)
+        leads = line.rstrip().endswith((":", "：")) if line.strip() else leads
 
 
 def _speaks_of_output(text: str) -> bool:

@@ -15,11 +15,21 @@ from chatdev.tools.software.cases.places import (
     BULLET,
     Place,
     command_pattern,
+    hide,
     label_of,
     marked_places,
     placed_lines,
 )
-from chatdev.tools.software.cases.wording import ENDS, FILE_NAME
+from chatdev.tools.software.cases.wording import (
+    ENDS,
+    FILE_NAME,
+    MARK,
+    begins_with,
+    is_word_of_speech,
+    last_sentence,
+    places_of,
+    says,
+)
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t).*|\s*$")
@@ -33,6 +43,7 @@ _ITEM = r"[^\s,;:()`\"，、。；]+(?: [^\s,;:()`\"，、。；]+){0,2}"
 _ENUMERATION = re.compile(rf"(?<![^\s,;:()`\"，、。；]){_ITEM}"
                           rf"(?:[,，、] ?(?:{_JOINED} )?{_ITEM})+(?: {_JOINED} {_ITEM})?")
 _LONG_LINE = 60  # characters; what is longer is a sentence
+_NEAR = 20  # characters between a list and a word that says what it is
 _LONGEST, _MOST_SPANS = 3000, 4
 
 Line = tuple[int, str]
@@ -40,13 +51,15 @@ Line = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class PlacedText:
-    """Lines that may come in, and where they stand. `loose` ones are put together out of running text; a `block` is
-    one that its author set apart, and that no label parts."""
+    """Lines that may come in, and where they stand. `loose` ones are put together out of running text, which calls
+    them lines that come in where they are `told`; a `block` is one that its author set apart, and that no label
+    parts."""
 
     lines: tuple[str, ...]
     places: tuple[Place, ...]
     loose: bool = False
     block: bool = False
+    told: bool = False
 
     @property
     def text(self) -> str:
@@ -55,11 +68,11 @@ class PlacedText:
 
     @property
     def is_shown(self) -> bool:
-        """Whether it has the form of something shown: it is set apart, or lines below each other that are not mostly
-        prose or a list."""
+        """Whether it has the form of something shown: it is set apart or told, or lines below each other that are not
+        mostly prose or a list."""
         prose = sum(line.endswith(ENDS) or BULLET.match(line) is not None for line in self.lines)
         is_prose = self.loose or 2 * prose >= len(self.lines)
-        return self.block or (len(self.lines) > 1 and len(self.places) == 1 and not is_prose)
+        return self.block or self.told or (len(self.lines) > 1 and len(self.places) == 1 and not is_prose)
 
     def lies_in(self, other: PlacedText) -> bool:
         """Whether it is a part of the other one, which is a block."""
@@ -147,10 +160,15 @@ def _behind_labels(request: str, command: re.Pattern[str]) -> Iterator[PlacedTex
         label = label_of(line)
         if not label or label[1] == len(line) or command.search(line):
             continue
-        said = ASIDE.sub("", line[label[1]:])
+        said = _without_count(ASIDE.sub("", line[label[1]:]))
         places = ((begin + label[1], begin + label[1] + len(said)),)
         for parts in (_SLASHES.split(said.strip(BARE)), _split_list(said), [said.strip(BARE)]):
             yield PlacedText(tuple(part.removesuffix(".") for part in parts), places, loose=len(parts) > 1)
+
+
+def _without_count(text: str) -> str:
+    """A list without words behind it that say that each item is a line."""
+    return next((text[:begin] for begin, end in places_of("own_line", text) if not text[end:].strip(" .")), text)
 
 
 def _split_list(text: str) -> list[str]:
@@ -180,8 +198,9 @@ def _neighbours(places: Sequence[Place]) -> Iterator[Sequence[Place]]:
 
 def _enumerations(request: str) -> Iterator[PlacedText]:
     """Lists in running text; what belongs to the sentence may stand before the first item and behind the last."""
-    for found in _ENUMERATION.finditer(request):
-        parts = _split_list(found[0])
+    text = hide(request, list(places_of("own_line", request)))
+    for found in _ENUMERATION.finditer(text):
+        parts = _without_speech(_split_list(found[0]))
         if len(parts) < 2:
             continue
         first, *others = parts
@@ -189,4 +208,26 @@ def _enumerations(request: str) -> Iterator[PlacedText]:
         for head in dict.fromkeys((first, words[-1], first.split(maxsplit=1)[-1])):
             for tail in dict.fromkeys((others[-1], last[0])):
                 begin = found.start() + found[0].index(head)
-                yield PlacedText((head, *others[:-1], tail.rstrip(".。")), ((begin, found.end()),), loose=True)
+                end = found.start() + found[0].rindex(tail) + len(tail)
+                yield PlacedText((head, *others[:-1], tail.rstrip(".。")), ((begin, end),), loose=True,
+                                 told=_are_told(request[:begin], request[end:]))
+
+
+def _without_speech(parts: Sequence[str]) -> Sequence[str]:
+    """A list without what belongs to the sentence around it."""
+    items = list(parts)
+    while items and (MARK in items[0] or is_word_of_speech(items[0].split()[-1])):
+        items.pop(0)
+    while items and is_word_of_speech(items[-1].split()[0]):
+        items.pop()
+    return items
+
+
+def _are_told(before: str, after: str) -> bool:
+    """Whether the words around a list call it the lines of a file, or what is typed."""
+    clause = last_sentence(before)
+    if after[:1] == " " and (begins_with("own_line", after) or begins_with("typed", after)):
+        return not says("printed", clause)
+    last = list(places_of("own_list", clause))[-1:]
+    named = any(len(clause) - end <= _NEAR and not re.search(r"[.,:;]", clause[end:].rstrip(" :")) for _, end in last)
+    return named and bool(FILE_NAME.search(clause)) and says("holds", clause) and not says("printed", clause)

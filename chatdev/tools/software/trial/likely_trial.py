@@ -1,14 +1,16 @@
-"""A trial of likely examples: the software is started as its request seems to show, and what it prints is looked for
-there."""
+"""A trial of likely examples: the software is started as its request seems to show, and what it prints or writes into
+a file is looked for there."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from chatdev.tools.software.cases.case import Start
-from chatdev.tools.software.cases.comparison import printed_lines
+from chatdev.tools.software.cases.comparison import printed_lines, written_text
 from chatdev.tools.software.cases.likely import LikelyExample, best_of
+from chatdev.tools.software.cases.wording import FILE_NAME
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
 
@@ -41,57 +43,86 @@ def try_likely(toolchain: Toolchain, built: BuiltSoftware, examples: Sequence[Li
                command: str, alone: Finding) -> LikelyTrial | None:
     """Try the likely examples of a request until a sure one holds; None where there are none. `alone` is how the
     software went without any input: what it says then says nothing of an example."""
-    trial = _Trial(toolchain, built, {_output_of(alone)})
-    held, seen = list[tuple[LikelyExample, int]](), list[Finding]()
+    trial = _Trial(toolchain, built, tuple(dict.fromkeys(FILE_NAME.findall(request))), {_output_of(alone)})
+    tried = list[tuple[LikelyExample, Sequence[_Went], int]]()
     for example in examples:
         if not trial.has_time_for(example):
             break
-        findings = trial.start_all(example)
-        count = example.count_held([trial.output(example, finding) for finding in findings], request, command)
-        held.append((example, count))
-        seen += findings[:1] if example.shown and not count else []
+        went = trial.start_all(example)
+        count = example.count_held([trial.output(example, one) for one in went], request, command)
+        tried.append((example, went, count))
         if example.rank <= _SURE_RANK and example.is_all(count):
             break
-    if not held:
-        return None
-    return LikelyTrial(*best_of(held), any(example.shown for example, _ in held), next(iter(seen), None))
+    return _sum_up(tried) if tried else None
+
+
+def _sum_up(tried: Sequence[tuple[LikelyExample, Sequence[_Went], int]]) -> LikelyTrial:
+    """The examples that hold, and how one that is surely shown and does not hold went."""
+    seen = next((went[0].finding for example, went, count in tried if example.shown and not count), None)
+    return LikelyTrial(*best_of((example, count) for example, _, count in tried),
+                       any(example.shown for example, _, _ in tried), seen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Went:
+    """How a start went, what it printed, and what it left in a file that the request names."""
+
+    finding: Finding
+    printed: str
+    written: str
 
 
 @dataclass(slots=True)
 class _Trial:
-    """The starts of one software; `idle` is what it prints without any input."""
+    """The starts of one software; `names` are the files that its request names, and `idle` is what it prints without
+    any input."""
 
     toolchain: Toolchain
     built: BuiltSoftware
+    names: Collection[str]
     idle: set[str]
     starts: int = 0
     endless: int = 0
-    _idle_with: dict[object, str] = field(default_factory=dict)
+    _idle_with: dict[object, _Went] = field(default_factory=dict)
 
     def has_time_for(self, example: LikelyExample) -> bool:
         """Whether the trial comes to its end with this example, too."""
         return self.starts + len(example.starts) <= _MOST_STARTS and self.endless <= _MOST_ENDLESS
 
-    def start_all(self, example: LikelyExample) -> list[Finding]:
+    def start_all(self, example: LikelyExample) -> list[_Went]:
         """The starts of an example, one after another in a fresh copy."""
         starts = [Start(start.arguments, start.stdin) for start in example.starts]
         if example.files and (key := (tuple(example.files), starts[0].arguments)) not in self._idle_with:
-            finding, = self._run(dict.fromkeys(example.files, ""), starts[:1])
-            self._idle_with[key] = _output_of(finding)
+            self._idle_with[key], = self._run(dict.fromkeys(example.files, ""), starts[:1])
         return self._run(example.files, starts)
 
-    def output(self, example: LikelyExample, finding: Finding) -> str | None:
-        """What a start printed, unless it ended by an error, or prints it without what comes in, too."""
-        said = _output_of(finding)
-        is_idle = said in self.idle or (example.files and said in self._idle_with.values())
-        return None if finding.facts.get("exception") or (is_idle and example.has_input) else said
+    def output(self, example: LikelyExample, went: _Went) -> str | None:
+        """What a start printed, or else what a single one wrote; None where it ended by an error, or does the same
+        without what comes in."""
+        if went.finding.facts.get("exception"):
+            return None
+        idle = self._idle_texts(example)
+        texts = (went.printed, went.written) if len(example.starts) == 1 else (went.printed,)
+        return next((text for text in texts if text and text not in idle), None)
 
-    def _run(self, files: Mapping[str, str], starts: Collection[Start]) -> list[Finding]:
+    def _idle_texts(self, example: LikelyExample) -> set[str]:
+        """What says nothing of an example: what the software prints and writes without what comes in there."""
+        if not example.has_input:
+            return set()
+        alone = self._idle_with.values() if example.files else ()
+        return self.idle | {text for went in alone for text in (went.printed, went.written)}
+
+    def _run(self, files: Mapping[str, str], starts: Collection[Start]) -> list[_Went]:
         with self.built.copy(files) as folder:
-            findings = [self.toolchain.start(folder, start, ends=True) for start in starts]
-        self.starts += len(findings)
-        self.endless += sum(bool(finding.facts.get("still_running")) for finding in findings)
-        return findings
+            went = [self._start(folder, start, files) for start in starts]
+        self.starts += len(went)
+        self.endless += sum(bool(one.finding.facts.get("still_running")) for one in went)
+        return went
+
+    def _start(self, folder: Path, start: Start, files: Mapping[str, str]) -> _Went:
+        finding = self.toolchain.start(folder, start, ends=True)
+        made = [name for name in self.names if name not in files]
+        return _Went(finding, _output_of(finding), written_text(folder, made))
 
 
 def _output_of(finding: Finding) -> str:
