@@ -17,8 +17,8 @@ from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Start
 from chatdev.tools.software.cases.wording import is_all_of, says
 from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.calling import Conventions
 from chatdev.tools.software.trial.listing import Listing
-from chatdev.tools.software.trial.manner import Manners
 from chatdev.tools.software.trial.marking import judge_marks
 from chatdev.tools.software.trial.plan import Plan, quoted_words
 from chatdev.tools.software.trial.probe import KeepingStart, NoTimeLeft, Probe, is_done, is_unclear
@@ -33,12 +33,12 @@ _OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"
 """Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""
 
 
-def try_keeping(manners: Manners, plan: Plan, software: Mapping[str, bytes]) -> list[KeepingStart]:
+def try_keeping(conventions: Conventions, plan: Plan, software: Mapping[str, bytes]) -> list[KeepingStart]:
     """Go through the Tester's own commands and look at what the program keeps of them. What goes wrong, after what was
     added; else the commands for it that are not in the plan. Empty for software that keeps nothing."""
     if plan.own is None:
         return []
-    trial = _Keeping(Probe(manners, plan.own, software), may_ask=says("dialogue", plan.request))
+    trial = _Keeping(Probe(conventions, plan.own, software), may_ask=says("dialogue", plan.request))
     with suppress(WorkspaceError, NoTimeLeft):  # it may leave what cannot be copied, such as a named pipe
         with trial.probe.fresh_copy() as folder:
             trial.go_through(folder)

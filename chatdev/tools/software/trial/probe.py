@@ -14,7 +14,7 @@ from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware
 from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
-from chatdev.tools.software.trial.manner import Manners
+from chatdev.tools.software.trial.calling import Conventions
 from chatdev.tools.software.trial.plan import command_words
 from chatdev.workspace.file_tree import read_tree
 
@@ -47,7 +47,7 @@ class Probe:
     """Starts the software of a trial; `own` are the Tester's commands, with the files that lie there. In the end every
     start raises NoTimeLeft."""
 
-    manners: Manners
+    conventions: Conventions
     own: Case
     software: Mapping[str, bytes]
     _done: Counter[str] = field(default_factory=Counter)
@@ -75,11 +75,11 @@ class Probe:
 
     def copy_of(self, folder: Path) -> AbstractContextManager[Path]:
         """A copy of a folder, with what is there."""
-        return BuiltSoftware(folder, self.manners.built.scratch).copy({})
+        return BuiltSoftware(folder, self.conventions.built.scratch).copy({})
 
     def fresh_copy(self) -> AbstractContextManager[Path]:
         """A copy of the software as it is before anybody uses it."""
-        return self.manners.built.copy(self.own.files)
+        return self.conventions.built.copy(self.own.files)
 
     def run_and_look(self, folder: Path, start: Start, like: str = "") -> tuple[Finding, bool]:
         """How a start goes in a folder, and whether it changes files there."""
@@ -91,7 +91,7 @@ class Probe:
         """How a start goes in a folder."""
         if self._done["starts"] >= _MOST_STARTS or self._done["endless"] > _MOST_ENDLESS:
             raise NoTimeLeft
-        finding = self.manners.run(folder, start, like)
+        finding = self.conventions.run(folder, start, like)
         self._done.update(starts=1, endless=int(bool(finding.facts.get("still_running"))))
         return finding
 

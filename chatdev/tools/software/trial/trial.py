@@ -11,9 +11,9 @@ from chatdev.tools.software.cases.wording import says
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.beginning import begin_with_needed
+from chatdev.tools.software.trial.calling import Conventions
 from chatdev.tools.software.trial.keeping import try_keeping
 from chatdev.tools.software.trial.likely_trial import try_likely
-from chatdev.tools.software.trial.manner import Manners
 from chatdev.tools.software.trial.plan import Plan, any_command, quoted_words
 from chatdev.tools.software.trial.probe import KeepingStart, Probe
 from chatdev.tools.software.trial.sense import judge_own
@@ -26,17 +26,17 @@ def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, 
              bare: Finding) -> Trial:
     """How the cases of a plan went; `bare` is how it went with nothing at all."""
     tried, prompts = [], _may_prompt(plan.request) and _writes_prompts(bare)
-    manners = Manners(toolchain, built, is_open=_leaves_open(plan))
-    if plan.own and manners.is_open:
-        plan = begin_with_needed(plan, Probe(manners, plan.own, software))
+    conventions = Conventions(toolchain, built, is_open=_leaves_open(plan))
+    if plan.own and conventions.is_open:
+        plan = begin_with_needed(plan, Probe(conventions, plan.own, software))
     for case in plan.all_cases:
         with built.copy(case.files) as folder:
-            tried.append(_try_own(manners, folder, case) if case is plan.own else
+            tried.append(_try_own(conventions, folder, case) if case is plan.own else
                          _try_case(toolchain, folder, case, prompts=prompts))
     likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
-    keeping = [] if plan.cases else try_keeping(manners, plan, software)
+    keeping = [] if plan.cases else try_keeping(conventions, plan, software)
     known = quoted_words(software) if likely and likely.counts and likely.confirmed else None
-    return Trial(plan, (*judge_own(tried, plan, known, bare), *_keeping_case(keeping, manners)), likely)
+    return Trial(plan, (*judge_own(tried, plan, known, bare), *_keeping_case(keeping, conventions)), likely)
 
 
 def _leaves_open(plan: Plan) -> bool:
@@ -44,9 +44,9 @@ def _leaves_open(plan: Plan) -> bool:
     return not plan.cases and not plan.reading.commands and not says("dialogue", plan.request)
 
 
-def _keeping_case(tried: Sequence[KeepingStart], manners: Manners) -> Iterator[TriedCase]:
+def _keeping_case(tried: Sequence[KeepingStart], conventions: Conventions) -> Iterator[TriedCase]:
     if tried:
-        starts = [TriedStart(manners.put(one.start), one.finding, one.wrong) for one in tried]
+        starts = [TriedStart(conventions.adapt(one.start), one.finding, one.wrong) for one in tried]
         yield TriedCase(Case("program", tuple(one.start for one in starts)), tuple(starts))
 
 
@@ -77,12 +77,12 @@ def _typed_text(case: Case, start: Start) -> str:
     return f"{typed}\n" if typed and case.origin == "tester" and not typed.endswith("\n") else typed
 
 
-def _try_own(manners: Manners, folder: Path, case: Case) -> TriedCase:
-    """The Tester's own commands, each in the manner in which the program takes it."""
+def _try_own(conventions: Conventions, folder: Path, case: Case) -> TriedCase:
+    """The Tester's own commands, each by the convention by which the program takes it."""
     tried = []
     for start in case.starts:
-        finding = manners.run(folder, start)
-        tried.append(_judge_start(manners.put(start), finding, folder, prompts=True))
+        finding = conventions.run(folder, start)
+        tried.append(_judge_start(conventions.adapt(start), finding, folder, prompts=True))
     return TriedCase(case, tuple(tried))
 
 
