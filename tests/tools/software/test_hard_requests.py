@@ -137,7 +137,8 @@ def test_an_uncertain_output_leaves_the_others_of_its_session() -> None:
 
 
 SIGNS = "`\"“«(|-=:.> \ta0"
-UNITS = ("a\n\n", "!a", "“a", "«a", "`a`. ", "| a ", "a 1 ", "python main.py a. ", "$ python main.py 1\n2\n")
+UNITS = ("a\n\n", "!a", "“a", "«a", "`a`. ", "| a ", "a 1 ", "python main.py a. ", "$ python main.py 1\n2\n",
+         "a.txt has the lines K7, B2, A1.\n", 'With Mia, Otto and Ruth typed in it prints "a". ', "it prints:\n\nx\n")
 ENDED = {",a": (",", "a"), "...a": (".", "a"), "a mark behind": ("~", "`"), "a rule": ("-", "a"),
          "a -> b": ("a", " -> b"), "a bracket": ("(", "a" * 9_000), "blanks between": (" ", "b"),
          "many files": (" ".join(f"f{number}.txt" for number in range(2_200)), "")}

@@ -43,7 +43,7 @@ _ITEM = r"[^\s,;:()`\"，、。；]+(?: [^\s,;:()`\"，、。；]+){0,2}"
 _ENUMERATION = re.compile(rf"(?<![^\s,;:()`\"，、。；]){_ITEM}"
                           rf"(?:[,，、] ?(?:{_JOINED} )?{_ITEM})+(?: {_JOINED} {_ITEM})?")
 _LONG_LINE = 60  # characters; what is longer is a sentence
-_NEAR = 20  # characters between a list and a word that says what it is
+_NEAR, _FAR = 20, 200  # characters between a list and a word that says what it is, and of the sentence around it
 _LONGEST, _MOST_SPANS = 3000, 4
 
 Line = tuple[int, str]
@@ -210,7 +210,7 @@ def _enumerations(request: str) -> Iterator[PlacedText]:
                 begin = found.start() + found[0].index(head)
                 end = found.start() + found[0].rindex(tail) + len(tail)
                 yield PlacedText((head, *others[:-1], tail.rstrip(".。")), ((begin, end),), loose=True,
-                                 told=_are_told(request[:begin], request[end:]))
+                                 told=_are_told(request[max(0, begin - _FAR):begin], request[end:end + _FAR]))
 
 
 def _without_speech(parts: Sequence[str]) -> Sequence[str]:
