@@ -80,6 +80,7 @@ def shows(text: str, output: str) -> bool:
     ("If I give it 4, 6 and 2 it tells me 2 cans. With 4, 6 and 3, it's 4 cans.",
      [(("4", "6", "2"), None), (("4", "6", "3"), None)]),
     ('With Mia, Otto and Ruth typed in, it prints "Mia & Otto & Ruth".', [((), "Mia\nOtto\nRuth\n")]),
+    ("With one, two and three typed it prints 6.", [((), "one\ntwo\nthree\n")]),
     ("I send it, each on its own line, Ana, Ben, Cleo, and I'd be happy with one car.", [((), "Ana\nBen\nCleo\n")])])
 def test_what_comes_in_is_among_the_guesses(request_text: str, starts: list[object]) -> None:
     assert starts in starts_of(request_text)

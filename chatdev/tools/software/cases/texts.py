@@ -200,27 +200,31 @@ def _enumerations(request: str) -> Iterator[PlacedText]:
     """Lists in running text; what belongs to the sentence may stand before the first item and behind the last."""
     text = hide(request, list(places_of("own_line", request)))
     for found in _ENUMERATION.finditer(text):
-        parts = _without_speech(_split_list(found[0]))
-        if len(parts) < 2:
-            continue
-        first, *others = parts
-        words, last = first.split(), others[-1].split()
-        for head in dict.fromkeys((first, words[-1], first.split(maxsplit=1)[-1])):
-            for tail in dict.fromkeys((others[-1], last[0])):
-                begin = found.start() + found[0].index(head)
-                end = found.start() + found[0].rindex(tail) + len(tail)
-                yield PlacedText((head, *others[:-1], tail.rstrip(".。")), ((begin, end),), loose=True,
-                                 told=_are_told(request[max(0, begin - _FAR):begin], request[end:end + _FAR]))
+        parts = tuple(_split_list(found[0]))
+        for items in dict.fromkeys((_without_speech(parts), parts)):
+            if len(items) > 1 and not any(MARK in item for item in items):
+                yield from _as_texts(items, found, request)
 
 
-def _without_speech(parts: Sequence[str]) -> Sequence[str]:
+def _without_speech(parts: Sequence[str]) -> tuple[str, ...]:
     """A list without what belongs to the sentence around it."""
     items = list(parts)
-    while items and (MARK in items[0] or is_word_of_speech(items[0].split()[-1])):
+    while items and (MARK in items[0] or is_word_of_speech(items[0].rpartition(" ")[2])):
         items.pop(0)
-    while items and is_word_of_speech(items[-1].split()[0]):
+    while items and is_word_of_speech(items[-1].partition(" ")[0]):
         items.pop()
-    return items
+    return tuple(items)
+
+
+def _as_texts(items: Sequence[str], found: re.Match[str], request: str) -> Iterator[PlacedText]:
+    """The texts that a list may be, by where its first item begins and its last one ends."""
+    first, *others = items
+    for head in dict.fromkeys((first, first.split()[-1], first.split(maxsplit=1)[-1])):
+        for tail in dict.fromkeys((others[-1], others[-1].split()[0])):
+            begin = found.start() + found[0].index(head)
+            end = found.start() + found[0].rindex(tail) + len(tail)
+            yield PlacedText((head, *others[:-1], tail.rstrip(".。")), ((begin, end),), loose=True,
+                             told=_are_told(request[max(0, begin - _FAR):begin], request[end:end + _FAR]))
 
 
 def _are_told(before: str, after: str) -> bool:
