@@ -10,7 +10,13 @@ import click
 
 from chatdev.cli.company_commands import show_namesake
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.shared_options import budget_options, package_options, read_text_argument, trust_option
+from chatdev.cli.shared_options import (
+    budget_options,
+    package_options,
+    read_text_argument,
+    resumed_package_options,
+    trust_option,
+)
 from chatdev.cli.showing import pop_show, show_options
 from chatdev.cli.trust import ask_for_consent
 from chatdev.config.estimate import Load, estimate
@@ -107,8 +113,9 @@ def _input(given: str) -> tuple[str, str | Path]:
 @click.option("--model", help="Another model from here on.")
 @click.option("--base-url", help="Another endpoint from here on.")
 @trust_option
-@click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: as before]")
-@package_options
+@click.option("--sandbox", type=click.Choice(SANDBOXES),
+              help="Where programs run. [default: bubblewrap, whatever it was before]")
+@resumed_package_options
 @budget_options
 @click.option("--language", help="Language that documents are written in. [default: as before]")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")

@@ -32,13 +32,17 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _YES = ("y", "yes")
 
-install_option = click.option(
-    "--install", type=click.Choice(["auto", "ask", "never"]),
-    help="Whether packages that programs import are installed, in the sandbox. [default: auto, or as before]")
+
+def _install_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        "--install", type=click.Choice(["auto", "ask", "never"]),
+        help=f"Whether packages that programs import are installed, in the sandbox. [default: {default}]")
+
+
+install_option = _install_option("auto")
+_install_again_option = _install_option("as before, or stricter by your settings")
 _runtime_option = click.option(
     "--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`; prepared once.")
-
-
 trust_option = click.option(
     "--trust", is_flag=True, help="Consent, this time, to the addresses and keys that the company or .env names.")
 
@@ -46,6 +50,11 @@ trust_option = click.option(
 def package_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--install` and `--runtime`, named as in `RunOptions`."""
     return install_option(_runtime_option(command))
+
+
+def resumed_package_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a run that is resumed."""
+    return _install_again_option(_runtime_option(command))
 
 
 def can_ask_person() -> bool:
