@@ -26,7 +26,8 @@ MostTokens = Annotated[
 
 
 class ModelSettings(StrictModel):
-    """A model and how to draw from it; every unset value falls back to phase < role < company < command line."""
+    """A model and how to draw from it: each value from the first of phase, role, the user's default and company that
+    sets it."""
 
     name: str | None = None
     """A model name of the endpoint, `local`, or `local:PATH.gguf`."""

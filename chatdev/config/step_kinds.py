@@ -30,8 +30,8 @@ class PhaseStep(Step):
     rounds: Rounds = None
     """At most so many rounds here, whatever the phase says: a number, or an expression that gives one."""
     fresh: Literal["software"] | None = None
-    """`software`: the phase writes anew, as if there were no files yet; what it leaves stands if its guard finds it no
-    worse than what was there."""
+    """`software`: the phase writes anew, as if there were no files yet; what it leaves stands only if its guard finds
+    it better than what was there."""
 
     @property
     def name(self) -> str:
