@@ -39,6 +39,14 @@ def test_the_guide_names_every_field_of_a_phase() -> None:
     assert [name for name in Phase.model_fields if f"`{name}`" not in table] == []
 
 
+def test_the_guide_names_every_field_of_a_company_its_inputs_and_roles() -> None:
+    from chatdev.config.schema import CompanyConfig, Input, Role
+
+    before = (DOCS / "writing-a-company.md").read_text(encoding="utf-8").split("## A phase\n")[0]
+    fields = {name for kind in (CompanyConfig, Input, Role) for name in kind.model_fields}
+    assert sorted(name for name in fields if f"`{name}`" not in before) == []
+
+
 def test_the_page_on_durable_runs_shows_errors_and_lines_as_they_are(tmp_path: Path) -> None:
     from chatdev.cli.run_commands import resume
     from chatdev.errors import RunChanged
