@@ -103,7 +103,8 @@ class ModelProfile(StrictModel):
     native_tools: bool = False
     """Whether the model is given tools through the API; otherwise by the JSON-block protocol."""
     constrained: bool = False
-    """Whether replies in the forms `choice` and `json` are constrained by a grammar or schema."""
+    """Whether lists of bounded length, attempts after the first and reflections are held to the form of the solution by
+    a grammar or schema."""
     stream: bool = False
     """Whether its replies are read as they come, also where nobody watches them, so that one that goes in circles is
     cut before its last token. Its tokens are then counted here, and every piece of a reply takes processor time."""
