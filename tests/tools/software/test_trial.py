@@ -111,25 +111,6 @@ def test_a_folder_in_the_way_of_a_users_file_is_the_softwares_fault(tmp_path: Pa
     assert (verdict.passed, verdict.examples) == (False, (0, 1))
 
 
-GREET = "Input:\n\n    Ada\n\nOutput:\n\n    Hello Ada\n\nIt asks for the name."
-
-
-@pytest.mark.parametrize(("program", "passed"), [
-    ("print('Hello', input())", True), ("print('Hello', input('Name: '))", True),
-    ("name = input('Who? ')\nprint(f'Hello {name}  ')\ninput('> ')", True),
-    ("print('It says: Hello', input())", False), ("print('Hello', input('Name '))", False),
-    ("print('Hello', input('Name: ') + '!')", False), ("print('Hi', input('Name: '))", False)])
-def test_only_prompts_may_stand_before_what_is_wanted(use: Use, program: str, passed: bool) -> None:
-    assert use(program, GREET).passed == passed
-
-
-@pytest.mark.parametrize("words", ["It reads standard input.", "It asks for the name without any prompt."])
-def test_no_prompt_may_stand_where_nobody_is_asked(use: Use, words: str) -> None:
-    task = GREET.replace("It asks for the name.", words)
-    assert use("print('Hello', input())", task).passed
-    assert not use("print('Hello', input('Name: '))", task).passed
-
-
 COUNTS = "import sys\nprint(len(sys.stdin.read()))"
 PIPED = "`printf 'abc' | python count.py` prints `3`."
 

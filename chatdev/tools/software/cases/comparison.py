@@ -3,7 +3,8 @@ while it waits for input."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product, takewhile
 from pathlib import Path
 
 from chatdev.errors import WorkspaceError
@@ -12,6 +13,7 @@ from chatdev.workspace.file_tree import read_tree
 
 _ASKS = (":", ">", "?", "…", "：", "？")
 _LONGEST_PROMPT = 80  # characters
+_LONGEST_FRAME = 40  # lines of a greeting or a farewell
 
 
 def lines_of(text: str) -> list[str]:
@@ -30,15 +32,31 @@ def is_prompt(text: str) -> bool:
     return 0 < len(text) <= _LONGEST_PROMPT and text.rstrip().endswith(_ASKS)
 
 
-def prints_what_is_wanted(start: Start, streams: tuple[str, str], status: int | None, *, prompts: bool) -> bool:
-    """Whether standard output, or standard error beside a failure, holds what the start has to print. With `prompts`
-    the program is known to write prompts, which may stand before a text."""
+def prints_what_is_wanted(start: Start, streams: tuple[str, str], status: int | None, *, silent: str | None) -> bool:
+    """Whether standard output, or standard error beside a failure, holds what the start has to print. `silent` is what
+    a program that writes prompts says when nobody answers them, None for one that writes none: prompts may stand before
+    a text, and its greeting and farewell around all of it."""
     if start.prints is None:
         return True
     wanted = lines_of(start.prints)
     if printed_lines(*streams, status) == wanted or (status != 0 and lines_of(streams[0]) == wanted):
         return True
-    return prompts and start.stdin is not None and _matches_behind_prompts(lines_of(streams[0]), wanted)
+    return silent is not None and start.stdin is not None and any(
+        _matches_behind_prompts(lines, wanted) for lines in _without_silent(lines_of(streams[0]), lines_of(silent)))
+
+
+def _without_silent(printed: Sequence[str], silent: Sequence[str]) -> Iterator[Sequence[str]]:
+    """What was printed, without any of the first and the last lines that are said even when nobody answers."""
+    greeting = _count_same(printed, silent)
+    farewell = _count_same(printed[::-1], silent[::-1])
+    for begin, end in product(range(greeting + 1), range(farewell + 1)):
+        yield printed[begin:len(printed) - end]
+
+
+def _count_same(lines: Sequence[str], others: Sequence[str]) -> int:
+    """How many lines are the same up to the first that is not."""
+    pairs = zip(lines[:_LONGEST_FRAME], others, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _matches_behind_prompts(printed: Sequence[str], wanted: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -20,19 +21,20 @@ from chatdev.tools.software.trial.sense import judge_own
 from chatdev.tools.software.trial.tried import CRASHES, Trial, TriedCase, TriedStart, Wrong
 
 _MANY, _FEW = 1000, 50  # lines; how often each stands there
+_PROMPTS = re.compile(rb"\binput\(\s*[^\s)]")  # of programs in Python
 
 
 def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, bytes], plan: Plan,
              bare: Finding) -> Trial:
     """How the cases of a plan went; `bare` is how it went with nothing at all."""
-    tried, prompts = [], _may_prompt(plan.request) and _writes_prompts(bare)
+    tried, silent = [], _silent_text(bare, software) if _may_prompt(plan.request) else None
     conventions = Conventions(toolchain, built, is_open=_leaves_open(plan))
     if plan.own and conventions.is_open:
         plan = begin_with_needed(plan, Probe(conventions, plan.own, software))
     for case in plan.all_cases:
         with built.copy(case.files) as folder:
             tried.append(_try_own(conventions, folder, case) if case is plan.own else
-                         _try_case(toolchain, folder, case, prompts=prompts))
+                         _try_case(toolchain, folder, case, silent=silent))
     likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
     keeping = [] if plan.cases else try_keeping(conventions, plan, software)
     known = quoted_words(software) if likely and likely.counts and likely.confirmed else None
@@ -56,18 +58,19 @@ def _may_prompt(request: str) -> bool:
     return not says("unprompted", request) and (says("asks", request) or not says("streams", request))
 
 
-def _writes_prompts(bare: Finding) -> bool:
-    """Whether the software, started with nothing at all, writes a text that waits for an answer."""
-    streams = bare.facts.get("streams", ("", ""))
-    last = str(streams[0]).rpartition("\n")[2]
-    return is_prompt(last)
+def _silent_text(bare: Finding, software: Mapping[str, bytes]) -> str | None:
+    """What software says when nobody types anything, if it writes a text that waits for an answer, whatever it says at
+    the end of its input; else None."""
+    said = str(bare.facts.get("streams", ("", ""))[0])
+    last = said.rstrip("\n").rpartition("\n")[2]
+    return said if is_prompt(last) or any(map(_PROMPTS.search, software.values())) else None
 
 
-def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, prompts: bool) -> TriedCase:
+def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, silent: str | None) -> TriedCase:
     tried = []
     for start in case.starts:
         finding = toolchain.start(folder, Start(start.arguments, _typed_text(case, start)), ends=case.expects)
-        tried.append(_judge_start(start, finding, folder, prompts=prompts))
+        tried.append(_judge_start(start, finding, folder, silent=silent))
     return TriedCase(case, tuple(tried))
 
 
@@ -82,11 +85,11 @@ def _try_own(conventions: Conventions, folder: Path, case: Case) -> TriedCase:
     tried = []
     for start in case.starts:
         finding = conventions.run(folder, start)
-        tried.append(_judge_start(conventions.adapt(start), finding, folder, prompts=True))
+        tried.append(_judge_start(conventions.adapt(start), finding, folder, silent=""))
     return TriedCase(case, tuple(tried))
 
 
-def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool) -> TriedStart:
+def _judge_start(start: Start, finding: Finding, folder: Path, *, silent: str | None) -> TriedStart:
     """What is wrong with a start by itself."""
     facts, files = finding.facts, wrong_files(start, folder)
     status = facts.get("exit_status")
@@ -95,7 +98,7 @@ def _judge_start(start: Start, finding: Finding, folder: Path, *, prompts: bool)
         wrong = "crash"
     elif facts.get("still_running") and (start.expects or (start.arguments and _goes_round(facts["streams"][0]))):
         wrong = "endless"
-    elif not prints_what_is_wanted(start, facts["streams"], status, prompts=prompts):
+    elif not prints_what_is_wanted(start, facts["streams"], status, silent=silent):
         wrong = "output"
     elif start.status not in (None, status):
         wrong = "status"
