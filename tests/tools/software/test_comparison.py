@@ -43,3 +43,35 @@ def test_no_prompt_may_stand_where_nobody_is_asked(use: Use, words: str) -> None
     task = GREET.replace("It asks for the name.", words)
     assert use("print('Hello', input())", task).passed
     assert not use("print('Hello', input('Name: '))", task).passed
+
+
+COLOURED = "`python main.py` prints `done` in green."
+
+
+@pytest.mark.parametrize(("program", "task", "passed"), [
+    (r"print('\033[1;32mdone\033[0m')", COLOURED, True), (r"print('\033[2J\033[Hdone')", COLOURED, True),
+    (r"print('\033[32mdone!\033[0m')", COLOURED, False), (r"print('[32mdone[0m')", COLOURED, False),
+    (r"print('\033[32mdone\033[0m')", COLOURED.replace(" in green", ""), False)])
+def test_colours_that_are_wanted_are_seen_and_not_read(use: Use, program: str, task: str, passed: bool) -> None:
+    assert use(program, task).passed == passed
+
+
+PANTRY = """\
+```
+$ python main.py tea
+{"tea": {"count": 1}}
+```
+pantry.json then holds `{"tea": 1}`."""
+STORE = """\
+import json, sys
+json.dump({sys.argv[1]: 1}, open("pantry.json", "w"), indent=4)
+print(json.dumps({sys.argv[1]: {"count": 1}}, indent=2))
+"""
+
+
+@pytest.mark.parametrize(("program", "task", "passed"), [
+    (STORE, PANTRY, True), (STORE, f"{PANTRY} The output is compact.", False),
+    (STORE.replace('"count": 1', '"count": 2'), PANTRY, False), (STORE.replace("1}, open", "2}, open"), PANTRY, False),
+    (STORE.replace(", indent=2)", ", indent=2), 1"), PANTRY, False)])
+def test_json_may_be_laid_out_in_another_way(use: Use, program: str, task: str, passed: bool) -> None:
+    assert use(program, task).passed == passed

@@ -1,9 +1,13 @@
-"""Whether a program prints what is wanted: letter by letter, but for the ends of lines and the prompts that it writes
-while it waits for input."""
+"""Whether a program prints what is wanted: letter by letter, but for the ends of lines, the prompts that it writes
+while it waits for input, and what its request leaves open."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import product, takewhile
 from pathlib import Path
 
@@ -14,6 +18,28 @@ from chatdev.workspace.file_tree import read_tree
 _ASKS = (":", ">", "?", "…", "：", "？")
 _LONGEST_PROMPT = 80  # characters
 _LONGEST_FRAME = 40  # lines of a greeting or a farewell
+_CONTROLS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|c)")  # colours and places on a terminal
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What may differ from an expected text. `silent` is what a program that writes prompts says when nobody answers
+    them, None for one that writes none: prompts may stand before a text, and its greeting and farewell around all of
+    it. `coloured`: the request wants colours, and cannot show them. `any_layout`: it does not say how JSON is laid
+    out."""
+
+    silent: str | None = None
+    coloured: bool = False
+    any_layout: bool = False
+
+    def seen(self, text: str) -> str:
+        """What the request can show of a text."""
+        return without_colours(text) if self.coloured else text
+
+
+def without_colours(text: str) -> str:
+    """A text as it is read at a terminal."""
+    return _CONTROLS.sub("", text)
 
 
 def lines_of(text: str) -> list[str]:
@@ -32,17 +58,27 @@ def is_prompt(text: str) -> bool:
     return 0 < len(text) <= _LONGEST_PROMPT and text.rstrip().endswith(_ASKS)
 
 
-def prints_what_is_wanted(start: Start, streams: tuple[str, str], status: int | None, *, silent: str | None) -> bool:
-    """Whether standard output, or standard error beside a failure, holds what the start has to print. `silent` is what
-    a program that writes prompts says when nobody answers them, None for one that writes none: prompts may stand before
-    a text, and its greeting and farewell around all of it."""
+def prints_what_is_wanted(start: Start, streams: tuple[str, str], status: int | None, allowed: Tolerance) -> bool:
+    """Whether standard output, or standard error beside a failure, holds what the start has to print."""
     if start.prints is None:
         return True
-    wanted = lines_of(start.prints)
-    if printed_lines(*streams, status) == wanted or (status != 0 and lines_of(streams[0]) == wanted):
+    stdout, stderr = map(allowed.seen, streams)
+    wanted, seen = lines_of(start.prints), lines_of(stdout)
+    if printed_lines(stdout, stderr, status) == wanted or (status != 0 and seen == wanted):
         return True
-    return silent is not None and start.stdin is not None and any(
-        _matches_behind_prompts(lines, wanted) for lines in _without_silent(lines_of(streams[0]), lines_of(silent)))
+    if allowed.any_layout and _are_same_data(stdout, start.prints):
+        return True
+    return allowed.silent is not None and start.stdin is not None and any(
+        _matches_behind_prompts(lines, wanted)
+        for lines in _without_silent(seen, lines_of(allowed.seen(allowed.silent))))
+
+
+def _are_same_data(text: str, wanted: str) -> bool:
+    """Whether both are JSON that holds the same objects, however it is laid out."""
+    if "{" in wanted:
+        with suppress(ValueError, RecursionError):
+            return bool(json.loads(text) == json.loads(wanted))
+    return False
 
 
 def _without_silent(printed: Sequence[str], silent: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -68,13 +104,17 @@ def _matches_behind_prompts(printed: Sequence[str], wanted: Sequence[str]) -> bo
         for line, text in zip(printed, wanted, strict=True))
 
 
-def wrong_files(start: Start, folder: Path) -> Mapping[str, str | None]:
+def wrong_files(start: Start, folder: Path, allowed: Tolerance) -> Mapping[str, str | None]:
     """The files that are not as the start has to write them, and what they hold; None for one that is not there."""
     if not start.writes:
         return {}
     there = _files_in(folder)
     held = {name: there[name].decode("utf-8", "replace") if name in there else None for name in start.writes}
-    return {name: text for name, text in held.items() if text is None or lines_of(text) != lines_of(start.writes[name])}
+    return {name: text for name, text in held.items() if text is None or not _holds(text, start.writes[name], allowed)}
+
+
+def _holds(text: str, wanted: str, allowed: Tolerance) -> bool:
+    return lines_of(text) == lines_of(wanted) or (allowed.any_layout and _are_same_data(text, wanted))
 
 
 def written_text(folder: Path, names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chatdev.tools.software.cases.case import Start
-from chatdev.tools.software.cases.comparison import printed_lines, written_text
+from chatdev.tools.software.cases.comparison import printed_lines, without_colours, written_text
 from chatdev.tools.software.cases.likely import LikelyExample, best_of
 from chatdev.tools.software.cases.wording import FILE_NAME
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
@@ -128,4 +128,4 @@ class _Trial:
 def _output_of(finding: Finding) -> str:
     """What a program printed."""
     stdout, stderr = finding.facts.get("streams", ("", ""))
-    return "\n".join(printed_lines(stdout, stderr, finding.facts.get("exit_status")))
+    return "\n".join(printed_lines(without_colours(stdout), without_colours(stderr), finding.facts.get("exit_status")))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from chatdev.tools.software.cases.case import Case, Start
-from chatdev.tools.software.cases.comparison import is_prompt, prints_what_is_wanted, wrong_files
+from chatdev.tools.software.cases.comparison import Tolerance, is_prompt, prints_what_is_wanted, wrong_files
 from chatdev.tools.software.cases.wording import says
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
@@ -27,14 +27,14 @@ _PROMPTS = re.compile(rb"\binput\(\s*[^\s)]")  # of programs in Python
 def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, bytes], plan: Plan,
              bare: Finding) -> Trial:
     """How the cases of a plan went; `bare` is how it went with nothing at all."""
-    tried, silent = [], _silent_text(bare, software) if _may_prompt(plan.request) else None
+    tried, allowed = [], _tolerance(plan.request, bare, software)
     conventions = Conventions(toolchain, built, is_open=_leaves_open(plan))
     if plan.own and conventions.is_open:
         plan = begin_with_needed(plan, Probe(conventions, plan.own, software))
     for case in plan.all_cases:
         with built.copy(case.files) as folder:
             tried.append(_try_own(conventions, folder, case) if case is plan.own else
-                         _try_case(toolchain, folder, case, silent=silent))
+                         _try_case(toolchain, folder, case, allowed))
     likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
     keeping = [] if plan.cases else try_keeping(conventions, plan, software)
     known = quoted_words(software) if likely and likely.counts and likely.confirmed else None
@@ -52,6 +52,12 @@ def _keeping_case(tried: Sequence[KeepingStart], conventions: Conventions) -> It
         yield TriedCase(Case("program", tuple(one.start for one in starts)), tuple(starts))
 
 
+def _tolerance(request: str, bare: Finding, software: Mapping[str, bytes]) -> Tolerance:
+    """What a request leaves open of what is printed."""
+    silent = _silent_text(bare, software) if _may_prompt(request) else None
+    return Tolerance(silent, coloured=says("colours", request), any_layout=not says("json_layout", request))
+
+
 def _may_prompt(request: str) -> bool:
     """Whether a program may say something before it reads what is typed: not where it gets a stream, and nobody speaks
     of asking."""
@@ -66,11 +72,11 @@ def _silent_text(bare: Finding, software: Mapping[str, bytes]) -> str | None:
     return said if is_prompt(last) or any(map(_PROMPTS.search, software.values())) else None
 
 
-def _try_case(toolchain: Toolchain, folder: Path, case: Case, *, silent: str | None) -> TriedCase:
+def _try_case(toolchain: Toolchain, folder: Path, case: Case, allowed: Tolerance) -> TriedCase:
     tried = []
     for start in case.starts:
         finding = toolchain.start(folder, Start(start.arguments, _typed_text(case, start)), ends=case.expects)
-        tried.append(_judge_start(start, finding, folder, silent=silent))
+        tried.append(_judge_start(start, finding, folder, allowed))
     return TriedCase(case, tuple(tried))
 
 
@@ -85,20 +91,20 @@ def _try_own(conventions: Conventions, folder: Path, case: Case) -> TriedCase:
     tried = []
     for start in case.starts:
         finding = conventions.run(folder, start)
-        tried.append(_judge_start(conventions.adapt(start), finding, folder, silent=""))
+        tried.append(_judge_start(conventions.adapt(start), finding, folder, Tolerance()))
     return TriedCase(case, tuple(tried))
 
 
-def _judge_start(start: Start, finding: Finding, folder: Path, *, silent: str | None) -> TriedStart:
+def _judge_start(start: Start, finding: Finding, folder: Path, allowed: Tolerance) -> TriedStart:
     """What is wrong with a start by itself."""
-    facts, files = finding.facts, wrong_files(start, folder)
+    facts, files = finding.facts, wrong_files(start, folder, allowed)
     status = facts.get("exit_status")
     wrong: Wrong = ""
     if finding.rule in CRASHES:
         wrong = "crash"
     elif facts.get("still_running") and (start.expects or (start.arguments and _goes_round(facts["streams"][0]))):
         wrong = "endless"
-    elif not prints_what_is_wanted(start, facts["streams"], status, silent=silent):
+    elif not prints_what_is_wanted(start, facts["streams"], status, allowed):
         wrong = "output"
     elif start.status not in (None, status):
         wrong = "status"
