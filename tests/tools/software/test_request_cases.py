@@ -198,6 +198,15 @@ def test_what_is_not_certain_makes_no_case(request_text: str) -> None:
     assert cases(request_text) == []
 
 
+@pytest.mark.parametrize(("added", "known", "words"), [
+    ("add tea", True, ""), ("remove tea", True, ""), ("fill tea", True, "It uses a database."), ("add 2 3", False, ""),
+    ("fill tea", False, "")])
+def test_what_another_block_has_added_may_be_there(added: str, known: bool, words: str) -> None:
+    found = cases(f"{words}\n\npython main.py {added}\n5 cups\n\npython main.py tea\n6 cups\n")
+    assert [len(case["starts"]) for case in found] == ([1] if known else [1, 1])
+    assert found[0]["starts"][0]["arguments"] == added.split()
+
+
 def test_a_request_of_many_sessions_makes_no_trial_without_an_end() -> None:
     request = "\n\n".join(f"```\n{session(n)}```" for n in range(9))
     context = ToolContext({}, {}, {"task": request}, find_sandbox(), Path("unused"), Path("unused"))

@@ -7,16 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.cases.facts import Facts
 from chatdev.tools.software.cases.passage import Passage, Role
-from chatdev.tools.software.cases.sentences import command_in_prose
 from chatdev.tools.software.cases.wording import (
-    FILE_NAME,
     begins_with,
     ends_sentence,
     first_sentence,
-    is_word_of_speech,
     last_sentence,
-    new_files,
     number_of_lines,
     rows_of,
     says,
@@ -26,27 +23,6 @@ from chatdev.tools.software.cases.wording import (
 )
 
 _NEAR = 2  # paragraphs between what belongs together
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a request as a whole says of the way a program is started, and of the files that it names and makes anew."""
-
-    takes_arguments: bool = False
-    reads_typed: bool = False
-    remembers: bool = False
-    files: frozenset[str] = frozenset()
-    new_files: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, request: str, passages: Sequence[Passage], command: str) -> Facts:
-        """The facts of a request and its passages. `command` is what stands before a program's arguments."""
-        called = any(passage.command and passage.command.arguments for passage in passages) or any(
-            request[found.end():found.end() + 1] == " " and not is_word_of_speech(request[found.end():][:40])
-            for found in command_in_prose(command).finditer(request))
-        named = not says("no_arguments", request) and says("arguments", request)
-        return cls(called or named, says("reads_typed", request), says("remembers", request),
-                   frozenset(FILE_NAME.findall(request)), new_files(request))
 
 
 @dataclass(slots=True)

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from chatdev.tools.software.cases.assembly import Assembly, Chain, Facts
+from chatdev.tools.software.cases.assembly import Assembly, Chain
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, texts_by_path
 from chatdev.tools.software.cases.certainty import certain_starts
+from chatdev.tools.software.cases.facts import Facts
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.passages import passages_of
 from chatdev.tools.software.cases.refusals import refusal_case

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatdev.tools.software.cases.assembly import Facts
 from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
+from chatdev.tools.software.cases.facts import Facts
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.wording import (
     FILE_NAME,

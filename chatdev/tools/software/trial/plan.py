@@ -12,9 +12,9 @@ from typing import Any
 
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
-from chatdev.tools.software.cases.assembly import Facts
 from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
+from chatdev.tools.software.cases.facts import Facts
 from chatdev.tools.software.cases.likely import LikelyExample, likely_examples
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND, plan_lines, starts_of
