@@ -37,6 +37,8 @@ def refused(request: str) -> tuple[str, ...] | None:
      ("0", "0")),
     ("`python main.py half 30` prints `15`. If it is not a number, it prints `a number!` with exit status 2.",
      ("half", "zq7")),
+    ("`python main.py 7` prints `odd`. Print `no number` and exit with status 1 if it is not a positive integer.",
+     ("zq7",)),
 ])
 def test_input_that_is_certainly_refused_makes_a_case(request_text: str, arguments: tuple[str, ...]) -> None:
     assert refused(request_text) == arguments
