@@ -207,6 +207,24 @@ def test_what_another_block_has_added_may_be_there(added: str, known: bool, word
     assert found[0]["starts"][0]["arguments"] == added.split()
 
 
+@pytest.mark.parametrize("sign", ["", "$ "])
+@pytest.mark.parametrize("end", ["", ":"])
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_the_title_of_a_step_is_no_output(sign: str, end: str, gap: str) -> None:
+    steps = [("Add a book", "add Dune", "Book 1 added."), ("List the books", "list", "1 | Dune"),
+             ("Borrow it", "borrow 1", "Yours.")]
+    request = gap.join(f"{number}. {title}{end}\n   {sign}python main.py {command}\n   {output}"
+                       for number, (title, command, output) in enumerate(steps, 1))
+    shown = [(start["arguments"], start["prints"]) for case in cases(request) for start in case["starts"]]
+    assert shown in ([], [(command.split(), output) for _, command, output in steps])
+
+
+def test_what_may_be_printed_in_another_way_is_not_certain() -> None:
+    request = 'A moon: `python main.py 2024-01-25` shows "Full moon"{}. No argument: today.'
+    assert cases(request.format("")) != []
+    assert cases(request.format(" (with an emoji if possible, e.g. \U0001f315)")) == []
+
+
 def test_a_request_of_many_sessions_makes_no_trial_without_an_end() -> None:
     request = "\n\n".join(f"```\n{session(n)}```" for n in range(9))
     context = ToolContext({}, {}, {"task": request}, find_sandbox(), Path("unused"), Path("unused"))

@@ -76,11 +76,19 @@ class _Reading:
         if output := self._listed_output(items, following):
             yield output
             return
-        if found := self._script([line for item in items for line in item.lines], following):
+        lines = [item.lines[1:] if self._are_titled(items) else item.lines for item in items]
+        if found := self._script([line for part in lines for line in part], following):
             yield from found
             return
         for place, item in enumerate(items):
             yield from self._paragraph(item, items[place + 1:place + 2] or following)
+
+    def _are_titled(self, items: Sequence[Block]) -> bool:
+        """Whether each item begins with what the session below it does, as in `2. List the books:`."""
+        script = Script(self._command, self._group, marked=False)
+        return not self._below_command and all(
+            len(item.lines) > 1 and script.whole_command(item.lines[1].rstrip("".join(COLONS)))
+            and not script.whole_command(item.lines[0].rstrip("".join(COLONS))) for item in items)
 
     def _listed_output(self, items: Sequence[Block], following: Sequence[Block]) -> Passage | None:
         """The passage of a list below a label that says that it is printed, signs included. They are printed too, since

@@ -66,6 +66,8 @@ class Sentences:
             elif piece[0] in "(（" and len(piece) > 1:
                 for _ in range(piece.count(MARK)):
                     spans.popleft()
+                if found and says("loosely", piece) and not self.rest.strip():
+                    found[-1] = replace(found[-1], role="unknown")
                 self.rest += " " if found else piece.replace(MARK, " ")
             else:
                 found += self._running(piece, last=place == len(pieces) - 1)
