@@ -54,6 +54,8 @@ ORDINARY = {
     "commands": "A shopping list:\n- `python main.py add milk`: adds milk\n- `python main.py list`: shows all items",
     "table": "| command | what it does |\n|---|---|\n| add milk | adds milk to the list |\n| list | shows the list |\n",
     "usage": "Usage:\n\npython main.py add milk\npython main.py list\n\nThe items are kept in list.json.",
+    "arrows": "- `python main.py add tea` -> prints the id of the new note\n- `python main.py list` -> shows all notes",
+    "comments": "python main.py drink     # logs one glass\npython main.py drink 2   # logs two\n",
     "input only": "hours.txt looks like this:\n\n    ann 3\n    bob 4\n    ann 2\n\nAdd up the hours of each.",
     "numbers": "A timer for 25 5 and one for 50 10 minutes, with a longer break after four rounds.",
     "order": 'Give the other units in the order bar, psi, kpa; for one it does not know print "unknown unit".',
@@ -101,6 +103,8 @@ def test_an_ordinary_request_shows_no_example(request_text: str) -> None:
 @pytest.mark.parametrize("request_text", [
     "A list:\n- `python main.py add milk` -> added milk\n- `python main.py list` -> 1 milk",
     "A counter:\n\n$ python main.py drink 6\n7 of 8",
+    "python main.py drink 6    # a number may follow\n7 of 8\n",
+    "python main.py 2 3    # 5\npython main.py 4 3    # 7",
     "Then `python main.py 96 8` is just `*k10, k2tog* 8 times`.",
     'If I write "python main.py 17 20", then "85 percent: good" has to appear.',
     "hours.txt looks like this:\n\n    ann 3\n    bob 4\n    ann 2\n\nand the output is\n\n    ann 5\n    bob 4\n",

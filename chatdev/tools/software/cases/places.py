@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chatdev.tools.software.cases.command_line import split_words
-from chatdev.tools.software.cases.wording import MARK, begins_with, is_concrete, is_word_of_speech, says
+from chatdev.tools.software.cases.wording import (
+    MARK,
+    begins_with,
+    is_concrete,
+    is_literal,
+    is_unmistakable,
+    is_word_of_speech,
+    says,
+)
 
 Place = tuple[int, int]
 """Where something begins and ends, in characters of the request."""
@@ -25,7 +33,8 @@ _LABEL = re.compile(r"[ \t]*(?:[-*•][ \t]+|\d{1,2}[.)][ \t]+)?([^\s:：`\"][^:
                     r"[:：](?=\s|$|[\u3000-\u9fff])[ \t]*")
 _HEADS = re.compile(r"[ \t]*|.*[$>%][ \t]*|[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+|(?:.*[?.!])?[ \t]*[^\s:]{1,20}:[ \t]+")
 """What may stand before a command that has its line for itself."""
-_BEHIND = re.compile(rf"[ \t]*(?:{ARROW}|\|)|[ \t]{{3,}}|\t|[ \t]#[ \t]")
+_BEHIND = re.compile(rf"[ \t]*(?:{ARROW}|\|)|[ \t]+#[ \t]|[ \t]{{3,}}|\t")
+_COMMENT = re.compile(r"[ \t]+#[ \t].*")
 _IS = re.compile(r"\s*(?:is|ist|est|es|=)\b")
 _WORD = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s\"'`“”„]+")
 _FORM = re.compile(r"[A-Z]{3,}\d?|[\[<].*|.*[\]>]")
@@ -129,11 +138,23 @@ def shows_output(text: str, command: Place, following: int) -> bool:
     near a word that says so."""
     line_begin, line_end = text.rfind("\n", 0, command[0]) + 1, text.find("\n", command[1]) % (len(text) + 1)
     rest = text[command[1]:line_end].lstrip(CLOSING)
-    if _HEADS.fullmatch(text[line_begin:command[0]].rstrip(OPENING)) and not rest.strip(" \t:："):
+    if _HEADS.fullmatch(text[line_begin:command[0]].rstrip(OPENING)) and not _COMMENT.sub("", rest).strip(" \t:："):
         below = text[line_end + 1:].partition("\n")[0].rstrip()
-        return below != "" and not below.endswith((".", ":")) and following > line_end + len(below)
+        if below != "" and not below.endswith((".", ":")) and following > line_end + len(below):
+            return True
     near = rest[:min(_NEAR, max(0, following - line_end + len(rest)))]
-    return _BEHIND.match(rest) is not None or rest.lstrip(" \t").startswith("= ") or _speaks_of_output(near)
+    return _has_output_behind(rest) or rest.lstrip(" \t").startswith("= ") or _speaks_of_output(near)
+
+
+def _has_output_behind(text: str) -> bool:
+    """Whether an arrow, a gap, the edge of a cell or the sign of a comment leads to what is printed, and not to what
+    the command does."""
+    behind = _BEHIND.match(text)
+    if not behind:
+        return False
+    said = text[behind.end():].strip(" \t|")
+    is_output = is_unmistakable(said, ()) if "#" in behind[0] else is_literal([said])
+    return said[:1] in tuple(OPENING) or (is_output and not says("describes", said))
 
 
 def printed_places(text: str) -> Iterator[Place]:
