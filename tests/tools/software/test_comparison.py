@@ -38,6 +38,23 @@ def test_a_greeting_and_a_farewell_may_stand_around_what_is_wanted(use: Use, far
     assert not use(program.replace("Hello {name}", "Hello {name}\\nNice!"), GREET).passed
 
 
+MENU = "while True:\n print('1. Greet')\n print('2. Quit')\n if input('Choose: ') != '1': break\n "
+TWICE = ("Input:\n\n    1\n    Ada\n    1\n    Bo\n    2\n\nOutput:\n\n    Hello Ada\n    Hello Bo\n\n"
+         "It asks for the name.")
+BILL = "costs = [input(f'How much does the {one} thing cost? $') for one in ('first', 'second', 'third')]\nprint('Sum: 9')"
+
+
+@pytest.mark.parametrize(("program", "task", "passed"), [
+    (f"{MENU}print('Hello', input('Name: '))", TWICE, True),
+    (f"{MENU}print('Hello', input('Name: ')[:2])", TWICE, False),
+    (f"{MENU}print('Hello', input('Name: '), end='!')", TWICE, False),
+    (BILL, "Input:\n\n    2\n    3\n    4\n\nOutput:\n\n    Sum: 9\n\nIt asks for the prices.", True)])
+def test_a_menu_and_several_prompts_may_stand_before_what_is_wanted(use: Use, program: str, task: str,
+                                                                   passed: bool) -> None:
+    verdict = use(program, task)
+    assert (verdict.passed, verdict.examples) == (passed, (int(passed), 1)), verdict.report
+
+
 @pytest.mark.parametrize("words", ["It reads standard input.", "It asks for the name without any prompt."])
 def test_no_prompt_may_stand_where_nobody_is_asked(use: Use, words: str) -> None:
     task = GREET.replace("It asks for the name.", words)

@@ -5,26 +5,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product, takewhile
 from pathlib import Path
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import Start
 from chatdev.workspace.file_tree import read_tree
 
-_ASKS = (":", ">", "?", "…", "：", "？")
-_LONGEST_PROMPT = 80  # characters
-_LONGEST_FRAME = 40  # lines of a greeting or a farewell
+_ASKS = ":>?…：？"
+_PROMPTS = re.compile(rf"(?:[^{_ASKS}]{{0,80}}[{_ASKS}])+[ \t$€£]*")
 _CONTROLS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|c)")  # colours and places on a terminal
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
     """What may differ from an expected text. `silent` is what a program that writes prompts says when nobody answers
-    them, None for one that writes none: prompts may stand before a text, and its greeting and farewell around all of
+    them, None for one that writes none: prompts may stand before a text, and its greeting, menu and farewell around
     it. `coloured`: the request wants colours, and cannot show them. `any_layout`: it does not say how JSON is laid
     out."""
 
@@ -54,8 +53,8 @@ def printed_lines(stdout: str, stderr: str, status: int | None) -> list[str]:
 
 
 def is_prompt(text: str) -> bool:
-    """Whether the text can be what a program writes before it waits for input."""
-    return 0 < len(text) <= _LONGEST_PROMPT and text.rstrip().endswith(_ASKS)
+    """Whether the text can be what a program writes before it waits for input, once or several times."""
+    return _PROMPTS.fullmatch(text) is not None
 
 
 def prints_what_is_wanted(start: Start, streams: tuple[str, str], status: int | None, allowed: Tolerance) -> bool:
@@ -68,9 +67,9 @@ def prints_what_is_wanted(start: Start, streams: tuple[str, str], status: int | 
         return True
     if allowed.any_layout and _are_same_data(stdout, start.prints):
         return True
-    return allowed.silent is not None and start.stdin is not None and any(
-        _matches_behind_prompts(lines, wanted)
-        for lines in _without_silent(seen, lines_of(allowed.seen(allowed.silent))))
+    if allowed.silent is None or start.stdin is None:
+        return False
+    return _matches_between_prompts(seen, wanted, lines_of(allowed.seen(allowed.silent)))
 
 
 def _are_same_data(text: str, wanted: str) -> bool:
@@ -81,27 +80,16 @@ def _are_same_data(text: str, wanted: str) -> bool:
     return False
 
 
-def _without_silent(printed: Sequence[str], silent: Sequence[str]) -> Iterator[Sequence[str]]:
-    """What was printed, without any of the first and the last lines that are said even when nobody answers."""
-    greeting = _count_same(printed, silent)
-    farewell = _count_same(printed[::-1], silent[::-1])
-    for begin, end in product(range(greeting + 1), range(farewell + 1)):
-        yield printed[begin:len(printed) - end]
-
-
-def _count_same(lines: Sequence[str], others: Sequence[str]) -> int:
-    """How many lines are the same up to the first that is not."""
-    pairs = zip(lines[:_LONGEST_FRAME], others, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _matches_behind_prompts(printed: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether each line is a wanted one, with nothing but prompts before it; the last line may be prompts alone."""
-    if len(printed) == len(wanted) + 1 and is_prompt(printed[-1]):
-        printed = printed[:-1]
-    return len(printed) == len(wanted) and all(
-        line == text or (line.endswith(text) and is_prompt(line[:len(line) - len(text)]))
-        for line, text in zip(printed, wanted, strict=True))
+def _matches_between_prompts(printed: Sequence[str], wanted: Sequence[str], silent: Collection[str]) -> bool:
+    """Whether the wanted lines come one after another, with nothing but prompts before each, and nothing around them
+    but lines that are said even when nobody answers; the last line may be prompts alone."""
+    rest = deque(wanted)
+    for number, line in enumerate(printed, 1):
+        if rest and line.endswith(rest[0]) and (line == rest[0] or is_prompt(line[:len(line) - len(rest[0])])):
+            rest.popleft()
+        elif line not in silent and not (number == len(printed) and is_prompt(line)):
+            return False
+    return not rest
 
 
 def wrong_files(start: Start, folder: Path, allowed: Tolerance) -> Mapping[str, str | None]:
