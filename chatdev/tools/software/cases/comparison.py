@@ -65,11 +65,11 @@ def prints_what_is_wanted(start: Start, streams: tuple[str, str], status: int | 
     wanted, seen = lines_of(start.prints), lines_of(stdout)
     if printed_lines(stdout, stderr, status) == wanted or (status != 0 and seen == wanted):
         return True
-    if allowed.any_layout and _are_same_data(stdout, start.prints):
-        return True
-    if allowed.silent is None or start.stdin is None:
-        return False
-    return _matches_between_prompts(seen, wanted, lines_of(allowed.seen(allowed.silent)))
+    if allowed.silent is not None and start.stdin is not None:
+        silent = lines_of(allowed.seen(allowed.silent))
+        if _matches_between_prompts(seen, wanted, silent):
+            return True
+    return allowed.any_layout and _are_same_data(stdout, start.prints)
 
 
 def _are_same_data(text: str, wanted: str) -> bool:
@@ -85,11 +85,15 @@ def _matches_between_prompts(printed: Sequence[str], wanted: Sequence[str], sile
     but lines that are said even when nobody answers; the last line may be prompts alone."""
     rest = deque(wanted)
     for number, line in enumerate(printed, 1):
-        if rest and line.endswith(rest[0]) and (line == rest[0] or is_prompt(line[:len(line) - len(rest[0])])):
+        if rest and _is_behind_prompts(line, rest[0]):
             rest.popleft()
         elif line not in silent and not (number == len(printed) and is_prompt(line)):
             return False
     return not rest
+
+
+def _is_behind_prompts(line: str, text: str) -> bool:
+    return line == text or (line.endswith(text) and is_prompt(line[:len(line) - len(text)]))
 
 
 def wrong_files(start: Start, folder: Path, allowed: Tolerance) -> Mapping[str, str | None]:

@@ -23,12 +23,12 @@ class Facts:
     @classmethod
     def of(cls, request: str, passages: Sequence[Passage], command: str) -> Facts:
         """The facts of a request and its passages. `command` is what stands before a program's arguments."""
-        called = any(passage.command and passage.command.arguments for passage in passages) or any(
+        commands = [passage.command.arguments for passage in passages if passage.command]
+        called = any(commands) or any(
             request[found.end():found.end() + 1] == " " and not is_word_of_speech(request[found.end():][:40])
             for found in command_in_prose(command).finditer(request))
         named = not says("no_arguments", request) and says("arguments", request)
-        remembers = says("remembers", request) or any(_keeps(passage.command.arguments) for passage in passages
-                                                      if passage.command)
+        remembers = says("remembers", request) or any(map(_keeps, commands))
         return cls(called or named, says("reads_typed", request), remembers,
                    frozenset(FILE_NAME.findall(request)), new_files(request))
 

@@ -66,12 +66,16 @@ class Sentences:
             elif piece[0] in "(（" and len(piece) > 1:
                 for _ in range(piece.count(MARK)):
                     spans.popleft()
-                if found and says("loosely", piece) and not self.rest.strip():
-                    found[-1] = replace(found[-1], role="unknown")
-                self.rest += " " if found else piece.replace(MARK, " ")
+                self._pass_aside(piece, found)
             else:
                 found += self._running(piece, last=place == len(pieces) - 1)
         return list(_add_what_follows(found, self.rest))
+
+    def _pass_aside(self, aside: str, found: list[Passage]) -> None:
+        """Brackets are left out; right behind an output, they may say that it can be another one."""
+        if found and not self.rest.strip() and says("loosely", aside):
+            found[-1] = replace(found[-1], role="unknown")
+        self.rest += " " if found else aside.replace(MARK, " ")
 
     def awaits_output(self, found: Sequence[Passage]) -> bool:
         """Whether what was read ends with a command, and what stands below can only be its output: `COMMAND:`"""
