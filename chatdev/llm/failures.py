@@ -198,11 +198,12 @@ class Adaptations:
     def learn(self, body: Mapping[str, Any], complaint: Any) -> bool:
         """Learn from the error that `body` met; True when the next attempt will differ."""
         name = _parameter_in(body, complaint)
-        refused = self._refused.setdefault(str(body.get("model")), {})
-        if name is None or name in refused:
+        if name is None:
             return False
-        other = _OTHER_NAME.get(name)
-        refused[name] = other if other not in refused else None
+        refused = self._refused.setdefault(str(body.get("model")), {})
+        if name not in refused:  # else a request that was under way beside this one met the same, and was answered first
+            other = _OTHER_NAME.get(name)
+            refused[name] = other if other not in refused else None
         return True
 
 

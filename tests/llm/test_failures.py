@@ -1,5 +1,6 @@
 """Servers that fail: what is tried again and when, what is learned from it, and what a failure for good says."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -9,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ContextOverflow, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.llm.base import Constraint, Request, Sampling, ToolSpec
+from chatdev.llm.base import Constraint, Reply, Request, Sampling, ToolSpec
+from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.failures import Adaptations, retry_after_seconds
+from chatdev.llm.openai_model import OpenAIModel
 from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, error, failure
 from tests.support.chat_server import ChatServer, Scripted
 
@@ -232,3 +235,18 @@ def test_a_server_that_repeats_its_complaint_is_not_asked_for_ever(chat_server: 
     chat_server.route(lambda _: error(400, "unsupported temperature", param="temperature"))
     assert isinstance(failure(chat_server), ModelRejected)
     assert len(chat_server.requests) == 2
+
+
+def test_requests_under_way_at_once_all_learn_from_the_same_refusal(chat_server: ChatServer) -> None:
+    refusal = replace(error(400, "unsupported temperature", param="temperature"), delay=0.2)
+    chat_server.route(lambda request: refusal if "temperature" in request.body else "fine")
+
+    async def ask_at_once() -> list[Reply]:
+        model = OpenAIModel(Endpoint(chat_server.url, KEY))
+        try:
+            return await asyncio.gather(*(model.complete(ASK) for _ in range(4)))
+        finally:
+            await model.close()
+
+    assert [reply.text for reply in asyncio.run(ask_at_once())] == ["fine"] * 4
+    assert len(chat_server.requests) == 8
