@@ -22,11 +22,12 @@ from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 Files = Mapping[str, bytes]
 TOOL_LOG = "tool_errors.log"
 """The file beside a run's journal in which the tracebacks of tools are, for their authors."""
-SEMANTICS = 3
+SEMANTICS = 4
 """The version of what a phase does with what is said in it; every run keeps the one that it began with. From 2 on
 failing feedback outranks the assistant's marker in a pair, too, the assistant is told of an answer that changed
 nothing, and a choice that is made again ends its phase at once. From 3 on markers that stand astray in a reply are no
-part of a file, and source that stands there without a code block is no agreement."""
+part of a file, and source that stands there without a code block is no agreement. From 4 on a reply with more tool
+calls than a turn has left gets those only."""
 
 
 class SoftwareHistory(Protocol):

@@ -33,12 +33,15 @@ class AgentTools:
 
     async def call_all(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: Place, *,
                        native: bool, left: int) -> list[Message]:
-        """The messages that follow a reply with tool calls: the calls themselves and what came back."""
+        """The messages that follow a reply with tool calls: the calls themselves and what came back. `left`: how many
+        are left after these; what a single reply asks for beyond the limit is not performed."""
         messages = [Message("assistant", text, tool_calls=calls if native else ())]
+        possible = len(calls) + min(left, 0) * (self.context.settings.semantics > 3)
         for n, call in enumerate(calls):
-            result = await self._result(tools, call, Place(f"{place}.{n}") if n else place)
-            if left <= 0 and n == len(calls) - 1:
-                result += "\n\n" + self.context.say("tool_calls_used_up", limit=self.limit)
+            parts = [await self._result(tools, call, Place(f"{place}.{n}") if n else place)] if n < possible else []
+            if left <= 0 and n >= possible - 1:
+                parts.append(self.context.say("tool_calls_used_up", limit=self.limit))
+            result = "\n\n".join(parts)
             if native:
                 messages.append(Message("tool", result, tool_call_id=call.id))
             else:

@@ -12,7 +12,8 @@ import chatdev
 from chatdev import ConfigError, JournalError
 from chatdev.engine.context import SEMANTICS
 from chatdev.journal import read_journal
-from tests.engine.studio import CHANGE, WRITE, Studio, program
+from tests.engine.studio import CHANGE, ROLES, TALK, WRITE, Studio, program
+from tests.support.chat_server import Scripted
 
 STUB = "<SOLUTION>\n" + program("def save():\n    pass")
 DONE = program("def save():\n    return 1")
@@ -78,7 +79,7 @@ def test_what_is_added_to_an_older_run_goes_by_the_newest(studio: Studio) -> Non
 def test_a_run_of_a_later_version_is_refused_by_its_number(studio: Studio) -> None:
     folder = begun(studio)
     rewrite(folder, 99)
-    with pytest.raises(JournalError, match="later version of chatdev .semantics 99; this one knows up to 3"):
+    with pytest.raises(JournalError, match="later version of chatdev .semantics 99; this one knows up to 4"):
         resumed(studio, folder)
 
 
@@ -101,3 +102,18 @@ def test_source_without_a_block_is_a_delivery_from_the_third_on(studio: Studio, 
     rewrite(folder, version)
     studio.server.route(lambda request: replies.get(request.headers["X-ChatDev-Activity"]))
     assert (b"one = 1" in resumed(studio, folder).software["main.py"]) == mended
+
+
+@pytest.mark.parametrize(("version", "performed"), [(3, 3), (4, 1)])
+def test_calls_of_one_reply_are_limited_from_the_fourth_on(studio: Studio, version: int, performed: int) -> None:
+    tools = ["software.complete", "software.packages", "software.compiles"]
+    talk = {**TALK, "tool_calls": 1, "model": {"name": "gpt-4o"}}
+    company = studio.company({"write": WRITE, "talk": talk}, roles={
+        **ROLES, "maker": {**ROLES["maker"], "tools": tools}})
+    folder = studio.run(company, REPLIES, max_calls=1).folder
+    rewrite(folder, version)
+    calls = [{"id": name, "type": "function", "function": {"name": name.replace(".", "__"), "arguments": "{}"}}
+             for name in tools]
+    studio.server.route(lambda request: Scripted("", tool_calls=calls) if "tools" in request.body else "<SOLUTION> Ada")
+    assert resumed(studio, folder).values["title"] == "Ada"
+    assert len(studio.tool_calls("talk#1")) == performed

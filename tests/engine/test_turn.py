@@ -47,6 +47,19 @@ def test_tool_calls_of_one_turn_are_limited(studio: Studio) -> None:
     assert "NO MORE CALLS" in studio.said("talk#1/round-1/assistant/act-2")
 
 
+def test_calls_of_one_reply_beyond_the_limit_are_not_performed(studio: Studio) -> None:
+    company = studio.company({"talk": {**TALK, "tool_calls": 2, "model": {"name": "gpt-4o"}}}, **with_tools())
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "software__complete", "arguments": arguments}}
+             for n, arguments in enumerate(["{}", "[]", "{}", "{}"])]
+    at = "talk#1/round-1/assistant"
+    studio.run(company, {at: Scripted("", tool_calls=calls), f"{at}/act-4": "<SOLUTION> Ada"})
+    assert studio.tool_calls("talk#1") == [f"{at}/call-4"]
+    answers = studio.messages(f"{at}/act-4")[-4:]
+    assert [role for role, _ in answers] == ["tool"] * 4
+    assert [text.endswith("NO MORE CALLS") for _, text in answers] == [False, True, True, True]
+    assert "tools" not in studio.request(f"{at}/act-4").body
+
+
 def test_a_tool_call_where_an_answer_is_due_is_asked_for_once_more(studio: Studio) -> None:
     phase = {**TALK, "tool_calls": 1, "model": {"temperature": 0.1}}
     company, at = studio.company({"talk": phase}, **with_tools()), "talk#1/round-1/assistant"
