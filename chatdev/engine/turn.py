@@ -13,7 +13,7 @@ from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
 from chatdev.place import Place
 from chatdev.replies import strip_thoughts
 from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles
-from chatdev.replies.utterance import ends_with_tool_call, join_continuation, read_tool_call
+from chatdev.replies.utterance import drop_new_thought, ends_with_tool_call, join_continuation, read_tool_call
 
 WARMER = 0.4  # added to the temperature for each time that the same came again
 WARMEST = 1.0
@@ -102,7 +102,7 @@ class Turn:
         """One reply; when the length limit cut it, it is continued and joined. One that went in circles is asked for
         afresh instead, warmer: going on would bring more of it, and once in memory it would be said again. One that
         counts on is asked for afresh once; when it does so again, it may be a table, and is continued once."""
-        ask = self.shared.calls.ask
+        ask, context = self.shared.calls.ask, self.shared.context
         reply = await ask(agent, place, prompt)
         for n in range(1, AFRESH + 1):
             if not (_is_circular(reply) or (n == 1 and _is_counting(reply))):
@@ -113,10 +113,11 @@ class Turn:
         for n in range(1, CONTINUATIONS + 1 if _may_continue(agent) else 1):
             if not _is_worth_continuing(reply, n):
                 break
-            cue = self.shared.context.say("go_on", tail=reply.text[-200:])
+            cue = context.say("go_on", tail=reply.text[-200:])
             more = Prompt((*prompt.messages, Message("assistant", reply.text), Message("user", cue)))
             rest = await ask(agent, place.at("more", n), more)
-            reply = replace(rest, text=join_continuation(reply.text, rest.text))
+            own = drop_new_thought(reply.text, rest.text) if context.settings.semantics > 3 else rest.text
+            reply = replace(rest, text=join_continuation(reply.text, own))
         return reply
 
 

@@ -188,5 +188,22 @@ def join_continuation(start: str, rest: str) -> str:
     return start + rest
 
 
+def drop_new_thought(start: str, rest: str) -> str:
+    """What a continuation of `start` says without what its model thought before it went on. A thought that `start` has
+    not come to the end of goes on in it, and is kept: with its end, `strip_thoughts` knows it."""
+    opens = _THOUGHT.match(start.lstrip())
+    if opens and not _THOUGHT_END.search(start):
+        return rest
+    end = _THOUGHT_END.search(rest)
+    if _THOUGHT.match(rest.lstrip()):
+        return _answer_after(rest, end)
+    # some chat templates open a thought themselves, so that no reply shows where it begins
+    return _answer_after(rest, end) if end and not opens and strip_thoughts(start) != start.strip() else rest
+
+
+def _answer_after(text: str, end: re.Match[str] | None) -> str:
+    return text[end.end():].lstrip("\r\n") if end else ""
+
+
 def _inside_fence(text: str) -> bool:
     return len(_FENCE.findall(text)) % 2 == 1

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chatdev.replies.circles import cut_circles, goes_in_circles
-from chatdev.replies.utterance import join_continuation
+from chatdev.replies.utterance import drop_new_thought, join_continuation, strip_thoughts
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
 
@@ -20,6 +20,33 @@ from tests.support.chat_server import Scripted
 ])
 def test_what_the_model_repeats_or_opens_again_is_left_out(start: str, rest: str, whole: str) -> None:
     assert join_continuation(start, rest) == whole
+
+
+CODE = "main.py\n```python\nprint("
+
+
+@pytest.mark.parametrize(("start", "rest", "whole"), [
+    (f"<think>plan</think>{CODE}", "<think>I go on.</think>'b')\n```\n", f"{CODE}'b')\n```"),
+    (f"<think>plan</think>{CODE}\n    ", "<think>\nI go on.\n</think>\n\n    'b')\n```\n", f"{CODE}\n        'b')\n```"),
+    (f"plan</think>{CODE}", "I go on.\n</think>\n\n'b')\n```\n", f"{CODE}'b')\n```"),
+    ("<think>a long", " plan</think>Ada", "Ada"),
+    ("<think>a long", "<think> plan</think>Ada", "Ada"),
+    ("a long", " plan</think>Ada", "Ada"),
+    (f"<think>plan</think>{CODE}", "<think>I go on, and on", CODE.strip()),
+    (f"{CODE}'</think>', ", "'<p>', '</think>')\n```", f"{CODE}'</think>', '<p>', '</think>')\n```"),
+    ("One.", "\n\nTwo.", "One.\n\nTwo."),
+])
+def test_what_a_model_thinks_before_it_goes_on_is_no_part_of_its_reply(start: str, rest: str, whole: str) -> None:
+    assert strip_thoughts(join_continuation(start, drop_new_thought(start, rest))) == whole
+
+
+def test_a_model_that_thinks_each_time_may_be_cut_within_a_file(studio: Studio) -> None:
+    start, thought = f"<think>plan</think><SOLUTION>\n{CODE}", "<think>Where was I?</think>\n"
+    run = studio.run(studio.company({"write": WRITE}), {
+        "write#1/round-1/assistant": Scripted(start, finish_reason="length"),
+        "write#1/round-1/assistant/more-1": Scripted(f"{thought}'b'", finish_reason="length"),
+        "write#1/round-1/assistant/more-2": f"{thought}, 'c')\n```\n"})
+    assert run.software.text("main.py") == "print('b', 'c')\n"
 
 
 SMALL = {"name": "qwen2.5-coder-1.5b-instruct"}
