@@ -21,6 +21,7 @@ from chatdev.errors import ContextOverflow, ModelRejected, UnusableReply
 from chatdev.llm.base import Usage
 
 SHOWN = 300  # characters of what a server says
+_SEARCHED = 4000  # characters of it in which two words are looked for at any distance
 LARGEST_ANSWER = 8 << 20
 """Bytes of an answer, or of one event of a stream: 128,000 tokens of 64 bytes each."""
 _OVERFLOW = ("context_length_exceeded", "exceed_context_size", "context length", "context size", "context window",
@@ -107,7 +108,7 @@ class Complaint:
         if self.status in (401, 403):
             return ModelRejected(f"the server at {url} refuses the key ({self.status}: {self.shown_text}); check "
                                  "OPENAI_API_KEY")
-        if tools and _NO_TOOLS.search(self.text.lower()):
+        if tools and _NO_TOOLS.search(self.text[:_SEARCHED].lower()):
             return ModelRejected(f"the model {model!r} takes no native tool calls ({self.shown_text}); set "
                                  "`native_tools: false` in its profile under `models` in the settings file")
         if self.status == 404:
@@ -201,7 +202,7 @@ class Adaptations:
         if name is None:
             return False
         refused = self._refused.setdefault(str(body.get("model")), {})
-        if name not in refused:  # else a request that was under way beside this one met the same, and was answered first
+        if name not in refused:  # else a request under way beside this one met the same, and was answered first
             other = _OTHER_NAME.get(name)
             refused[name] = other if other not in refused else None
         return True

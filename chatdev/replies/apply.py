@@ -26,7 +26,8 @@ from chatdev.workspace.snapshot import safe_path
 _READING = 16  # how often a text can be looked through while Python source of its length is read and merged into
 _FRAGMENT = 0.5  # of the lines before: what a file that does not parse may shrink to without being marked `whole`
 _PROGRAMMING = ("import", "function", "class", "call")
-_JAVA_CLASS = re.compile(r"^\s*public\s+(?:final\s+|abstract\s+)*(?:class|interface|enum|record)\s+(\w+)", re.MULTILINE)
+_JAVA_CLASS = re.compile(r"^[^\S\n]*public\s+(?:final\s+|abstract\s+)*(?:class|interface|enum|record)\s+(\w+)",
+                         re.MULTILINE)
 
 
 def safe_target(name: str, block: Block, files: Collection[str]) -> str:

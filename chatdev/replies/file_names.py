@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from string import whitespace
 
 from chatdev.replies.languages import fits, is_known, language_of
 
@@ -21,8 +22,10 @@ _ATTRIBUTE = re.compile(
     r"(?:file_?name|title|file|path|name)\s*[=:]\s*(?:\"(?P<a>[^\"]+)\"|'(?P<b>[^']+)'|(?P<c>[^\s}\"',]+))",
     re.IGNORECASE)
 _COMMENT = re.compile(
-    r"\s*(?:(?P<line>#+|//+|--+|;+|%+|'|REM\s)\s*(?P<text>.*?)|/\*+\s*(?P<c>.*?)\s*\*+/|\(\*+\s*(?P<st>.*?)\s*\*+\)"
-    r"|<!--+\s*(?P<html>.*?)\s*--+>)\s*", re.IGNORECASE)
+    r"\s*(?:(?:#++|//++|--++|;++|%++|'|REM\s)(?P<line>.*)|/\*(?P<c>.*)\*/|\(\*(?P<st>.*)\*\)|<!--(?P<html>.*)-->)\s*",
+    re.IGNORECASE)
+_FRAMES = {"line": "", "c": "*", "st": "*", "html": "-"}
+"""What may stand around the text of each kind of comment, beside blanks."""
 _PLACEHOLDER = re.compile(
     r"(?:.*/)?(?:(?i:file_?name)(?:\.\w+)?|LANGUAGE(?:\.\w+)?|(?i:your_?file(?:_?name)?)(?:\.\w+)?)|(?i:/?path/to/.*)")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -187,7 +190,7 @@ def _may_hold(name: str, language: str | None) -> bool:
 
 
 def _comment_text(comment: re.Match[str]) -> str:
-    return next((group for group in comment.group("text", "c", "st", "html") if group), "")
+    return next((comment[kind].strip(whitespace + frame) for kind, frame in _FRAMES.items() if comment[kind]), "")
 
 
 def _is_listing(text: str) -> bool:

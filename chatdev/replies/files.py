@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from chatdev.errors import UnsafePath
 from chatdev.replies.apply import Update, effort, guess_path, only_path, safe_target
 from chatdev.replies.blocks import Block, read_blocks
-from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
+from chatdev.replies.problem import ReplyProblem, Unreadable, different, unreadable
 from chatdev.workspace.acting import bare_repositories, reason_to_withhold
 from chatdev.workspace.snapshot import collisions
 
@@ -161,7 +161,7 @@ class _Draft:
         if len(self.files) > MAX_FILES:
             self.problems.append(ReplyProblem("too_many_files", {"count": len(self.files), "most": MAX_FILES}))
         if self.problems:
-            raise Unreadable(*dict.fromkeys(self.problems))
+            raise Unreadable(*different(self.problems))
 
     def delivery(self) -> FilesDelivery:
         """What the reply made of the software."""

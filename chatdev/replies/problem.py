@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatdev.config.protocol import bundled_problems
@@ -47,6 +47,11 @@ class Unreadable(ChatDevError):
 def unreadable(code: str, **facts: object) -> Unreadable:
     """The error of a single problem."""
     return Unreadable(ReplyProblem(code, facts))
+
+
+def different(problems: Iterable[ReplyProblem]) -> Iterable[ReplyProblem]:
+    """The problems without repetitions; by their texts, for facts have no hash and thousands may have one code."""
+    return {(problem.code, repr(problem.facts)): problem for problem in problems}.values()
 
 
 def describe_problems(problems: Sequence[ReplyProblem], templates: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chatdev.replies.fences import indentation, lines_of
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
 
-_SEARCH = re.compile(r"\s*<{5,9}\s*SEARCH\s*:?\s*", re.IGNORECASE)
+_SEARCH = re.compile(r"\s*+<{5,9}\s*+SEARCH\s*+:?\s*+", re.IGNORECASE)
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _REPLACE = re.compile(r"\s*>{5,9}\s*REPLACE\s*", re.IGNORECASE)
 _ENDS = {1: _DIVIDER, 2: _REPLACE}  # what ends the old lines, and the new lines

@@ -27,12 +27,14 @@ def tidy_body(solution: Solution, body: str) -> str:
 
 
 def _strip_stray_markers(body: str) -> str:
-    blocks = scan(body)
-    for block in reversed(blocks):
+    kept: list[str] = []
+    after = 0
+    for block in scan(body):
         lines = lines_of(body[block.start:block.end])
-        kept = (lines[0], *_without_markers(lines[1:len(lines) - block.closed]), *lines[len(lines) - block.closed:])
-        body = body[:block.start] + "".join(kept) + body[block.end:]
-    return body if blocks else "".join(_without_markers(lines_of(body)))
+        kept += (body[after:block.start], lines[0], *_without_markers(lines[1:len(lines) - block.closed]),
+                 *lines[len(lines) - block.closed:])
+        after = block.end
+    return "".join((*kept, body[after:]) if kept else _without_markers(lines_of(body)))
 
 
 def _without_markers(lines: Sequence[str]) -> Sequence[str]:

@@ -119,15 +119,15 @@ def strip_thoughts(text: str) -> str:
 
 def _answer_of_line(line: str, thinking: bool) -> tuple[bool, str, bool]:
     """Whether the thought goes on after `line`, what of it is not thought, and whether a thought ended unopened."""
-    unopened = False
+    unopened, at = False, 0
     while True:
-        if opening := None if thinking else _THOUGHT.match(line):
-            thinking, line = True, line[opening.end():]
-        end = _THOUGHT_END.search(line)
+        if opening := None if thinking else _THOUGHT.match(line, at):
+            thinking, at = True, opening.end()
+        end = _THOUGHT_END.search(line, at)
         if not end:
-            return thinking, line, unopened
+            return thinking, line[at:], unopened
         unopened = unopened or not thinking
-        thinking, line = False, line[end.end():]
+        thinking, at = False, end.end()
 
 
 _BLOCK_OPENS = re.compile(r"```(?:json|tool)?[ \t]*\n(?=\{)")

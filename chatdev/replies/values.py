@@ -136,13 +136,13 @@ def _json_items(text: str) -> list[Any]:
 def _bullets(text: str) -> list[str]:
     found = [(line, _ITEM.fullmatch(line)) for line in text.replace("\r\n", "\n").split("\n")]
     outermost = min((_indent(match) for _, match in found if match), default=0)
-    items: list[str] = []
+    items: list[list[str]] = []
     for line, match in found:
         if match and _indent(match) == outermost:
-            items.append(match["text"])
+            items.append([match["text"]])
         elif items and line.strip() and line[0] in " \t":
-            items[-1] += "\n" + line.strip()
-    return items
+            items[-1].append(line.strip())
+    return list(map("\n".join, items))
 
 
 def _indent(item: re.Match[str]) -> int:
@@ -150,7 +150,7 @@ def _indent(item: re.Match[str]) -> int:
 
 
 _EDGES = " \t\r\n\"'`*_“”‘’.,;:!?()[]{}<>#-•"
-_PAUSE = re.compile(r"\s*(?:[.;:!(–—\n]|\s-\s|,?\s+(?:because|since|as)\b)", re.IGNORECASE)
+_PAUSE = re.compile(r"[^\S\n]*+(?:[.;:!(–—\n]|(?<=\s)-\s|(?:(?<=\s)|,\s++)(?:because|since|as)\b)", re.IGNORECASE)
 _LONGEST = 20_000  # more text than this chooses nothing
 
 

@@ -27,7 +27,7 @@ CODE = "main.py\n```python\nprint("
 
 @pytest.mark.parametrize(("start", "rest", "whole"), [
     (f"<think>plan</think>{CODE}", "<think>I go on.</think>'b')\n```\n", f"{CODE}'b')\n```"),
-    (f"<think>plan</think>{CODE}\n    ", "<think>\nI go on.\n</think>\n\n    'b')\n```\n", f"{CODE}\n        'b')\n```"),
+    (f"<think>plan</think>{CODE}\n", "<think>\nI go on.\n</think>\n\n    'b')\n```\n", f"{CODE}\n    'b')\n```"),
     (f"plan</think>{CODE}", "I go on.\n</think>\n\n'b')\n```\n", f"{CODE}'b')\n```"),
     ("<think>a long", " plan</think>Ada", "Ada"),
     ("<think>a long", "<think> plan</think>Ada", "Ada"),

@@ -1,6 +1,7 @@
 """Servers that fail: what is tried again and when, what is learned from it, and what a failure for good says."""
 
 import asyncio
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -107,6 +108,14 @@ def test_a_request_that_does_not_fit_is_told_apart(chat_server: ChatServer, repl
 def test_a_refusal_of_any_length_is_shown_short(chat_server: ChatServer) -> None:
     chat_server.route(lambda _: Scripted(None, message={"refusal": "never " * 100_000}))
     assert len(str(failure(chat_server))) < 500
+
+
+def test_an_error_of_any_length_is_understood_at_once(chat_server: ChatServer) -> None:
+    chat_server.script(error(400, "no tool " * 200_000))
+    start = time.process_time()
+    asked = replace(ASK, tools=(ToolSpec("look", "Looks.", {"type": "object"}),))
+    assert isinstance(failure(chat_server, asked), ModelRejected)
+    assert time.process_time() - start < 2
 
 
 def test_no_part_of_the_key_is_left_where_a_long_text_is_cut(chat_server: ChatServer) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.config.phases import Solution
-from chatdev.replies import Unreadable, objections, parse_files, parse_solution, read_marker, strip_thoughts
+from chatdev.replies import Unreadable, objections, parse_files, parse_solution, read_marker, strip_thoughts, tidy_body
 
 SOFTWARE = {
     "main.py": b"import os\n\n\nclass A:\n    def f(self):\n        return 1\n\n\nif __name__ == '__main__':\n    1\n",
@@ -72,12 +72,36 @@ def test_every_other_form_is_read_or_refused(form: str, text: str) -> None:
     "app.js\n```js\n" + "/* " * 300_000 + "\n```",
     "```python\n# " + "a" * 1_000_000 + "\n```",
     "main.py\n```python\n<<<<<<< SEARCH\n" + "a\n" * 400_000 + "=======\n>>>>>>> REPLACE\n```",
+    "main.py\n```\n<<<<<<< SEARCH" + " " * 2_000_000 + "x\n```",
+    *(f"```c\n{begin}{piece * 1_900}x\n```\n" for begin, piece in (("/*", " "), ("/", "*"), ("<!", "-"), ("(", "*"))),
+    "```java\n" + "\n" * 1_000_000 + "x\n```",
+    "</think>" * 250_000,
+    ("app.js\n```\n" + "".join(f"<<<<< SEARCH\nx{n}\n=====\n>>>>> REPLACE\n" for n in range(290)) + "```\n") * 95,
 ], ids=lambda text: text[:24])
 def test_two_megabytes_take_no_time(text: str) -> None:
     start = time.process_time()
     with contextlib.suppress(Unreadable):
         parse_files(read_marker(strip_thoughts(text)).body, SOFTWARE)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(("form", "text"), [
+    ("choice", "yes" + " " * 2_000_000 + "x"), ("choice", "x\nyes" + " , " * 600_000),
+    ("list", "- a\n" + "  b\n" * 500_000), ("list", "- a\n" * 100_000),
+    ("json", "{" * 2_000_000), ("json", "```\n{'x'}\n```\n" * 2_000),
+    ("text", "```\nx\n```\n" * 50_000)], ids=lambda text: text[:24])
+def test_no_form_takes_long(form: str, text: str) -> None:
+    solution = Solution.model_validate({"form": form, "options": ["yes", "no"]})
+    start = time.process_time()
+    with contextlib.suppress(Unreadable):
+        parse_solution(solution, text, {})
+    assert time.process_time() - start < 4
+
+
+def test_markers_around_many_blocks_are_found_at_once() -> None:
+    start = time.process_time()
+    tidy_body(Solution(form="files", only=["main.py"]), "```\n<SOLUTION>\n```\n" * 100_000)
+    assert time.process_time() - start < 4
 
 
 @pytest.mark.parametrize("statement", ["print({})", "if {}: pass", "assert {}", "class A:\n    x = {}",
