@@ -44,10 +44,19 @@ class _Tally:
     wasted: Usage = field(default_factory=Usage)
 
 
+@dataclass(slots=True)
+class _Line:
+    """What belongs to one event loop: how many may ask at a time, and the client with its connections."""
+
+    free: asyncio.Semaphore
+    client: AsyncOpenAI | None = None
+
+
 class OpenAIModel:
     """Completes requests over HTTP; retries what is worth it and counts the retries.
 
-    `name` is only for one that is handed to a run as an object: the model that the server is asked for.
+    `name` is only for one that is handed to a run as an object: the model that the server is asked for. Such a one may
+    serve several runs, one after the other, each with an event loop of its own.
     """
 
     def __init__(self, endpoint: Endpoint, sleep: Sleep = asyncio.sleep, rate: RateLimit | None = None,
@@ -57,13 +66,12 @@ class OpenAIModel:
         self._sleep = sleep
         self._rate = rate
         self._adaptations = Adaptations()
-        self._client: AsyncOpenAI | None = None
-        self._free = asyncio.Semaphore(endpoint.concurrency)
+        self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
 
     async def complete(self, request: Request) -> Reply:
         """The reply to `request`. Raises ModelRejected, ModelUnavailable, UnusableReply or ContextOverflow."""
         tally = _Tally()
-        async with self._free:
+        async with self._line().free:
             try:
                 async for attempt in retry_attempts(self._sleep):
                     with attempt:
@@ -76,10 +84,10 @@ class OpenAIModel:
         raise AssertionError("tenacity either returns or raises")
 
     async def close(self) -> None:
-        """Close the connections; the next call opens new ones."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        """Close the connections of this event loop; the next call opens new ones."""
+        line = self._lines.pop(asyncio.get_running_loop(), None)
+        if line and line.client:
+            await line.client.close()
 
     def _within(self, request: Request, tally: _Tally) -> Request:
         """The request of the next attempt, in what the budget leaves after those that failed. Raises UnusableReply
@@ -201,10 +209,17 @@ class OpenAIModel:
         complaint = Complaint(status, body, message, retry_after_seconds(retry_after))
         return complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools))
 
+    def _line(self) -> _Line:
+        loop = asyncio.get_running_loop()
+        if loop not in self._lines:
+            self._lines = {one: line for one, line in self._lines.items() if not one.is_closed()}
+            self._lines[loop] = _Line(asyncio.Semaphore(self.endpoint.concurrency))
+        return self._lines[loop]
+
     def _open(self) -> AsyncOpenAI:
-        if self._client is None:
-            self._client = _client(self.endpoint)
-        return self._client
+        line = self._line()
+        line.client = line.client or _client(self.endpoint)
+        return line.client
 
 
 def _read(data: Any, request: Request) -> Reply:

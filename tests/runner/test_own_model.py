@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ import chatdev
 from chatdev import Company, ConfigError, ModelRejected, ScriptedModel
 from chatdev.errors import UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
-from tests.support.chat_server import ChatServer
+from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.openai_model import OpenAIModel
+from tests.support.chat_server import ChatServer, Scripted
 
 COMPANY = """
 company: slogans
@@ -86,6 +90,23 @@ def test_a_named_model_may_take_its_place(company: Company, chat_server: ChatSer
     assert run.success, run.reason
     assert run.values["slogan"] == "Done and done"
     assert chatdev.resume(folder, base_url=chat_server.url, api_key=KEY).success  # it is not asked for any more
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_one_model_serves_several_runs_each_with_a_loop_of_its_own(company: Company, chat_server: ChatServer) -> None:
+    chat_server.route(lambda request: Scripted("<SOLUTION> Done", delay=0.05))
+
+    async def at_once(model: OpenAIModel) -> list[chatdev.Run]:
+        return await asyncio.gather(*(company.arun("a list", model=model, sandbox="none") for _ in range(2)))
+
+    def one_after_the_other(model: OpenAIModel) -> None:
+        for _ in range(2):
+            assert [run.status for run in asyncio.run(at_once(model))] == ["success", "success"]
+        assert company.run("a list", model=model, sandbox="none").success
+
+    one_after_the_other(OpenAIModel(Endpoint(chat_server.url, KEY, concurrency=1), name="a-name"))
+    assert chat_server.most_in_flight == 1
+    gc.collect()  # what is left of connections whose loop is closed complains here
 
 
 def test_a_further_task_needs_the_model_again(company: Company) -> None:
