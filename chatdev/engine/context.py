@@ -27,7 +27,8 @@ SEMANTICS = 4
 failing feedback outranks the assistant's marker in a pair, too, the assistant is told of an answer that changed
 nothing, and a choice that is made again ends its phase at once. From 3 on markers that stand astray in a reply are no
 part of a file, and source that stands there without a code block is no agreement. From 4 on a reply with more tool
-calls than a turn has left gets those only, and what a model thinks before it goes on with a reply is no part of it."""
+calls than a turn has left gets those only, what a model thinks before it goes on with a reply is no part of it, and
+what a loop in a parallel branch unsets is unset after the join."""
 
 
 class SoftwareHistory(Protocol):

@@ -66,6 +66,10 @@ class BranchRun:
         return {name: value for name, value in self.state.values.items()
                 if name not in state.values or state.values[name] is not value}
 
+    def unset_names(self, state: State) -> set[str]:
+        """The long-term names that a loop of the branch has unset, and nothing in it has written again."""
+        return state.values.keys() - self.state.values.keys()
+
 
 async def run_branches(context: RunContext, state: State, place: Place, optional: Sequence[bool],
                        work: Callable[[int, State], Awaitable[None]]) -> None:
@@ -83,7 +87,8 @@ async def run_branches(context: RunContext, state: State, place: Place, optional
         if branch.is_excused:
             context.emit(Noted(branch.place, f"optional branch failed: {branch.failure}", "warning"))
     raise_first([branch.failure for branch in branches if branch.failure and not branch.is_excused])
-    await join_branches(state, [branch for branch in branches if not branch.failure])
+    await join_branches(state, [branch for branch in branches if not branch.failure],
+                        unsets=context.settings.semantics > 3)
 
 
 def raise_first(failures: Sequence[BaseException]) -> None:
@@ -92,12 +97,15 @@ def raise_first(failures: Sequence[BaseException]) -> None:
         raise failure
 
 
-async def join_branches(state: State, branches: Sequence[BranchRun]) -> None:
-    """Merge finished branches into `state` in the given order. Raises PhaseFailed when two of them wrote one name or
-    one file."""
+async def join_branches(state: State, branches: Sequence[BranchRun], *, unsets: bool = True) -> None:
+    """Merge finished branches into `state` in the given order; `unsets`: what one of them has unset, too. Raises
+    PhaseFailed when two of them wrote one name or one file."""
     _refuse_collisions(state, branches)
+    written = {name: value for branch in branches for name, value in branch.changed_values(state).items()}
+    for name in {name for branch in branches for name in branch.unset_names(state)} if unsets else ():
+        del state.values[name]
+    state.values.update(written)
     for branch in branches:
-        state.values.update(branch.changed_values(state))
         previous = branch.history.base
         for version, message in branch.history.versions:
             await state.set_software(apply_changes(state.software, changes(previous, version)), message)

@@ -103,6 +103,21 @@ def test_many_runs_in_one_process_do_not_cross(studio: Studio) -> None:
     assert len({run.folder for run in runs}) == 20
 
 
+def test_what_a_loop_in_a_branch_unsets_is_unset_after_the_join(studio: Studio) -> None:
+    once = {"repeat": {"until": "a == 'done'", "max": 1, "steps": [{"phase": "one", "when": "n == 'first'"}]}}
+    passes = {"repeat": {"until": "z == 'done'", "max": 2, "steps": [
+        {"parallel": [once, {"phase": "two"}]}, {"phase": "three"}]}}
+    company = studio.company({"one": talk("a"), "two": talk("n"), "three": talk("z", ["a?"])},
+                             [{"phase": "two"}, passes, CHECK])
+    at = [f"repeat#1/pass-{number}" for number in (1, 2)]
+    studio.run(company, {
+        "two#1/round-1/assistant": "<SOLUTION> first",
+        **solutions(f"{at[0]}/parallel#1/branch-1/repeat#1/pass-1/one#1"),
+        **solutions(*(f"{place}/{phase}" for place in at for phase in ("parallel#1/branch-2/two#1", "three#1")))})
+    assert [studio.said(f"{place}/three#1/round-1/assistant") for place in at] == [
+        f"a={at[0]}/parallel#1/branch-1/repeat#1/pass-1/one#1", "a=None"]
+
+
 def test_nothing_is_a_value_that_a_branch_may_write() -> None:
     state = State({}, {}, BranchHistory({}))
     branch = BranchRun.fork(state, Place("parallel#1/branch-1"), optional=False)
