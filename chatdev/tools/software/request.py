@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
+from chatdev.tools.software.trial.plan import shows_output
 
 _MOST_READ = 20_000  # characters of a request
 _NAME = "{}"
@@ -27,6 +28,8 @@ class _Kind(BaseModel):
 
     says: tuple[str, ...]
     unless: tuple[str, ...]
+    prints: bool = False
+    """Whether an example of what is printed speaks for it, too."""
 
 
 class _Languages(BaseModel):
@@ -58,7 +61,10 @@ def language(ctx: ToolContext) -> str:
 def kind_wanted(request: str) -> str:
     """The kind of product that a request wants for certain; empty when there is none, or more than one."""
     text = request[:_MOST_READ]
-    found = [name for name, kind in _kinds().items() if _has(kind.says, text) and not _has(kind.unless, text)]
+    open_ones = {name: kind for name, kind in _kinds().items() if not _has(kind.unless, text)}
+    found = [name for name, kind in open_ones.items() if _has(kind.says, text)]
+    if not found and shows_output(text):
+        found = [name for name, kind in open_ones.items() if kind.prints]
     return found[0] if len(found) == 1 else ""
 
 

@@ -26,7 +26,11 @@ CLI = "Command-line application"
     ("A command-line tool in C++ that counts words", CLI, "C++"),
     ("A Rust program with two arguments", CLI, "Rust"),
     ("A calculator in Java", "", "Java"),
+    ('One line is typed in. I say "Good morning", it says "G__d m_rn_ng".', CLI, "Python"),
+    ("hours.txt holds\n\n    ann 3\n    bob 4\n\nand the output is\n\n    ann: 3\n    bob: 4\n", CLI, "Python"),
     # somebody has to read these
+    ('Whoever types "use key" in the garden opens the gate and reads "You win!".', "", ""),
+    ('A browser game. I say "Good morning", it says "G__d m_rn_ng".', "", ""),
     ("A calculator with a tkinter window; python main.py starts it.", "", "Python"),
     ("A website for a bakery", "", ""),
     ("A snake game", "", ""),

@@ -72,6 +72,12 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading, likely)
 
 
+def shows_output(request: str) -> bool:
+    """Whether a request surely shows what its program prints for some input."""
+    return bool(read_request(request, any_command()).cases) or any(
+        example.shown for example in likely_examples(request, any_command()))
+
+
 def _as_many_as_fit(cases: Sequence[Case]) -> list[Case]:
     """The first cases, so many that a trial comes to its end."""
     starts = accumulate(len(case.starts) for case in cases)
