@@ -34,6 +34,9 @@ CERTAIN = {
     "a prompt and no answer": (f"{ASKS}`printf 'Bob\\n' | python main.py` prints `Enter your name: Hello Bob`.",
                                "Enter your name: Hello Bob"),
     "a label behind input": ("Standard input.\n\nInput:\n\n    7\n\nOutput:\n\n    Double: 14\n", "Double: 14"),
+    "a label above what is further in": (
+        "Command line:\n    python main.py 1:05 0:58\nAnswer:\n    total 2:03\n    fastest: 2\n",
+        "total 2:03\nfastest: 2"),
     # a left margin
     "a margin in a fence": ("`python main.py 3` prints\n\n```\n   *\n  ***\n```", "   *\n  ***"),
     "a margin in a session": ("```\n$ python main.py 3\n  *\n ***\n```", "  *\n ***"),
@@ -120,6 +123,8 @@ COPIED: dict[str, tuple[str, dict[str, Any]]] = {
                       {"command": "python main.py list", "prints": "items so far"}),
     "a dialogue": (FENCE.format("$ python main.py\nEnter a name: Bob\nHello Bob"),
                    {"command": "python main.py", "prints": "Enter a name: Bob\nHello Bob"}),
+    "another condition": ("`python main.py ROOM` prints the way out. hall: east. If the room is unknown, print `lost`.",
+                          {"command": "python main.py hall", "prints": "lost"}),
     "a time": ("`python main.py add x` prints `added x at 12:01`.",
                {"command": "python main.py add x", "prints": "added x at 12:01"}),
 }

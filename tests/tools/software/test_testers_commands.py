@@ -36,6 +36,14 @@ def test_a_refusal_in_the_words_of_the_request_is_right(use: Use) -> None:
     assert use(program, "An unknown word prints `no such word`.", ["python main.py x"]).passed
 
 
+def test_the_form_of_a_command_is_none(use: Use) -> None:
+    program = "import sys\nprint(int(sys.argv[1]) * int(sys.argv[2]))\n"
+    verdict = use(program, "`python main.py CRATES WEIGHT` multiplies.", [
+        "python main.py CRATES WEIGHT", "python main.py 3 4"])
+    assert verdict.passed
+    assert [start["command"] for start in verdict.evidence["commands"]] == ["python main.py 3 4"]
+
+
 NUMBERED = """\
 import sys
 if len(sys.argv) != 1:

@@ -133,7 +133,7 @@ def _split_sentences(line: str) -> Iterator[str]:
 def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bool, given: Collection[str]) -> bool:
     """Whether a sentence says that these lines are printed (typed, held), and no more than these; the `first` one
     stands right behind a command."""
-    if says("doubt", sentence):
+    if _is_doubtful(sentence, () if first else given):
         return False
     pieces = [piece.strip() for piece in sentence.split(MARK)[1::2]]
     if pieces == list(lines) and sentence.count(MARK) == 2 * len(pieces):
@@ -143,6 +143,13 @@ def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bo
     return any(_is_led_to(before, meaning, first=first) and _is_ended(sentence[end:])
                and not (meaning == "printed" and _may_describe(lines[0].split(), given, before))
                for before, end in _occurrences(lines[0], sentence))
+
+
+def _is_doubtful(sentence: str, given: Collection[str]) -> bool:
+    """Whether a sentence takes back what it shows, or speaks of a condition and not of what was given: `if the room is
+    unknown`."""
+    is_of_others = set(given).isdisjoint(re.findall(r"[\w.-]+", sentence)) and says("condition", sentence)
+    return says("doubt", sentence) or (bool(given) and is_of_others)
 
 
 def _occurrences(text: str, sentence: str) -> Iterator[tuple[str, int]]:

@@ -180,6 +180,8 @@ class Script:
     def _lines_of(self, head: _Head) -> Iterator[Passage]:
         """The lines below a head, as one passage."""
         below = "\n".join(head.lines).rstrip().split("\n")
+        if head.passages and not self._marked and _is_titled(below):
+            head, below = replace(head, cue=below[0]), below[1:]
         lines = without_margin(below) if head.cue or not self._marked else below
         if lines != [""]:
             names, literal = FILE_NAME.findall(head.cue), self._is_literal_below(head, lines, moved=lines != below)
@@ -210,6 +212,13 @@ class Script:
         output = strip_marks(text)
         literal = output != text.strip() or (is_literal([output]) and not aside and not is_sentence(output))
         return Passage(role if literal and "\\n" not in output else "unknown", (output,), self._group)
+
+
+def _is_titled(lines: Sequence[str]) -> bool:
+    """Whether lines stand further in below a label that says that they are printed."""
+    label = _ALONE.match(lines[0])
+    return bool(label) and label_role(lines[0].strip(" *:：")) == "printed" and len(lines) > 1 and all(
+        line.startswith((" ", "\t")) for line in lines[1:] if line)
 
 
 def _is_surely_output(text: str, shown: Passage, start: Passage) -> bool:

@@ -16,6 +16,7 @@ from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
 from chatdev.tools.software.cases.facts import Facts
 from chatdev.tools.software.cases.likely import LikelyExample, likely_examples
+from chatdev.tools.software.cases.places import is_form
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND, plan_lines, starts_of
 from chatdev.tools.software.cases.wording import FILE_NAME, is_all_of, wording
@@ -142,10 +143,12 @@ def _is_sample(start: Start, request: str) -> bool:
 
 
 def _is_invented(start: Start, facts: Facts, request: str) -> bool:
-    """Whether a command is the sample that prompts show, or has arguments of its own for a program that reads what is
-    typed, and takes none."""
+    """Whether a command is the sample that prompts show or the form that the request does, or has arguments of its own
+    for a program that reads what is typed, and takes none."""
     takes_none = facts.reads_typed and not facts.takes_arguments
-    return _is_sample(start, request) or (takes_none and not all(word in request for word in start.arguments))
+    if _is_sample(start, request) or (is_form(start.arguments) and " ".join(start.arguments) in request):
+        return True
+    return takes_none and not all(word in request for word in start.arguments)
 
 
 def _needs_file(start: Start, reading: RequestReading, software: Iterable[str]) -> bool:
