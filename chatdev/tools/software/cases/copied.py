@@ -133,7 +133,7 @@ def _split_sentences(line: str) -> Iterator[str]:
 def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bool, given: Collection[str]) -> bool:
     """Whether a sentence says that these lines are printed (typed, held), and no more than these; the `first` one
     stands right behind a command."""
-    if _is_doubtful(sentence, () if first else given):
+    if _is_doubtful(sentence, given, first=first):
         return False
     pieces = [piece.strip() for piece in sentence.split(MARK)[1::2]]
     if pieces == list(lines) and sentence.count(MARK) == 2 * len(pieces):
@@ -145,11 +145,11 @@ def _is_said(lines: Sequence[str], sentence: str, meaning: Meaning, *, first: bo
                for before, end in _occurrences(lines[0], sentence))
 
 
-def _is_doubtful(sentence: str, given: Collection[str]) -> bool:
+def _is_doubtful(sentence: str, given: Collection[str], *, first: bool) -> bool:
     """Whether a sentence takes back what it shows, or speaks of a condition and not of what was given: `if the room is
     unknown`."""
-    is_of_others = set(given).isdisjoint(re.findall(r"[\w.-]+", sentence)) and says("condition", sentence)
-    return says("doubt", sentence) or (bool(given) and is_of_others)
+    may_be_of_others = bool(given) and not first and set(given).isdisjoint(re.findall(r"[\w.-]+", sentence))
+    return says("doubt", sentence) or (may_be_of_others and says("condition", sentence))
 
 
 def _occurrences(text: str, sentence: str) -> Iterator[tuple[str, int]]:
