@@ -24,7 +24,7 @@ ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
 OPENED, SEEN = "opened", 12
 """The name of the tasks of the last set that were read, and how many these are."""
 AGAIN = "again"
-"""The name of the study in which a later chain runs on the tasks of the last set that nobody has read."""
+"""The name of the study in which a later chain runs on the tasks of the last set that nobody had read."""
 NAMES = (*SETS, OPENED, AGAIN)
 PARTS = (12, 24, 36, 48)
 """Tasks of a sealed set that all variants are run on before the next ones, so that each sitting leaves pairs."""

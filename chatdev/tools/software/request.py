@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.trial.plan import shows_output
+from chatdev.tools.software.trial.plan import shows_example
 
 _MOST_READ = 20_000  # characters of a request
 _NAME = "{}"
@@ -63,7 +63,7 @@ def kind_wanted(request: str) -> str:
     text = request[:_MOST_READ]
     open_ones = {name: kind for name, kind in _kinds().items() if not _has(kind.unless, text)}
     found = [name for name, kind in open_ones.items() if _has(kind.says, text)]
-    if not found and shows_output(text):
+    if not found and shows_example(text):
         found = [name for name, kind in open_ones.items() if kind.prints]
     return found[0] if len(found) == 1 else ""
 

@@ -134,6 +134,14 @@ def test_an_output_has_to_stand_there_whole(text: str, output: str, whole: bool)
     assert shows(text, output) is whole
 
 
+def test_an_output_may_stand_below_the_sentence_that_ends_in_a_colon() -> None:
+    request = "Gebe ich „e3 b23“ ein, soll genau eine Zeile erscheinen:\n\nPfand: 4,99 EUR\n\nSonst nichts: 7."
+    (given,) = [found for found in likely_examples(request, any_command())
+                if [start.arguments for start in found.starts] == [("e3", "b23")]]
+    assert given.count_held(["Pfand: 4,99 EUR"], request, any_command()) == 1
+    assert given.count_held(["7"], request, any_command()) == 0
+
+
 def test_a_part_that_holds_is_not_all() -> None:
     trams = next(example for example in likely_examples(TRAMS, any_command()) if len(example.starts) == 2)
     right = ["14:47, 17 minutes to go", "23:47, 0 minutes to go"]

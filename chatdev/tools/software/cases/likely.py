@@ -32,13 +32,22 @@ from chatdev.tools.software.cases.places import (
 )
 from chatdev.tools.software.cases.texts import PlacedText, texts_in
 from chatdev.tools.software.cases.whole import stands_whole
-from chatdev.tools.software.cases.wording import FILE_NAME, is_concrete, is_literal, is_readable, request_says, says
+from chatdev.tools.software.cases.wording import (
+    COLONS,
+    FILE_NAME,
+    is_concrete,
+    is_literal,
+    is_readable,
+    request_says,
+    says,
+)
 
 _COLUMNS = re.compile(rf"[ \t]*(?:{ARROW}|\||[ \t]{{3,}}|\t|=(?=[ \t])|[ \t][–—/](?=[ \t]))[ \t]*")
 _PROGRAM = re.compile(r"(?:(?<!\S)\S*\s+)?(?:\./)?(?<![\w-])[\w-]+\.py\s+|(?:with|for|from|mit|für)\s+")
 _NUMBER = r"-?\d+(?:[.:]\d+)?"
 _SEQUENCE = re.compile(rf"(?<![\w.]){_NUMBER}(?:(?:,? and |, |,|,? then |,? und | by | x | ){_NUMBER})+(?!\w)")
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?!\s|$)|\n(?!\s*\n))+")
+_BELOW = re.compile(r"\s*\S.*")
 _MOST_TEXTS, _MOST_WORDS, _MOST_ROWS, _MOST_LIKELY = 10, 5, 12, 60
 
 
@@ -252,14 +261,13 @@ class _Source:
             values = [(sentence.start() + found.start(), sentence.start() + found.end())
                       for found in re.finditer(rf"(?<![\w.]){_NUMBER}(?!\w)", sentence[0])]
             marked = spans[bisect_left(spans, (sentence.start(),)):bisect_left(spans, (sentence.end(),))]
-            window = (sentence.start(), self._end_of_said(sentence))
-            yield from self._of_sentence(values, window)
-            yield from self._of_sentence(marked, window)
+            for places in (values, marked):
+                yield from self._of_sentence(places, (sentence.start(), self._end_of_said(sentence)))
 
     def _end_of_said(self, sentence: re.Match[str]) -> int:
         """Where that ends which a sentence says: below it, where it ends in a colon."""
-        below = re.compile(r"[\s\n]*\S.*").match(self._request, sentence.end())
-        return below.end() if below and sentence[0].rstrip().endswith((":", "：")) else sentence.end()
+        below = _BELOW.match(self._request, sentence.end()) if sentence[0].rstrip().endswith(COLONS) else None
+        return below.end() if below else sentence.end()
 
     def _of_sentence(self, places: Sequence[Place], window: Place) -> Iterator[LikelyExample]:
         """The first values of a sentence, and each by itself, as arguments, where its output stands in the window."""

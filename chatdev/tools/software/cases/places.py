@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from chatdev.tools.software.cases.command_line import split_words
 from chatdev.tools.software.cases.wording import (
+    COLONS,
     MARK,
     begins_with,
     is_concrete,
@@ -170,7 +171,7 @@ def _below_colons(text: str) -> Iterator[Place]:
     for begin, line in placed_lines(text):
         if leads and line.strip():
             yield begin, begin + len(line)
-        leads = line.rstrip().endswith((":", "：")) if line.strip() else leads
+        leads = line.rstrip().endswith(COLONS) if line.strip() else leads
 
 
 def _speaks_of_output(text: str) -> bool:

@@ -73,7 +73,7 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading, likely)
 
 
-def shows_output(request: str) -> bool:
+def shows_example(request: str) -> bool:
     """Whether a request surely shows what its program prints for some input."""
     return bool(read_request(request, any_command()).cases) or any(
         example.shown for example in likely_examples(request, any_command()))
