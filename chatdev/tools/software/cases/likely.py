@@ -261,8 +261,8 @@ class _Source:
             values = [(sentence.start() + found.start(), sentence.start() + found.end())
                       for found in re.finditer(rf"(?<![\w.]){_NUMBER}(?!\w)", sentence[0])]
             marked = spans[bisect_left(spans, (sentence.start(),)):bisect_left(spans, (sentence.end(),))]
-            for places in (values, marked):
-                yield from self._of_sentence(places, (sentence.start(), self._end_of_said(sentence)))
+            for group in (values, marked):
+                yield from self._of_sentence(group, (sentence.start(), self._end_of_said(sentence)))
 
     def _end_of_said(self, sentence: re.Match[str]) -> int:
         """Where that ends which a sentence says: below it, where it ends in a colon."""
