@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from benchmarks.likely_examples import BEGIN, END, RESULTS, read_requests, table, try_program
 from benchmarks.study import ROOT, read_results
-from chatdev.tools.software.cases.likely import best_of, likely_examples
+from chatdev.tools.software.cases.likely import likely_examples
+from chatdev.tools.software.cases.likely_example import best_of
 from chatdev.tools.software.cases.whole import stands_whole
 from chatdev.tools.software.trial.plan import any_command
 

@@ -1,8 +1,7 @@
 """Likely examples: what a request seems to show, where nothing in it is certain.
 
 Only what comes in is read: commands, texts, and what stands at the left. What comes out is not, since whoever misreads
-it makes a right program wrong. Instead the program is started, and what it prints is looked for in the request
-(`whole.py`). So an uncertain reading may speak for a program, and never against it.
+it makes a right program wrong: what the program prints is looked for in the request (`likely_example.py`).
 """
 
 from __future__ import annotations
@@ -10,9 +9,10 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from chatdev.tools.software.cases.likely_example import LikelyExample, LikelyStart
 from chatdev.tools.software.cases.places import (
     ARROW,
     ASIDE,
@@ -21,7 +21,6 @@ from chatdev.tools.software.cases.places import (
     Place,
     PlacedCommand,
     commands_in,
-    hide,
     is_form,
     label_of,
     marked_places,
@@ -31,7 +30,6 @@ from chatdev.tools.software.cases.places import (
     shows_output,
 )
 from chatdev.tools.software.cases.texts import PlacedText, texts_in
-from chatdev.tools.software.cases.whole import stands_whole
 from chatdev.tools.software.cases.wording import (
     COLONS,
     FILE_NAME,
@@ -49,54 +47,6 @@ _SEQUENCE = re.compile(rf"(?<![\w.]){_NUMBER}(?:(?:,? and |, |,|,? then |,? und 
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?!\s|$)|\n(?!\s*\n))+")
 _BELOW = re.compile(r"\s*\S.*")
 _MOST_TEXTS, _MOST_WORDS, _MOST_ROWS, _MOST_LIKELY = 10, 5, 12, 60
-
-
-@dataclass(frozen=True, slots=True)
-class LikelyStart:
-    """A start that a request seems to show; `place` is where its command or input stands, None where that says nothing
-    of where its output does."""
-
-    arguments: tuple[str, ...] = ()
-    stdin: str | None = None
-    place: Place | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LikelyExample:
-    """Starts of one program, one after another, and the files that lie beside it. `inputs` is where all that comes in
-    stands, `window` where what comes out has to. Of several examples those of the lowest `rank` say most; one that is
-    `shown` has the form of an example, whatever comes out."""
-
-    rank: int
-    starts: tuple[LikelyStart, ...]
-    files: Mapping[str, str] = field(default_factory=dict)
-    inputs: tuple[Place, ...] = ()
-    window: Place | None = None
-    shown: bool = True
-    part_of: int = 0
-    """How many of the examples before it bring a text of which this one brings a part."""
-
-    @property
-    def has_input(self) -> bool:
-        """Whether anything comes in."""
-        return bool(self.files) or any(start.arguments or start.stdin for start in self.starts)
-
-    def is_all(self, held: int) -> bool:
-        """Whether so many starts that hold are all that the request shows there."""
-        return held == len(self.starts) + self.part_of
-
-    def count_held(self, outputs: Sequence[str | None], request: str, command: str) -> int:
-        """How many of the outputs stand whole in the request: each before the next start, where there are several."""
-        text = hide(request, self.inputs)
-        return sum(bool(output) and stands_whole(output or "", text, self._window(start, text), command)
-                   for start, output in zip(self.starts, outputs, strict=True))
-
-    def _window(self, start: LikelyStart, text: str) -> Place:
-        """Where the output of a start has to begin: of several ones behind its own place and before the next."""
-        if len(self.starts) < 2 or not start.place:
-            return self.window or (0, len(text))
-        after = [other.place[0] for other in self.starts if other.place and other.place > start.place]
-        return start.place[1], min(after, default=len(text))
 
 
 @functools.lru_cache(maxsize=16)
@@ -295,13 +245,3 @@ def _cells(line: str) -> Iterator[Place]:
 
 def _line_with(text: str, name: str) -> str:
     return next((line for line in text.splitlines() if name in line), "")
-
-
-def best_of(held: Iterable[tuple[LikelyExample, int]]) -> tuple[int, int]:
-    """How many starts hold, of how many: of the surest example of which any does, and there of the one of which most
-    do. Where a part of a text holds and the whole does not, that is not all."""
-    found = [(example.rank, -count, len(example.starts) + example.part_of) for example, count in held if count]
-    if not found:
-        return 0, 1
-    _, count, there = min(found)
-    return -count, there

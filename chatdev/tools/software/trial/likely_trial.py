@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.comparison import printed_lines, without_colours, written_text
-from chatdev.tools.software.cases.likely import LikelyExample, best_of
+from chatdev.tools.software.cases.likely_example import LikelyExample, best_of
 from chatdev.tools.software.cases.wording import FILE_NAME
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding

@@ -15,7 +15,8 @@ from chatdev.tools.function import tool
 from chatdev.tools.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.tools.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
 from chatdev.tools.software.cases.facts import Facts
-from chatdev.tools.software.cases.likely import LikelyExample, likely_examples
+from chatdev.tools.software.cases.likely import likely_examples
+from chatdev.tools.software.cases.likely_example import LikelyExample
 from chatdev.tools.software.cases.places import is_form
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND, plan_lines, starts_of
