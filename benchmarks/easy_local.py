@@ -1,10 +1,11 @@
 """The tables of docs/evaluation.md on the easy tasks: companies with the local model on one set of them.
 
-    python -m benchmarks.easy_local tuning|sealed-1|sealed-2|opened|again [--collect | --write]
+    python -m benchmarks.easy_local tuning|ablations|sealed-1|sealed-2|opened|again [--collect | --write]
 
-On the tuning set every variant runs once, on a sealed one those that are judged run two or three times. `opened` are
-the first tasks of sealed-2, whose journals were read; the others are judged, and `again` once more, by a later chain
-(one call has not changed; its runs are those of sealed-2). The runs take hours on a laptop; given
+On the tuning set each variant runs once, on a sealed one those that are judged run two or three times. `opened` are
+the first tasks of sealed-2, whose journals were read; the others are judged, and `again` once more, by a later chain.
+`ablations` is a later chain on the tuning set, with and without its parts. One call has not changed: these two studies
+stand beside its kept runs. The runs take hours on a laptop; given
 again, the command goes on where it was (studies/ledger.sqlite). Rows are written to benchmarks/results/easy_SET.json,
 the journals beside them, and the page from the rows alone.
 """
@@ -23,11 +24,14 @@ from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
 OPENED, SEEN = "opened", 12
 """The name of the tasks of the last set that were read, and how many these are."""
-AGAIN = "again"
-"""The name of the study in which a later chain runs on the tasks of the last set that nobody had read."""
-NAMES = (*SETS, OPENED, AGAIN)
+AGAIN, ABLATIONS = "again", "ablations"
+BESIDE = {AGAIN: SETS[-1], ABLATIONS: SETS[0]}
+"""The sets whose kept runs of one call stand in the studies of a later chain."""
+NAMES = (*SETS, OPENED, AGAIN, ABLATIONS)
 PARTS = (12, 24, 36, 48)
-"""Tasks of a sealed set that all variants are run on before the next ones, so that each sitting leaves pairs."""
+"""Tasks of a set that all variants are run on before the next ones, so that each sitting leaves pairs."""
+ABLATED = ("pipeline", f"{CHAIN} without drafts")
+"""What is compared with the chain beside one call and its drafts. A small model's chain has no review to go without."""
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -35,7 +39,7 @@ def steps_of(name: str) -> list[tuple[str, ...]]:
     """What is run on a set; nothing more on the tasks that were opened."""
     if name == OPENED:
         return []
-    easy_set = SETS[-1] if name == AGAIN else name
+    easy_set = BESIDE.get(name, name)
     seen = SEEN if easy_set == SETS[-1] else 0
 
     def step(companies: str, repeats: int, *more: str) -> tuple[str, ...]:
@@ -45,10 +49,11 @@ def steps_of(name: str) -> list[tuple[str, ...]]:
     if name == AGAIN:
         return [step(CHAIN, 1), step(DRAFTS, 1), step(f"{DRAFTS},{CHAIN}", 2)]
     if name == SETS[0]:
-        only = (ONE_CALL, DRAFTS, CHAIN, "pipeline", f"{CHAIN} without drafts", f"{CHAIN} without review")
-        return [step(f"{ONE_CALL},{DRAFTS},{CHAIN},pipeline", 1, "--ablations",
-                     *(word for pattern in only for word in ("--only", pattern)))]
+        return [step(f"{ONE_CALL},{CHAIN}", 1)]
     parts = [str(count) for count in PARTS if count <= PARTS[-1] - seen]
+    if name == ABLATIONS:
+        only = [word for pattern in (DRAFTS, CHAIN, *ABLATED) for word in ("--only", pattern)]
+        return [step(f"{DRAFTS},{CHAIN},pipeline", 1, "--ablations", *only, "--limit", count) for count in parts]
     return [*(step(f"{ONE_CALL},{DRAFTS},{CHAIN}", 1, "--limit", count) for count in parts),
             step(ONE_CALL, 3), step(f"{DRAFTS},{CHAIN}", 2)]
 
@@ -64,8 +69,8 @@ def study_of(name: str) -> LocalStudy:
 def page_text(study: Mapping[str, Any], name: str) -> str:
     """The report of the rows; solved tasks, the word for success, and the price of a run, each beside one call."""
     rows = study["rows"]
-    if name == AGAIN:
-        rows = [*_one_call(study_of(SETS[-1])), *rows]
+    if name in BESIDE:
+        rows = [*_one_call(study_of(BESIDE[name])), *rows]
         study = {**study, "rows": rows}
     return "\n\n".join((study_of(name).report(study), _solved_table(rows), _success_table(rows), _price_table(rows)))
 
