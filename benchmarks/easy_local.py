@@ -17,13 +17,16 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median
 from typing import Any
 
+from benchmarks.easy_drafts import drafts_table, worth_of_drafts
 from benchmarks.local_study import MODEL, LocalStudy, main
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results
-from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS
+from chatdev.evaluation.easy_tasks import NO_EXAMPLE, SETS, EasyTask, load_easy_tasks
+from chatdev.evaluation.easy_tier import EasyTier
 
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
 OPENED, SEEN = "opened", 12
 """The name of the tasks of the last set that were read, and how many these are."""
+WORTH = "worth of drafts"
 AGAIN, ABLATIONS = "again", "ablations"
 BESIDE = {AGAIN: SETS[-1], ABLATIONS: SETS[0]}
 """The sets whose kept runs of one call stand in the studies of a later chain."""
@@ -58,6 +61,11 @@ def steps_of(name: str) -> list[tuple[str, ...]]:
             step(ONE_CALL, 3), step(f"{DRAFTS},{CHAIN}", 2)]
 
 
+def tasks_of(name: str) -> list[EasyTask]:
+    """All tasks of the set that a study takes its own from."""
+    return load_easy_tasks(EasyTier.bundled(SETS[-1] if name == OPENED else BESIDE.get(name, name)).path)
+
+
 def study_of(name: str) -> LocalStudy:
     """The study of a set."""
     return LocalStudy(
@@ -72,7 +80,11 @@ def page_text(study: Mapping[str, Any], name: str) -> str:
     if name in BESIDE:
         rows = [*_one_call(study_of(BESIDE[name])), *rows]
         study = {**study, "rows": rows}
-    return "\n\n".join((study_of(name).report(study), _solved_table(rows), _success_table(rows), _price_table(rows)))
+    tables = [study_of(name).report(study), _solved_table(rows), _success_table(rows), _price_table(rows)]
+    if worth := study.get(WORTH):
+        tables.append(drafts_table(worth, {variant: sum(row["solved"] for row in found)
+                                           for variant, found in _by_variant(rows).items()}))
+    return "\n\n".join(tables)
 
 
 def _one_call(study: LocalStudy) -> Rows:
@@ -145,4 +157,5 @@ if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
         sys.exit(f"name the set: python -m benchmarks.easy_local {'|'.join(NAMES)}")
     chosen = sys.argv.pop(1)
-    main(study_of(chosen), __doc__, lambda folders: {}, lambda study: page_text(study, chosen))
+    main(study_of(chosen), __doc__, lambda folders: {WORTH: worth_of_drafts(folders, tasks_of(chosen))},
+         lambda study: page_text(study, chosen))

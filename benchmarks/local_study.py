@@ -70,7 +70,9 @@ class LocalStudy:
                 ledger.finish(claim, done[claim.key]["result"], done[claim.key]["seconds"])
 
     def collect(self, more: Callable[[Mapping[str, Sequence[Path]]], Mapping[str, Any]]) -> None:
-        """Keep rows and journals, and what `more` makes of the run folders, by variant."""
+        """Keep rows and journals, and what `more` makes of the run folders, by variant; of what is kept where there is
+        nothing new."""
+        self.restore()
         rows = self._rows()
         folders: dict[str, list[Path]] = {}
         for row in rows:
@@ -133,7 +135,7 @@ def main(study: LocalStudy, about: str | None, more: Callable[[Mapping[str, Sequ
     """The command line of a study: run what is missing, keep what came of it, write the page."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--collect", action="store_true", help="run nothing; take what the ledger has")
+    only.add_argument("--collect", action="store_true", help="run nothing; take what the ledger has, or what is kept")
     only.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
     options = parser.parse_args()
     if not (options.collect or options.write):

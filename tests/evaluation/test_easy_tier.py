@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from benchmarks import easy_local
+from benchmarks.easy_drafts import drafts_table, worth_of_drafts
 from chatdev.errors import ConfigError
+from chatdev.evaluation.drafts import drafts, first_draft
+from chatdev.evaluation.easy_tasks import load_easy_tasks
 from chatdev.evaluation.easy_tier import EasyTier
-from chatdev.evaluation.first_draft import first_draft
 from chatdev.evaluation.study import Conditions, Study
 from chatdev.paths import settings_file
 from chatdev.runner.recorded import RecordedRun
@@ -62,6 +64,20 @@ def test_a_row_says_what_became_of_the_first_draft(row_of: Callable[..., dict[st
         "mine", "arguments", "code marks", 1, 3, 1, True]
     assert (row["checks_passed"], row["first_draft_passed"]) == (3, 0)
     assert first_draft(RecordedRun.read(row["folder"]).records) == {"main.py": b"print(1 / 0)\n"}
+
+
+def test_all_drafts_of_a_run_are_worth_something(row_of: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    folder = row_of("I would rather not.", BROKEN, program(RIGHT))["folder"]
+    assert [set(one) for one in drafts(RecordedRun.read(folder).records)] == [{"main.py"}, {"main.py"}]
+    worth = worth_of_drafts({"drafting": [folder]}, load_easy_tasks(tmp_path / "easy"))
+    assert worth == {"drafting": {"runs": 1, "drafts": 2, "right": 1}}
+    assert "| drafting | 1 | 2.0 | 1 | 1 |" in drafts_table(worth, {"drafting": 1.0})
+
+
+def test_where_no_draft_passes_every_check_none_is_right(row_of: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    folder = row_of(program("print('2 steps')"))["folder"]
+    worth = worth_of_drafts({"drafting": [folder]}, load_easy_tasks(tmp_path / "easy"))
+    assert worth == {"drafting": {"runs": 1, "drafts": 1, "right": 0}}
 
 
 def test_a_first_draft_that_nobody_can_read_passes_nothing(row_of: Callable[..., dict[str, Any]]) -> None:
