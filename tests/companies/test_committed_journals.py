@@ -22,10 +22,11 @@ from chatdev.workspace.run_folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHIVES = sorted((ROOT / "benchmarks" / "results").glob("*_journals.tar.xz"))
-EXAMPLES = sorted(bundled_folder("company_config").glob("*/examples/**/*.jsonl"))
+EXAMPLES = [*sorted(bundled_folder("company_config").glob("*/examples/**/*.jsonl")),
+            *sorted(Path(__file__).with_name("journals").glob("*.jsonl"))]
 STEPS = ("PhaseStarted", "Uttered", "DeliveryApplied", "DeliveryRefused", "PhaseFinished", "StepSkipped")
 REWORDED = {
-    "todo.jsonl": 5, "chatdev-without-roles/Letter-Feedback": 2,
+    "todo_before_drafts.jsonl": 5, "chatdev-without-roles/Letter-Feedback": 2,
     "chatdev-without-roles/Julian-Date-Converter": 5, "chatdev-without-roles/Time-Zone-Arrival": 2,
     "chatdev/Molar-Mass": 2, "chatdev/Letter-Feedback": 2, "chatdev/Julian-Date-Converter": 2,
     "chatdev/Time-Zone-Arrival": 2, "chatdev/Tax-Rate-Summary": 5, "chatdev/Tune-to-Wave": 2,

@@ -13,7 +13,6 @@ import chatdev.replies
 from chatdev.config.load import load_company
 from chatdev.config.protocol import PROBLEM_VARIABLES, bundled_problems
 from chatdev.errors import ConfigError
-from chatdev.paths import bundled_folder
 from chatdev.replies import ReplyProblem, Unreadable, describe_problems
 
 SAID: list[tuple[str, Mapping[str, object], str]] = [
@@ -201,7 +200,7 @@ def test_a_mistake_in_the_words_is_found_at_loading(tmp_path: Path, entry: str, 
 
 def test_a_company_kept_by_an_earlier_version_has_the_bundled_words(tmp_path: Path) -> None:
     """A journal keeps the whole company; those made before hold a protocol without `problems`."""
-    recording = bundled_folder("company_config") / "chatdev" / "examples" / "todo.jsonl"
+    recording = Path(__file__).parents[1] / "companies" / "journals" / "todo_before_drafts.jsonl"
     order = json.loads(recording.read_text(encoding="utf-8").partition("\n")[0])
     assert "go_on:" in order["company"]
     assert "problems:" not in order["company"]
