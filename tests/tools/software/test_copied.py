@@ -65,6 +65,15 @@ def test_half_of_an_example_is_none(request_text: str, command: str, stdin: str 
     assert _copied(request_text, command, stdin, prints) == []
 
 
+GAME = 'A game for the terminal. Whoever types "use key" in the garden reads "You win!" and the game ends.'
+
+
+@pytest.mark.parametrize(("said", "count"), [("", 0), (" Commands are arguments.", 1),
+                                             (" It is started with python main.py.", 0)])
+def test_what_is_typed_is_no_argument_where_nobody_speaks_of_arguments(said: str, count: int) -> None:
+    assert len(_copied(GAME + said, "use key", None, "You win!")) == count
+
+
 def test_the_program_is_no_file_of_the_customer() -> None:
     request = "The list words.txt has:\n\napple\npear\n\n`python main.py words.txt` prints `2`."
     start = {"command": "python main.py words.txt", "stdin": "", "prints": "2"}

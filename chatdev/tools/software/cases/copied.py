@@ -51,6 +51,7 @@ class CopiedRequest:
         raw = request.splitlines()[:_MOST_LINES]
         self._fences = [bool(_FENCE.match(line.strip())) for line in raw]
         self._lines = [_plain(line) for line in raw]
+        self._is_started = any(map(self._command.search, self._lines))
         self._whole_lines = [_plain(line, margin=False) for line in raw]  # with the bullets or numbers they begin with
 
     def places_of(self, arguments: Sequence[str]) -> list[Place]:
@@ -59,8 +60,15 @@ class CopiedRequest:
             ends = [(n, found.end()) for n, line in enumerate(self._lines) for found in self._command.finditer(line)]
             return [(0, 0), *ends][:_MOST_PLACES]
         pattern = _pattern_of(" ".join(arguments))
-        return [(n, found.end()) for n, line in enumerate(self._lines)
-                for found in pattern.finditer(line)][:_MOST_PLACES]
+        return [(n, found.end()) for n, line in enumerate(self._lines) for found in pattern.finditer(line)
+                if self._may_be_arguments(line[:found.start()])][:_MOST_PLACES]
+
+    def _may_be_arguments(self, before: str) -> bool:
+        """Whether what stands behind this part of a line may be given to the program as arguments: what is typed into
+        a program, of whose arguments nobody speaks, is an answer."""
+        if self._command.search(before) or says("arguments", self.text):
+            return True
+        return self._is_started and not says("typed", last_clause(before))
 
     def shows(self, text: str, meaning: Meaning, place: Place = (0, 0), *, before_command: bool = False,
               given: Collection[str] = ()) -> bool:
