@@ -77,10 +77,11 @@ class ExpressionError(ChatDevError):
 class ModelError(ChatDevError):
     """A model call failed for good; the run stops with what it has on disk.
 
-    `prompt_tokens` and `completion_tokens` are what its attempts are known to have cost.
+    `prompt_tokens` and `completion_tokens` are what its attempts are known to have cost, `estimated` as in `Usage`.
     """
 
     exit_status = 3
+    estimated = False
 
     def __init__(self, text: str = "", prompt_tokens: int = 0, completion_tokens: int = 0) -> None:
         super().__init__(text)

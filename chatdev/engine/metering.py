@@ -154,7 +154,7 @@ class BudgetedModel:
         try:
             reply = await (self.meter.ask(self.model, request, admitted) if counted else self.model.complete(request))
         except ModelError as failure:
-            usage = Usage(failure.prompt_tokens, failure.completion_tokens)
+            usage = usage_of(failure)
             if usage != Usage():
                 admitted.pay(spending_of(usage, self.profile))
                 self.on_loss(usage)
@@ -166,6 +166,11 @@ class BudgetedModel:
 def _stopped_itself(request: Request, reply: Reply) -> bool:
     """Whether the reply was cut because nothing more of it was wanted, and not by a budget."""
     return request.stop_when is not None and request.stop_when(reply.text)
+
+
+def usage_of(failure: ModelError) -> Usage:
+    """The tokens that a call took without bringing a reply."""
+    return Usage(failure.prompt_tokens, failure.completion_tokens, failure.estimated)
 
 
 def spending_of(usage: Usage, profile: ModelProfile) -> Spending:

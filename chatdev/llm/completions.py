@@ -185,11 +185,6 @@ class StreamCollector:
         self._model = ""
 
     @property
-    def said(self) -> str:
-        """All that has come of the reply, thoughts included."""
-        return "".join((*self._thoughts, *self._text))
-
-    @property
     def is_full(self) -> bool:
         """Whether the reply is longer than it may be or shall be; what has come of it stands as a reply that was
         cut."""
@@ -254,6 +249,14 @@ class StreamCollector:
             if number is not None:
                 self._numbered[number] = call
         return call or self._calls[-1]
+
+    def usage(self, request: Request) -> Usage:
+        """What so much of the reply to `request` took, thoughts and tool calls included; nothing where nothing came."""
+        reported = server_usage({"usage": self._usage})
+        if not (self._size or reported):
+            return Usage()
+        arguments = (piece for call in self._calls for piece in call.arguments)
+        return likely_usage(reported, request, "".join((*self._thoughts, *self._text, *self._refusal, *arguments)))
 
     def end(self) -> None:
         """Nothing more comes."""

@@ -18,7 +18,6 @@ from typing import Any
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential_jitter
 
 from chatdev.errors import ContextOverflow, ModelRejected, UnusableReply
-from chatdev.llm.base import Usage
 
 SHOWN = 300  # characters of what a server says
 _SEARCHED = 4000  # characters of it in which two words are looked for at any distance
@@ -46,10 +45,7 @@ _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "
 
 
 class Transient(Exception):
-    """Worth another attempt; `retry_after` is what the server asked to wait, in seconds. `usage` is what it took all
-    the same, where that is known."""
-
-    usage = Usage()
+    """Worth another attempt; `retry_after` is what the server asked to wait, in seconds."""
 
     def __init__(self, text: str, retry_after: float | None = None) -> None:
         super().__init__(text)

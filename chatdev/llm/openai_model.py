@@ -26,7 +26,7 @@ from chatdev.llm.failures import (
 )
 from chatdev.llm.rate import RateLimit
 from chatdev.llm.reply_watch import ReplyWatch
-from chatdev.llm.usage import ReplyGauge, likely_usage
+from chatdev.llm.usage import ReplyGauge
 from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 
@@ -69,25 +69,36 @@ class OpenAIModel:
         self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
 
     async def complete(self, request: Request) -> Reply:
-        """The reply to `request`. Raises ModelRejected, ModelUnavailable, UnusableReply or ContextOverflow."""
+        """The reply to `request`. Raises ModelRejected, ModelUnavailable, UnusableReply or ContextOverflow, with what
+        the attempts took."""
         tally = _Tally()
-        async with self._line().free:
-            try:
-                async for attempt in retry_attempts(self._sleep):
-                    with attempt:
-                        reply = await self._attempt_in_turn(self._within(request, tally), tally)
-                        if tally.attempts == 1:
-                            return reply
-                        return replace(reply, usage=tally.wasted + reply.usage, retries=tally.attempts - 1)
-            except Transient as problem:
-                raise self._final_error(problem, request, tally) from None
-        raise AssertionError("tenacity either returns or raises")
+        try:
+            async with self._line().free:
+                return await self._try(request, tally)
+        except ModelError as failure:
+            spent = tally.wasted
+            failure.prompt_tokens, failure.completion_tokens = spent.prompt_tokens, spent.completion_tokens
+            failure.estimated = spent.estimated
+            raise
 
     async def close(self) -> None:
         """Close the connections of this event loop; the next call opens new ones."""
         line = self._lines.pop(asyncio.get_running_loop(), None)
         if line and line.client:
             await line.client.close()
+
+    async def _try(self, request: Request, tally: _Tally) -> Reply:
+        """The reply of the first attempt that brings one."""
+        try:
+            async for attempt in retry_attempts(self._sleep):
+                with attempt:
+                    reply = await self._attempt_in_turn(self._within(request, tally), tally)
+                    if tally.attempts == 1:
+                        return reply
+                    return replace(reply, usage=tally.wasted + reply.usage, retries=tally.attempts - 1)
+        except Transient as problem:
+            raise self._final_error(problem, request, tally) from None
+        raise AssertionError("tenacity either returns or raises")
 
     def _within(self, request: Request, tally: _Tally) -> Request:
         """The request of the next attempt, in what the budget leaves after those that failed. Raises UnusableReply
@@ -97,34 +108,29 @@ class OpenAIModel:
         most = request.room(tally.wasted)
         if most == 0:
             raise UnusableReply(f"{tally.attempts} attempts gave no usable reply, and the budget leaves no room for "
-                                "another one", tally.wasted.prompt_tokens, tally.wasted.completion_tokens)
+                                "another one")
         return replace(request, most=most)
 
     async def _attempt_in_turn(self, request: Request, tally: _Tally) -> Reply:
-        """One attempt, when the rate limit, if there is one, admits it; what it costs in vain is counted."""
+        """One attempt, when the rate limit, if there is one, admits it."""
         tally.attempts += 1
         body = body_of(request, grammar=self.endpoint.grammar)
-        try:
-            if self._rate is None:
-                return await self._attempt(request, body)
-            async with self._rate.admission(request) as admission:
-                reply = await self._attempt(request, body)
-                admission.correct(reply.usage)
-        except Transient as problem:
-            tally.wasted += problem.usage
-            raise
+        if self._rate is None:
+            return await self._attempt(request, body, tally)
+        async with self._rate.admission(request) as admission:
+            reply = await self._attempt(request, body, tally)
+            admission.correct(reply.usage)
         return reply
 
-    async def _attempt(self, request: Request, body: dict[str, Any]) -> Reply:
+    async def _attempt(self, request: Request, body: dict[str, Any], tally: _Tally) -> Reply:
         """One attempt; parameters that the model refuses are left out and it is asked again at once."""
         import openai
 
         while True:
             adapted = self._adaptations.apply(body)
             try:
-                async with asyncio.timeout(self.endpoint.longest):
-                    data = await self._post(request, adapted)
-                return _read(self._unless_error(data, request), request)
+                data = await self._post(request, adapted, tally)
+                return _read(self._unless_error(data, request), request, tally)
             except TimeoutError:
                 raise Transient(f"no whole reply in {self.endpoint.longest:g} seconds") from None
             except openai.APIStatusError as error:
@@ -145,32 +151,33 @@ class OpenAIModel:
 
     def _final_error(self, problem: Transient, request: Request, tally: _Tally) -> ModelError:
         """What the failure of the last attempt means for the call."""
-        text, spent = scrub(str(problem))[:SHOWN], tally.wasted
+        text = scrub(str(problem))[:SHOWN]
         if isinstance(problem, Unusable):
             return UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {tally.attempts} "
-                                 f"attempts: {text}", spent.prompt_tokens, spent.completion_tokens)
+                                 f"attempts: {text}")
         return ModelUnavailable(f"{self.endpoint.shown_address} could not be used in {tally.attempts} attempts: "
-                                f"{text}; try again later", spent.prompt_tokens, spent.completion_tokens)
+                                f"{text}; try again later")
 
-    async def _post(self, request: Request, body: dict[str, Any]) -> Any:
-        """The completion as plain JSON. `post` spares the client's request typing, most of its cost per call."""
+    async def _post(self, request: Request, body: dict[str, Any], tally: _Tally) -> Any:
+        """The completion as plain JSON. `post` spares the client's request typing, most of its cost per call. What came
+        of a stream that breaks off, or takes too long, is counted."""
         import httpx2
 
         client = self._open()
         options: Any = {"headers": dict(request.headers)}
-        if request.streams:
-            if request.on_begin:
-                request.on_begin()
-            streamed = StreamCollector(request.on_text, ReplyGauge(request.most, request.sampling.model),
-                                       ReplyWatch(request.stop_when))
-            try:
-                return await self._stream(client, streamed, body, options)
-            except Transient as problem:
-                if streamed.said and request.room:  # a budget counts it
-                    problem.usage = likely_usage(None, request, streamed.said)
-                raise
-        response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body, options=options)
-        return _json(response.content)
+        streamed = StreamCollector(request.on_text, ReplyGauge(request.most, request.sampling.model),
+                                   ReplyWatch(request.stop_when))
+        try:
+            async with asyncio.timeout(self.endpoint.longest):
+                if request.streams:
+                    if request.on_begin:
+                        request.on_begin()
+                    return await self._stream(client, streamed, body, options)
+                response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body, options=options)
+                return _json(response.content)
+        except Exception:
+            tally.wasted += streamed.usage(request)
+            raise
 
     async def _stream(self, client: AsyncOpenAI, streamed: StreamCollector, body: dict[str, Any], options: Any) -> Any:
         import httpx2
@@ -222,11 +229,11 @@ class OpenAIModel:
         return line.client
 
 
-def _read(data: Any, request: Request) -> Reply:
+def _read(data: Any, request: Request, tally: _Tally) -> Reply:
     try:
         return reply_of(data, request)
-    except Unusable as problem:
-        problem.usage = wasted_usage(data, request)
+    except Unusable:
+        tally.wasted += wasted_usage(data, request)
         raise
 
 

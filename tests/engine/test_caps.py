@@ -216,3 +216,16 @@ def test_a_stream_that_breaks_off_is_counted_as_far_as_it_came(studio: Studio, m
     assert run.error is not None
     assert run.spent.tokens > 100 * len(studio.server.requests)
     assert run.spent.tokens <= 9_000
+
+
+def test_streams_that_take_too_long_are_counted_in_budget_and_report(studio: Studio, monkeypatch: pytest.MonkeyPatch,
+                                                                     ) -> None:
+    monkeypatch.setenv("CHATDEV_RETRY_SECONDS", "0")
+    monkeypatch.setenv("CHATDEV_REPLY_SECONDS", "0.3")
+    slow, company = Scripted(WORDS * 100, drip=0.02), studio.company({"talk": TALK})
+    for limits in ({}, {"max_tokens": 9_000}):
+        run = studio.run(company, {FIRST: slow}, stream=True, **limits)
+        assert run.error is not None
+        assert (run.usage.calls, run.usage.estimated) == (1, True)
+        assert run.usage.completion_tokens >= 6
+        assert "(partly estimated)" in (run.folder / "run/report.md").read_text(encoding="utf-8")

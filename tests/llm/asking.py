@@ -1,6 +1,8 @@
 """Asking a scripted server through the real client."""
 
 import asyncio
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from tests.support.chat_server import ChatServer, Scripted
 
 KEY = "sk-very-secret-key"
 ASK = Request((Message("system", "be brief"), Message("user", "hi")), Sampling("some-model", temperature=0.2))
+STREAMED = replace(ASK, on_text=lambda _: None)
 
 
 class Naps:
@@ -49,3 +52,17 @@ def failure(server: ChatServer, request: Request = ASK, naps: Naps | None = None
 
 def error(status: int, message: str = "no", **fields: Any) -> Scripted:
     return Scripted(status=status, body={"error": {"message": message, **fields}})
+
+
+def stream(*chunks: Any) -> Scripted:
+    """A stream of just these chunks."""
+    lines = "".join(f"data: {chunk if isinstance(chunk, str) else json.dumps(chunk)}\n\n" for chunk in chunks)
+    return Scripted(body=lines.encode(), headers={"Content-Type": "text/event-stream"})
+
+
+def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:
+    return {"choices": [{"delta": fields, "finish_reason": finish}]}
+
+
+def call(name: str | None = None, arguments: str = "", **fields: Any) -> dict[str, Any]:
+    return delta(tool_calls=[{"function": {"name": name, "arguments": arguments}, **fields}])

@@ -1,6 +1,5 @@
 """Streamed replies: whole, broken, odd, and from servers that do not stream."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -12,28 +11,13 @@ from chatdev.errors import ContextOverflow, ModelUnavailable
 from chatdev.llm.base import Request, ToolCall
 from chatdev.llm.completions import StreamCollector
 from chatdev.llm.failures import Transient
-from tests.llm.asking import ASK, complete, complete_all, failure
+from tests.llm.asking import ASK, STREAMED, call, complete, complete_all, delta, failure, stream
 from tests.support.chat_server import ChatServer, Scripted
 
-STREAMED = replace(ASK, on_text=lambda _: None)
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),
                     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
                         ["choices", "delta", "content", "tool_calls", "function", "name", "arguments", "index", "id",
                          "usage", "finish_reason", "refusal", "model"]), inner, max_size=4), max_leaves=12)
-
-
-def stream(*chunks: Any) -> Scripted:
-    """A stream of just these chunks."""
-    lines = "".join(f"data: {chunk if isinstance(chunk, str) else json.dumps(chunk)}\n\n" for chunk in chunks)
-    return Scripted(body=lines.encode(), headers={"Content-Type": "text/event-stream"})
-
-
-def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:
-    return {"choices": [{"delta": fields, "finish_reason": finish}]}
-
-
-def call(name: str | None = None, arguments: str = "", **fields: Any) -> dict[str, Any]:
-    return delta(tool_calls=[{"function": {"name": name, "arguments": arguments}, **fields}])
 
 
 def test_streaming_passes_text_on_and_returns_the_same_reply(chat_server: ChatServer) -> None:
