@@ -105,12 +105,9 @@ class StudyOptions:
         """Where the runs are. Raises ConfigError."""
         return runs_folder(self.folder, self.study)
 
-    def jobs_at_once(self, workers: int) -> int:
-        """Of so many workers together."""
-        if self.at_once:
-            return self.at_once
-        names = self.models or (_default_model_name(self.base_url),)
-        return 1 if any(name.partition(":")[0] == "local" for name in names) else _AT_ONCE * workers
+    def jobs_at_once(self, workers: int, *, local: bool) -> int:
+        """Of so many workers together; `local`: a company of the study works with the local model."""
+        return self.at_once or (1 if local else _AT_ONCE * workers)
 
     def check(self) -> None:
         """Raise ConfigError for options of one engine that are given with another, and for a name of the study that can
@@ -119,15 +116,6 @@ class StudyOptions:
         for option, value in (("--ray-workers", self.ray_workers), ("--ray-address", self.ray_address)):
             if self.engine != "ray" and value:
                 raise ConfigError(f"{option} is of use with --engine ray only; add that, or leave it out")
-
-
-def _default_model_name(base_url: str | None) -> str:
-    """The model that a company without one of its own is run with."""
-    from chatdev.config.settings import find_default_model
-    from chatdev.runner.consent import open_models
-
-    default = find_default_model(base_url=base_url)
-    return default.name.value if default.name else open_models().default_name(default.address)
 
 
 def running_options(study: str,

@@ -34,6 +34,10 @@ class StudyPlan(NamedTuple):
     tasks: Sequence[Task]
     study: Study
 
+    def jobs_at_once(self, options: StudyOptions, workers: int) -> int:
+        """How many runs work at a time, of so many workers together."""
+        return options.jobs_at_once(workers, local=self.study.asks_local_model(self.variants))
+
 
 def study_of(data: DataSet, conditions: Conditions, options: StudyOptions, embedder_url: str | None = None) -> Study:
     """The study that the options describe."""
@@ -128,7 +132,7 @@ def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions, tell: Callable
 def _work_here(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: Any) -> BatchProgress:
     from chatdev.batch.local import work_with_circuit_breaker
 
-    work = work_with_circuit_breaker(ledger, plan.study.work, at_once=options.jobs_at_once(1), **more)
+    work = work_with_circuit_breaker(ledger, plan.study.work, at_once=plan.jobs_at_once(options, 1), **more)
     return asyncio.run(work)
 
 
@@ -139,6 +143,6 @@ def _work_on_ray(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more:
 
     with (joined(options.ray_address, options.ray_workers) as cluster,
           preflight(plan.study, plan.tasks, plan.variants) as check, heed_signals()):  # Ray has handlers of its own
-        at_once = options.jobs_at_once(cluster.workers)
+        at_once = plan.jobs_at_once(options, cluster.workers)
         part = plan.study.part(len(shares_of(at_once, cluster.workers)))
         return asyncio.run(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **more))

@@ -27,7 +27,7 @@ from chatdev.runner.api import aresume
 from chatdev.runner.consent import Trusted, dotenv_stranger
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.resources import open_resources, resolve_resources
+from chatdev.runner.resources import find_connections, open_resources, resolve_resources
 from chatdev.runner.result import Run
 from chatdev.runner.spending import sum_past_spending
 from chatdev.sandbox.kinds import find_sandbox
@@ -137,11 +137,21 @@ class Study:
         if self.conditions.runtime:
             runtime(self.conditions.runtime)
         for variant in variants:
-            options = RunOptions(model=variant.model or self.model, base_url=self.base_url, sandbox=self.sandbox,
-                                 trust=self.trust, max_cost=allowance.cost if allowance else None)
+            options = replace(self._options(variant), max_cost=allowance.cost if allowance else None)
             asyncio.run(_check_resources(variant, options))
         embedder = embedder_of(self.conditions.embedder, self.embedder_url, self.trust)
         embedder.embed([task.description for task in tasks[:1]])
+
+    def asks_local_model(self, variants: Sequence[Variant]) -> bool:
+        """Whether a role of any of the companies works with the local model, whose machine bears one run at a time. No
+        model is opened."""
+        return any(connection.is_local_model for variant in variants
+                   for connection in find_connections(variant.load().word, self._options(variant)) if connection)
+
+    def _options(self, variant: Variant) -> RunOptions:
+        """By which the models of a variant's runs are found."""
+        return RunOptions(model=variant.model or self.model, base_url=self.base_url, sandbox=self.sandbox,
+                          trust=self.trust)
 
     def enter(self, ledger: Ledger, jobs: Sequence[Job]) -> int:
         """Enter the jobs that are not in the ledger yet; how many those are. Raises ConfigError when the study was

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -169,6 +169,13 @@ def find_role_models(word: CompanyWord, options: RunOptions, user: UserSettings,
     if not (default.name or word.config.model.name):
         default = replace(default, name=Sourced(models.default_name(default.address), Origin.DEFAULT))
     return RoleModels(word.config, default, models, user.models, word.authorship)
+
+
+def find_connections(word: CompanyWord, options: RunOptions) -> Collection[Connection | None]:
+    """Where the models of a company's roles are asked; None for one that is an object. Nothing is opened, nothing sent.
+    Raises ConfigError."""
+    models = open_models(given=options.own_model, api_key=options.api_key)
+    return find_role_models(word, options, user_settings(), models).connections().values()
 
 
 class _Absent:
