@@ -32,14 +32,13 @@ class AdmittedCall:
     cap: int | None = None
     tightest: Budget | None = None
     _reserved: list[tuple[Budget, Reservation]] = field(default_factory=list)
+    _wasted: int = 0
+    """Tokens of the replies that attempts before the last one brought in vain."""
 
     def include(self, budget: Budget, reservation: Reservation) -> None:
         """Take the budget in."""
         self._reserved.append((budget, reservation))
-        if reservation.cap is not None and (self.cap is None or reservation.cap < self.cap):
-            if self.call.longest is None or reservation.cap < self.call.longest:
-                self.tightest = budget
-            self.cap = reservation.cap
+        self._narrow(budget, reservation.cap)
 
     def pay(self, spending: Spending) -> None:
         """Count what the call took."""
@@ -50,12 +49,23 @@ class AdmittedCall:
         """Whether the reply ends where a budget, and not the model, wanted it to."""
         if reply.finish != "length" or self.tightest is None or self.cap is None:
             return False
-        return reply.usage.completion_tokens >= self.cap * (_NEARLY if reply.usage.estimated else 1)
+        tokens = reply.usage.completion_tokens - self._wasted
+        return tokens >= self.cap * (_NEARLY if reply.usage.estimated else 1)
 
     def room(self, wasted: Usage) -> int | None:
         """The tokens for the reply of another attempt, as `Request.room` says."""
-        rooms = (budget.renew(reservation, self.call, wasted) for budget, reservation in self._reserved)
-        return min((room for room in rooms if room is not None), default=None)
+        self.cap, self.tightest, self._wasted = None, None, wasted.completion_tokens
+        for budget, reservation in self._reserved:
+            self._narrow(budget, budget.renew(reservation, self.call, wasted))
+        return self.cap
+
+    def _narrow(self, budget: Budget, cap: int | None) -> None:
+        """Take the budget's cap, where it is the lowest one."""
+        if cap is None or (self.cap is not None and cap >= self.cap):
+            return
+        self.cap = cap
+        if self.call.longest is None or cap < self.call.longest:
+            self.tightest = budget
 
 
 @asynccontextmanager

@@ -229,3 +229,35 @@ def test_streams_that_take_too_long_are_counted_in_budget_and_report(studio: Stu
         assert (run.usage.calls, run.usage.estimated) == (1, True)
         assert run.usage.completion_tokens >= 6
         assert "(partly estimated)" in (run.folder / "run/report.md").read_text(encoding="utf-8")
+
+
+def in_turn(*answers: Any) -> Callable[[dict[str, Any]], Scripted]:
+    """One answer after the other; the last one again and again."""
+    left = list(answers)
+
+    def reply(body: dict[str, Any]) -> Scripted:
+        found = left.pop(0) if len(left) > 1 else left[0]
+        answer: Scripted = found(body) if callable(found) else found
+        return answer
+    return reply
+
+
+def test_what_was_lost_before_a_reply_is_no_part_of_it(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stream that broke off took nearly half of the budget; the reply after it ends where its server ends it."""
+    monkeypatch.setenv("CHATDEV_RETRY_SECONDS", "0")
+    half = Scripted("<SOLUTION> one half, ", usage=(50, 600), finish_reason="length")
+    run = studio.run(studio.company({"talk": TALK}), {
+        FIRST: in_turn(Scripted(varied(600), cut=500_000), half), f"{FIRST}/more-1": "and another"},
+        max_tokens=10_000, stream=True)
+    assert run.success, run.reason
+    assert run.values["title"] == "one half, and another"
+
+
+def test_a_reply_that_the_rest_of_a_budget_cuts_is_not_used(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATDEV_RETRY_SECONDS", "0")
+    run = studio.run(studio.company({"talk": TALK}), {
+        FIRST: in_turn(Scripted("", usage=(50, 3_000)), obedient(50_000))}, max_tokens=10_000)
+    assert run.status == "stopped"
+    assert "a reply was cut at" in run.reason
+    assert activities(run) == []
+    assert 9_800 < run.spent.tokens <= 10_000
