@@ -146,7 +146,8 @@ class BudgetedModel:
                 reply = await self._ask(request, admitted, counted=counted)
         except UnusableReply:
             for budget in self.budgets:
-                budget.refuse(call)  # it may be no failure of the model that there was no room for a better reply
+                if budget.counts_tokens:  # it may be no failure of the model that there was no room for a better reply
+                    budget.refuse(call)
             raise
         if admitted.tightest and admitted.has_cut(reply) and not _stopped_itself(request, reply):
             self.on_loss(reply.usage)

@@ -186,6 +186,14 @@ def test_empty_replies_are_asked_for_again_within_the_budget(studio: Studio) -> 
     assert run.spent.tokens <= 4000
 
 
+@pytest.mark.parametrize("limits", [{"max_calls": 1}, {"sets": ["phases.talk.budget.calls=1"]}], ids=["run", "phase"])
+def test_a_last_call_that_brings_nothing_is_no_used_up_budget(studio: Studio, limits: dict[str, Any],
+                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATDEV_RETRY_SECONDS", "0")
+    run = studio.run(studio.company({"talk": TALK}), {FIRST: Scripted("", usage=(40, 2))}, **limits)
+    assert (run.status, "no usable reply" in run.reason) == ("error", True)
+
+
 def test_a_cut_by_the_budget_of_a_phase_ends_it_as_its_last_round_does(studio: Studio) -> None:
     phase = {**TALK, "budget": {"tokens": 3000}}
     run = studio.run(studio.company({"talk": phase}), {
