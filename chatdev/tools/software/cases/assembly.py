@@ -54,11 +54,13 @@ class Shown:
 
 @dataclass(slots=True)
 class Chain:
-    """Starts that belong together, while they are read. A broken one is not certain."""
+    """Starts that belong together, while they are read. A broken one is not certain. `in_turn`: running text says of
+    each that it comes after the one before it."""
 
     group: int
     inline: bool = False
     cue: str = ""
+    in_turn: bool = True
     starts: list[Start] = field(default_factory=list)
     broken: bool = False
 
@@ -117,7 +119,8 @@ class Assembly:
         elif passage.role == "command":
             self._leave_command()
             self._take_pointed(passage)
-            self._chain(passage)
+            chain = self._chain(passage)
+            chain.in_turn &= not chain.starts or _comes_after(passage)
             self._command = self._anchor = passage
         elif passage.role == "lost":
             self._leave_command()
@@ -139,7 +142,7 @@ class Assembly:
         if passage.command:
             self._leave_command()
             self._anchor = None
-            if not (passage.form and passage.inline):
+            if not passage.inline or not (passage.form or not passage.command.arguments):
                 self._chain(passage).broken = True
         elif _goes_on(passage, self._last):
             self._break()
@@ -219,7 +222,7 @@ class Assembly:
         """The start that prints this: of the command before it, or one without arguments where the request has none."""
         if self._command:
             start = self._start_of(self._command)
-            return start if self._typed is None else replace(start, stdin=self._typed)
+            return start if self._typed is None or start.stdin is not None else replace(start, stdin=self._typed)
         if not self._anchor or self._facts.takes_arguments or (self._typed is None) == self._facts.reads_typed:
             return None
         self._chains.append(Chain(passage.group))
@@ -238,6 +241,11 @@ def _join(chains: Sequence[Chain]) -> list[Chain]:
             chain.broken |= bool(joined)
             joined.append(chain)
     return joined
+
+
+def _comes_after(passage: Passage) -> bool:
+    """Whether the words before a command say that it comes after another one."""
+    return says("next_time", passage.cue) or begins_with("together", passage.cue)
 
 
 def _is_aside(passage: Passage, command: Passage | None) -> bool:

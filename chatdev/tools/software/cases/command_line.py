@@ -22,11 +22,19 @@ class TypedCommand:
     stdin: str | None = None
     stdin_file: str | None = None
 
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether nothing comes in."""
+        return self.stdin is None and self.stdin_file is None
+
 
 @dataclass(frozen=True, slots=True)
 class _Word:
     text: str
     operator: bool = False
+
+
+_BAR, _FROM, _INTO, _HERE = (_Word(sign, operator=True) for sign in ("|", "<", ">", "<<<"))
 
 
 def read_command(line: str, command: str) -> TypedCommand | None:
@@ -39,52 +47,51 @@ def read_command(line: str, command: str) -> TypedCommand | None:
     words = split_words(line) if len(line) <= _LONGEST else None
     if words is None:
         return None
-    if _Word("|", operator=True) not in words:
-        return _start(line, words, command)
-    return _fed_start(line, words, command)
+    return _fed_start(words, command) if _BAR in words else _start(words, command)
 
 
-def _fed_start(line: str, words: Sequence[_Word], command: str) -> TypedCommand | None:
+def _fed_start(words: Sequence[_Word], command: str) -> TypedCommand | None:
     """The start of `FEEDER | COMMAND ARGUMENTS`."""
-    bar = words.index(_Word("|", operator=True))
-    fed = _piped_text([word.text for word in words[:bar]]) if not any(word.operator for word in words[:bar]) else None
-    rest = line.partition("|")[2] if line.count("|") == 1 else ""
-    start = _start(rest.strip(), words[bar + 1:], command)
-    return TypedCommand(start.arguments, *fed) if start and fed and start.stdin_file is None else None
+    bar = words.index(_BAR)
+    fed, start = _piped_text(words[:bar]), _start(words[bar + 1:], command)
+    return TypedCommand(start.arguments, *fed) if fed and start and start.takes_nothing else None
 
 
 def split_command(line: str, command: str, *, bare: bool = False) -> Sequence[str] | None:
     """The arguments of a command; with `bare`, also of a text that has only the arguments. None where a shell would
     have a say."""
     if start := read_command(line, command):
-        return start.arguments if (start.stdin, start.stdin_file) == (None, None) else None
+        return start.arguments if start.takes_nothing else None
     words = split_words(line) if bare and len(line) <= _LONGEST else None
     return None if words is None or any(word.operator for word in words) else [word.text for word in words]
 
 
-def _start(line: str, words: Sequence[_Word], command: str) -> TypedCommand | None:
-    """The start without what is piped into it: `COMMAND ARGUMENTS`, and `< FILE` at its end."""
-    if not (found := re.match(rf"(?:{command})(?=\s|$)", line)):
+def _start(words: Sequence[_Word], command: str) -> TypedCommand | None:
+    """The start without what is piped into it: `COMMAND ARGUMENTS`, and `< FILE` or `<<< TEXT` at its end."""
+    if not (found := re.match(rf"(?:{command})(?=\s|$)", " ".join(word.text for word in words))):
         return None
-    rest = list(words[len(found[0].split()):])
-    file = None
-    if len(rest) >= 2 and (rest[-2].operator, rest[-2].text) == (True, "<"):
-        file, rest = rest[-1].text, rest[:-2]
+    rest, text, file = words[len(found[0].split()):], None, None
+    if rest[-2:-1] == [_FROM]:
+        rest, file = rest[:-2], rest[-1].text
+    elif rest[-2:-1] == [_HERE]:
+        rest, text = rest[:-2], f"{rest[-1].text}\n"
     if any(word.operator for word in rest):
         return None
-    return TypedCommand(tuple(word.text for word in rest), stdin_file=file)
+    return TypedCommand(tuple(word.text for word in rest), text, file)
 
 
-def _piped_text(words: Sequence[str]) -> tuple[str | None, str | None] | None:
+def _piped_text(words: Sequence[_Word]) -> tuple[str | None, str | None] | None:
     """What `echo`, `printf` or `cat` gives on: a text or a file; None for any other command."""
-    match words:
-        case ["cat", file]:
+    match [word.text for word in words if not word.operator], [word.text for word in words if word.operator]:
+        case ["cat", text], ["<<<"]:
+            return f"{text}\n", None
+        case ["cat", file], []:
             return None, file
-        case ["printf", text] if "%" not in text:
+        case ["printf", text], [] if "%" not in text:
             return _unescape(text), None
-        case ["echo", "-e", *rest]:
+        case ["echo", "-e", *rest], []:
             return _unescape(" ".join(rest)) + "\n", None
-        case ["echo", *rest] if not re.search(r"^-|\\", " ".join(rest)):
+        case ["echo", *rest], [] if not re.search(r"^-|\\", " ".join(rest)):
             return " ".join(rest) + "\n", None
     return None
 
@@ -99,9 +106,10 @@ def read_shell(line: str) -> tuple[list[str], str, str | None]:
     match [word.text if word.operator else "" for word in words]:
         case ["", ""] if plain[0] in _SHOW:
             return plain, plain[1], None
-        case [*before, ">", ""] if not any(before):
-            text, _ = _piped_text(plain[:-2]) or (None, None)
-            return plain, plain[-1] if text else "", text
+        case [*_, ">", ""] | ["", ">", "", "<<<", ""]:
+            into = words.index(_INTO)
+            text, _ = _piped_text([*words[:into], *words[into + 2:]]) or (None, None)
+            return plain, plain[into + 1] if text else "", text
     return plain, "", None
 
 

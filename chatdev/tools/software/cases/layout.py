@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Literal
 
+from chatdev.tools.software.cases.wording import begins_with
+
 Kind = Literal["prose", "item", "code", "table"]
 _PieceKind = Literal["prose", "code", "fence"]
-_FENCE = re.compile(r"(?P<before> {0,12}(?:> ?)?)(?P<marks>```++|~~~++)[ \t]*+(?P<tag>[\w+-]*+)[^`]*$")
+_FENCE = re.compile(r"(?P<before> {0,12}(?:> ?)?)(?P<marks>```++|~~~++|\"{3}(?=[ \t]*$))[ \t]*+(?P<tag>[\w+-]*+)[^`]*$")
 _QUOTE = re.compile(r"\s*> ?")
 _MARGIN = "    "
 """What makes of a line one of an indented block."""
 _ITEM = re.compile(r"[ \t]{0,6}(?:[-*•+]|\d{1,2}[.)]|[a-z]\)|（?[一二三四五六七八九十]{1,2}[、)）])[ \t]+(?=\S)")
+_STEP = re.compile(r" {0,3}(?=[^\W\d_a-z])")
 _SHORT = 40  # characters of a line that may be printed, and is no item of a list
 _RULE = set("|:-+ \t")
 _WIDE_GAP = re.compile(r"[ \t]{3,}|\t+")
@@ -59,23 +62,41 @@ def blocks_of(request: str) -> list[Block]:
 def _pieces(lines: Sequence[str]) -> Iterator[tuple[_PieceKind, list[str], str]]:
     """Fences, indented and quoted blocks as code, and the paragraphs between them."""
     held: list[str] = []
-    place = 0
+    place, has_steps = 0, _has_steps(lines)
     while place < len(lines):
-        if fence := _FENCE.match(lines[place]):
-            yield from _open_pieces(held)
+        if fence := _fence_at(lines, place):
+            yield from _open_pieces(held, has_steps=has_steps)
             held, end = [], _end_of_fence(lines, place, fence["marks"])
             yield "fence", _lines_in_fence(lines[place + 1:end], fence["before"]), fence["tag"].lower()
             place = end + 1
         else:
             held.append(lines[place])
             place += 1
-    yield from _open_pieces(held)
+    yield from _open_pieces(held, has_steps=has_steps)
+
+
+def _has_steps(lines: Sequence[str]) -> bool:
+    """Whether there is a scenario: `When` a command is run, `Then` something comes of it."""
+    steps = list(filter(_STEP.match, lines))
+    started = any(begins_with("when_step", line) and ("`" in line or ".py" in line) for line in steps)
+    return started and any(begins_with("then_step", line) for line in steps)
+
+
+def _is_step(line: str) -> bool:
+    return _STEP.match(line) is not None and any(begins_with(f"{row}_step", line) for row in ("given", "when", "then"))
 
 
 def _untab(line: str) -> str:
     """The line, with blanks for the tabs it begins with."""
     rest = line.lstrip("\t")
     return _MARGIN * (len(line) - len(rest)) + rest
+
+
+def _fence_at(lines: Sequence[str], place: int) -> re.Match[str] | None:
+    """The line that opens a fence; three quotes may also close what a line opened, and need an end of their own."""
+    fence = _FENCE.match(lines[place])
+    is_open = fence and (fence["marks"][0] != '"' or _end_of_fence(lines, place, fence["marks"]) < len(lines))
+    return fence if is_open else None
 
 
 def _end_of_fence(lines: Sequence[str], start: int, mark: str) -> int:
@@ -91,10 +112,11 @@ def _lines_in_fence(lines: Sequence[str], before: str) -> list[str]:
     return [line[margin:] for line in lines]
 
 
-def _open_pieces(lines: Sequence[str]) -> Iterator[tuple[_PieceKind, list[str], str]]:
-    """Paragraphs, and blocks that are indented or quoted; an indented block goes on over empty lines."""
+def _open_pieces(lines: Sequence[str], *, has_steps: bool) -> Iterator[tuple[_PieceKind, list[str], str]]:
+    """Paragraphs, and blocks that are indented or quoted; an indented block goes on over empty lines. A step of a
+    scenario is a paragraph."""
     held: list[str] = []
-    for _, group in groupby(_number_runs(lines), key=lambda row: row[0]):
+    for _, group in groupby(_number_runs(lines, has_steps=has_steps), key=lambda row: row[0]):
         part = [line for _, line in group]
         if not part[0].strip():
             held += part if held else []
@@ -124,12 +146,12 @@ def _piece(part: list[str]) -> tuple[_PieceKind, list[str], str]:
     return "prose", part, ""
 
 
-def _number_runs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _number_runs(lines: Sequence[str], *, has_steps: bool) -> Iterator[tuple[int, str]]:
     """Each line with the number of its run of full or empty lines."""
     number, full = 0, False
     for line in lines:
-        if bool(line.strip()) != full:
-            number, full = number + 1, not full
+        if bool(line.strip()) != full or (has_steps and _is_step(line)):
+            number, full = number + 1, bool(line.strip())
         yield number, line
 
 

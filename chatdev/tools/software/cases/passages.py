@@ -227,6 +227,8 @@ def _role_of_plain(cue: str) -> Role | None:
 def _is_told(lines: Sequence[str]) -> bool:
     """Whether a paragraph is made of sentences, if short ones."""
     text = lines[-1].rstrip()
+    if text.endswith("。"):  # has no blanks to count words by
+        return True
     return lines[0][:1].isupper() and text.endswith(ENDS) and len(" ".join(lines).split()) > 2
 
 

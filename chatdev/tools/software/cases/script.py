@@ -10,6 +10,7 @@ from chatdev.tools.software.cases.command_line import PROMPT, TypedCommand, read
 from chatdev.tools.software.cases.layout import without_margin
 from chatdev.tools.software.cases.passage import Passage, Role, label_role
 from chatdev.tools.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
+from chatdev.tools.software.cases.shell import join_lines
 from chatdev.tools.software.cases.wording import (
     COLONS,
     FILE_NAME,
@@ -137,7 +138,7 @@ class Script:
 
     def session(self, lines: Sequence[str]) -> list[Passage]:
         """Commands, each with what it prints below it. Where one stands after a prompt, all do."""
-        lines = _without_quotes(lines)
+        lines = join_lines(_without_quotes(lines), lambda line: self.whole_command(line) is not None)
         first = lines[0].strip() if lines else ""
         prompted = bool(PROMPT.match(first))
         if not self._session_head(first, prompted=prompted):
@@ -155,7 +156,7 @@ class Script:
             return None
         if start := self.whole_command(line.removesuffix(":") if prompt is None else line):
             return _Head([start], "printed", free=int(prompted))
-        return _shell_head(line, self._group) if prompt else None
+        return _shell_head(line, self._group) if prompt or "\n" in line else None
 
     def _cue_head(self, line: str) -> _Head | None:
         """Words and a command, with a colon at their end: `Next time, COMMAND:`."""
