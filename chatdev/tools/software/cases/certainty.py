@@ -36,7 +36,7 @@ def _is_transcript(start: Start, given: str, request: str) -> bool:
     lines = (start.prints or "").splitlines()
     if start.stdin is not None:
         return _echoes(lines, start.stdin.splitlines(), request)
-    answers = [found for found in _answers_in(lines) if found.text not in given]
+    answers = [found for found in answers_in(lines) if found.text not in given]
     is_asked = request_says("asks_user", request)
     if _shows_prompts(lines, answers) or (is_asked and not start.arguments):
         return True
@@ -44,7 +44,7 @@ def _is_transcript(start: Start, given: str, request: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class Answer:
     """What may be an answer, behind what may be its prompt, in the line of this number."""
 
     line: int
@@ -52,17 +52,18 @@ class _Answer:
     text: str
 
 
-def _answers_in(lines: Sequence[str]) -> Iterator[_Answer]:
+def answers_in(lines: Sequence[str]) -> Iterator[Answer]:
+    """What may be answers in these lines, each behind its prompt."""
     for number, line in enumerate(lines):
         if found := _ANSWERED.fullmatch(line.strip()):
-            yield _Answer(number, found["prompt"], found["answer"].strip())
+            yield Answer(number, found["prompt"], found["answer"].strip())
 
 
-def _shows_prompts(lines: Sequence[str], answers: Iterable[_Answer]) -> bool:
+def _shows_prompts(lines: Sequence[str], answers: Iterable[Answer]) -> bool:
     return any(map(_asks, lines)) or any(_is_prompt(found.prompt, len(lines)) for found in answers)
 
 
-def _is_taken_up(lines: Sequence[str], answer: _Answer) -> bool:
+def _is_taken_up(lines: Sequence[str], answer: Answer) -> bool:
     """Whether an answer behind a label comes again in a later line."""
     return bool(_LABEL.fullmatch(answer.prompt)) and _comes_again(answer.text, lines[answer.line + 1:])
 
@@ -87,7 +88,7 @@ def _comes_again(answer: str, lines: Sequence[str]) -> bool:
 def _echoes(lines: Sequence[str], typed: list[str], request: str) -> bool:
     """Whether all lines that are typed stand in the output, each behind a prompt."""
     answers = list(filter(None, map(str.strip, typed)))
-    shown = [found.text for found in _answers_in(lines)]
+    shown = [found.text for found in answers_in(lines)]
     is_asked = any(map(_asks, lines)) or request_says("asks", request)
     return bool(answers) and is_asked and _are_in_order(answers, iter(shown))
 

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from chatdev.tools.software.cases.dialogues import dialogues_in
 from chatdev.tools.software.cases.likely_example import LikelyExample, LikelyStart
 from chatdev.tools.software.cases.places import (
     ARROW,
@@ -45,6 +46,8 @@ _PROGRAM = re.compile(r"(?:(?<!\S)\S*\s+)?(?:\./)?(?<![\w-])[\w-]+\.py\s+|(?:wit
 _NUMBER = r"-?\d+(?:[.:]\d+)?"
 _SEQUENCE = re.compile(rf"(?<![\w.]){_NUMBER}(?:(?:,? and |, |,|,? then |,? und | by | x | ){_NUMBER})+(?!\w)")
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?!\s|$)|\n(?!\s*\n))+")
+_FED = re.compile(r"\||\.py\b.*\s<{1,3}\s?[\w'\"](?![^<>\n]*>)")
+"""What a shell writes where something comes in; the name of an argument is between such signs, too."""
 _BELOW = re.compile(r"\s*\S.*")
 _MOST_TEXTS, _MOST_WORDS, _MOST_ROWS, _MOST_LIKELY = 10, 5, 12, 60
 
@@ -59,7 +62,8 @@ def likely_examples(request: str, command: str) -> tuple[LikelyExample, ...]:
     found = list[LikelyExample]()
     known = set[object]()
     for example in source.examples():
-        key = (tuple((start.arguments, start.stdin) for start in example.starts), tuple(example.files.items()))
+        starts = tuple((start.arguments, start.stdin) for start in example.starts)
+        key = (starts, tuple(example.files.items()), example.dialogue)
         if example.starts and key not in known:
             known.add(key)
             found.append(example)
@@ -79,12 +83,13 @@ class _Source:
         self._texts = [*[text for text in texts if not text.loose][:_MOST_TEXTS], *loose[:_MOST_TEXTS]]
         names = dict.fromkeys(FILE_NAME.findall(request))  # those that the program makes last
         self._names = tuple(sorted(names, key=lambda name: request_says("makes", _line_with(request, name))))
-        self._reads_typed = says("reads_typed", request) or says("typed", request) or "|" in request
+        self._reads_typed = any(says(row, request) for row in ("reads_typed", "typed")) or bool(_FED.search(request))
         self._places = tuple(command.place for command in self._commands)
         self._printed = list(printed_places(request))
 
     def examples(self) -> Iterator[LikelyExample]:
         """All of them; where there are commands with arguments, only these are taken for arguments."""
+        yield from self._with_dialogues()
         if _with_arguments(self._commands):
             yield from self._with_commands()
             return
@@ -97,6 +102,13 @@ class _Source:
         if self._reads_typed or not self._names:
             yield from self._with_typed(())
         yield from self._with_values()
+
+    def _with_dialogues(self) -> Iterator[LikelyExample]:
+        """What a terminal shows of a start, with the arguments of the last command above it."""
+        for text, shown in dialogues_in(self._texts, self._request):
+            above = [command for command in self._commands if command.place < text.places[0]]
+            start = LikelyStart(above[-1].arguments if above else (), None, text.places[0])
+            yield LikelyExample(0, (start,), {}, text.places, shown=shown, dialogue=text.text)
 
     def _with_commands(self) -> Iterator[LikelyExample]:
         """The commands one after another, with the files that they name, or with something typed into the first."""

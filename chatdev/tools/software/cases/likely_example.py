@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chatdev.tools.software.cases.places import Place, hide
+from chatdev.tools.software.cases.places import Place, hide, shows_output
 from chatdev.tools.software.cases.whole import stands_whole
 
 
@@ -35,6 +35,8 @@ class LikelyExample:
     inputs: tuple[Place, ...] = ()
     window: Place | None = None
     shown: bool = True
+    dialogue: str = ""
+    """What a terminal shows of it, with the answers that are typed."""
     part_of: int = 0
     """How many of the examples before it bring a text of which this one brings a part."""
 
@@ -48,10 +50,17 @@ class LikelyExample:
         return held == len(self.starts) + self.part_of
 
     def count_held(self, outputs: Sequence[str | None], request: str, command: str) -> int:
-        """How many of the outputs stand whole in the request: each before the next start, where there are several."""
+        """How many of the outputs stand whole in the request: each before the next start, where there are several. Of
+        these, one that prints nothing beside one that does holds, too, where nothing is shown for it."""
         text = hide(request, self.inputs)
-        return sum(bool(output) and stands_whole(output or "", text, self._window(start, text), command)
+        held = sum(bool(output) and stands_whole(output or "", text, self._window(start, text), command)
                    for start, output in zip(self.starts, outputs, strict=True))
+        silent = [start for start, output in zip(self.starts, outputs, strict=True) if output == "" and held]
+        return held + sum(self._shows_nothing(start, request) for start in silent)
+
+    def _shows_nothing(self, start: LikelyStart, request: str) -> bool:
+        """Whether nothing that has the form of an output stands next to the command of a start."""
+        return start.place is not None and not shows_output(request, start.place, self._window(start, request)[1])
 
     def _window(self, start: LikelyStart, text: str) -> Place:
         """Where the output of a start has to begin: of several ones behind its own place and before the next."""

@@ -13,6 +13,7 @@ from chatdev.tools.software.cases.likely_example import LikelyExample, best_of
 from chatdev.tools.software.cases.wording import FILE_NAME
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.dialogue import goes_as_shown
 
 _MOST_STARTS, _MOST_ENDLESS = 40, 2
 _SURE_RANK = 1  # up to which an example that holds leaves no other one to try
@@ -49,7 +50,8 @@ def try_likely(toolchain: Toolchain, built: BuiltSoftware, examples: Sequence[Li
         if not trial.has_time_for(example):
             break
         went = trial.start_all(example)
-        count = example.count_held([trial.output(example, one) for one in went], request, command)
+        count = int(trial.holds_dialogue(example)) if example.dialogue else example.count_held(
+            [trial.output(example, one) for one in went], request, command)
         tried.append((example, went, count))
         if example.rank <= _SURE_RANK and example.is_all(count):
             break
@@ -96,11 +98,24 @@ class _Trial:
             self._idle_with[key], = self._run(dict.fromkeys(example.files, ""), starts[:1])
         return self._run(example.files, starts)
 
+    def holds_dialogue(self, example: LikelyExample) -> bool:
+        """Whether the software asks and says what a dialogue shows, when it gets the answers that stand there."""
+        arguments = example.starts[0].arguments
+        return goes_as_shown(example.dialogue, lambda typed: self._say(Start(arguments, typed)))
+
+    def _say(self, start: Start) -> str:
+        """All that a start prints; nothing of one that does not end."""
+        went, = self._run({}, [start])
+        is_over = not went.finding.facts.get("still_running")
+        return without_colours(went.finding.facts.get("streams", ("", ""))[0]) if is_over else ""
+
     def output(self, example: LikelyExample, went: _Went) -> str | None:
         """What a start printed, or else what a single one wrote; None where it ended by an error, or does the same
-        without what comes in."""
+        without what comes in, and nothing for one of several that succeeds silently."""
         if went.finding.facts.get("exception"):
             return None
+        if len(example.starts) > 1 and went.finding.facts.get("exit_status") == 0 and not went.printed:
+            return ""
         idle = self._idle_texts(example)
         texts = (went.printed, went.written) if len(example.starts) == 1 else (went.printed,)
         return next((text for text in texts if text and text not in idle), None)
