@@ -55,6 +55,7 @@ def test_output_that_goes_through_a_file_is_that_of_the_command() -> None:
     assert only("$ python main.py 3 > out.txt\n$ cat out.txt\n9\n") == {"starts": [prints("3", "9")]}
     assert cases("$ python main.py 3 > out.txt\n$ cat other.txt\n9\n") == []
     assert cases("$ python main.py 3 > out.txt\n9\n") == []
+    assert cases("Do `ls > in.txt`. It reads in.txt.\n\n$ python main.py 3\n9\n") == []
     assert cases("> in.txt\n\nIt reads in.txt.\n\n$ python main.py 3\n9\n") == []
 
 
@@ -82,6 +83,7 @@ def test_commands_that_come_one_after_the_other_are_one_case(request_text: str, 
 
 @pytest.mark.parametrize("words", [
     "`python main.py add milk` adds it, `python main.py list` shows `1. milk`.",
+    "It keeps what I add. If I run `python main.py list` and then `python main.py all`, it prints `1. milk`.",
     "`python main.py add tea` or `python main.py new tea` adds, `python main.py list` shows `1`."])
 def test_commands_beside_each_other_are_none(words: str) -> None:
     assert cases(words) == []

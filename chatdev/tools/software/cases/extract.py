@@ -160,14 +160,17 @@ def _brings_something(start: Start, case: Case) -> bool:
 
 
 def _starts_of_case(chain: Chain, facts: Facts) -> Sequence[Start]:
-    """The starts up to the last one that prints something known. Commands in running text are no session, unless it
-    says that they follow each other: without memory only those of which something is said count, and with memory none
-    of them may be left open."""
+    """The starts up to the last one that prints something known. Commands in running text are no session: without
+    memory only those of which something is said count, and with memory none of them may be left open, unless it says
+    that they follow each other, and each brings something."""
     starts = _up_to_last_expected(chain.starts)
-    if not chain.inline or (chain.in_turn and facts.remembers):
+    if not chain.inline:
         return starts
     said = [start for start in starts if start.expects]
-    return [] if facts.remembers and len(said) != len(starts) else said
+    adds = all(len(start.arguments) > 1 or start.stdin for start in starts if not start.expects)
+    if facts.remembers and len(said) != len(starts):
+        return starts if chain.in_turn and adds else []
+    return said
 
 
 def _up_to_last_expected(starts: Sequence[Start]) -> Sequence[Start]:
@@ -199,7 +202,7 @@ def _lacking_files(request: str, passages: Sequence[Passage], shown: Iterable[st
     given = _words_behind_commands(passages)
     for name in _named_files(request, passages) - set(shown):
         first = next((part for part in parts if name in part), "")
-        is_made = request_says("makes", first) or re.search(rf"\w.*[^-=>]> ?{re.escape(name)}", request)
+        is_made = request_says("makes", first) or re.search(rf"\.py\b.*[^-=>]> ?{re.escape(name)}", request)
         if name in given or not is_made:
             yield name
 
