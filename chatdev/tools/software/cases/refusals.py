@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
 from chatdev.tools.software.cases.facts import Facts
@@ -13,11 +14,15 @@ from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.wording import (
     FILE_NAME,
     MARK,
+    begins_with,
+    ends_sentence,
     first_sentence,
     is_concrete,
     last_sentence,
+    places_of,
     says,
     status_in,
+    without,
 )
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -27,11 +32,13 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """What is printed with which exit status, and the sentence that says when."""
+    """What is printed with which exit status, and the sentence that says when; a `whole` one shows nothing before it,
+    such as a command of which it goes on to speak."""
 
     sentence: str
     prints: str
     status: int
+    whole: bool
 
     @property
     def words(self) -> set[str]:
@@ -57,6 +64,8 @@ def _told_case(refusal: _Refusal, example: Case, commands: Sequence[Sequence[str
     words, files = example.starts[0].arguments, _without_missing(example.files, refusal.sentence)
     is_same = len(files) == len(example.files)
     refused = _refused_arguments(words, refusal.sentence, facts) if is_same else words
+    if refused is None and refusal.whole and _is_without_arguments(words, refusal.sentence):
+        refused = ()
     if refused is None or example.starts[0].stdin or {word for one in commands for word in one} & refusal.words:
         return None
     return Case("request", (Start(tuple(refused), prints=refusal.prints, status=refusal.status),), files)
@@ -77,19 +86,35 @@ def _plain_cases(request: str, commands: Sequence[Sequence[str]], facts: Facts) 
 
 def _refusals(passages: Sequence[Passage]) -> Iterator[_Refusal]:
     """The texts of which their own sentence says that they are printed when the program ends with an error."""
-    for passage in passages:
+    for before, passage in pairwise([None, *passages]):
+        assert passage
         sentence = last_sentence(f"{passage.cue}{MARK}") + first_sentence(passage.after)
         status = status_in(sentence)
         if not passage.inline or passage.command or not status or says("error_stream", sentence):
             continue
-        if says("printed", sentence) and is_concrete([*sentence.split(), *passage.lines[0].split()]):
-            yield _Refusal(sentence, passage.lines[0], status)
+        if _is_printed(passage) and is_concrete([*sentence.split(), *passage.lines[0].split()]):
+            is_whole = not before or before.group != passage.group or ends_sentence(passage.cue)
+            yield _Refusal(sentence, passage.lines[0], status, is_whole)
+
+
+def _is_printed(passage: Passage) -> bool:
+    """Whether the words next to a text say that it is printed; a `return code` or its like does not."""
+    said = without("status_words", without("ends_with", last_sentence(f"{passage.cue}{MARK}")))
+    ends = [end for row in ("printed", "printed_then_ends") for _, end in places_of(row, said)]
+    is_said = bool(ends) and not says("condition", said[max(ends):])
+    return is_said or begins_with("printed_behind", passage.after)
 
 
 def _refused_arguments(words: Sequence[str], sentence: str, facts: Facts) -> Sequence[str] | None:
     """Arguments of which the sentence speaks, whichever of them it means."""
     return _take_numbers(words, sentence) or (
         None if says("arguments", sentence) else _take_file(words, sentence) or _take_names(words, sentence, facts))
+
+
+def _is_without_arguments(words: Sequence[str], sentence: str) -> bool:
+    """Whether a sentence speaks of a start without arguments, and not of those of a command, which the first word is
+    where others stand behind it."""
+    return says("lacks_arguments", sentence) and (len(words) == 1 or bool(words and _NUMBER.fullmatch(words[0])))
 
 
 def _take_numbers(words: Sequence[str], sentence: str) -> Sequence[str] | None:

@@ -25,7 +25,7 @@ from chatdev.tools.software.cases.wording import (
     without_asides,
 )
 
-_SPAN = re.compile(r"`([^`]+)`|\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」")
+_SPAN = re.compile(r"`([^`]+)`|\"([^\"]+)\"|“([^“”]+)”|„([^„“”]+)[“”]|«\s?([^«»]+?)\s?»|「([^「」]+)」")
 _PIECE = re.compile(rf"[(（][^()（）]*[)）]|{MARK}|[^{MARK}(（]+|[(（]")
 _FEW = 3  # words
 _FURTHEST = 300  # characters before an output that say what it is

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import re
 
-from chatdev.tools.software.cases.wording import request_says, says
+from chatdev.tools.software.cases.wording import any_word_of, request_says, says
 
-_MONTH = (r"(?:Jan(?:uary|uar)?|Feb(?:ruary|ruar)?|Mar(?:ch)?|März|Apr(?:il)?|May|Mai|June?|Juni|July?|Juli|Aug(?:ust)?"
-          r"|Sept?(?:ember)?|O[ck]t(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?)\b\.?")
+_MONTH = rf"{any_word_of('months')}\.?"
+_DAY_OF_MONTH = rf"\b\d{{1,2}}(?:\.|er|º)? (?:de |di )?{_MONTH}"
 _DATE = re.compile(rf"\b\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?!\d)|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{4}}\b"
-                   rf"|\b\d{{1,2}}\.? {_MONTH},? \d{{4}}\b|\b{_MONTH} \d{{1,2}},? \d{{4}}\b|\b\d{{4}}年")
-_DAY = re.compile(rf"\b\d{{1,2}}\.? {_MONTH}|\b{_MONTH} \d{{1,2}}\b|\d{{1,2}}月\d{{1,2}}日")
+                   rf"|{_DAY_OF_MONTH}(?:,| de| del)? \d{{4}}\b|\b{_MONTH} \d{{1,2}},? \d{{4}}\b|\b\d{{4}}年")
+_DAY = re.compile(rf"{_DAY_OF_MONTH}|\b{_MONTH} \d{{1,2}}\b|\d{{1,2}}月\d{{1,2}}日")
 _TIME = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?::\d{2})?(?![\d:])")
-_STAMP = re.compile(rf"(?:\b(?:at|on|um|am)\b|^\W?\[) ?{_TIME.pattern}")
+_STAMP = re.compile(rf"(?:\b(?:at|on|um|am|a las|à|alle|ore|às)\b|^\W?\[) ?{_TIME.pattern}")
 """A time that is written beside something that happened then."""
 _COUNTED = re.compile(r"\d{5,}")
 """A number of days or seconds that stands for a date."""
 _TOOK = re.compile(
-    r"\b(?:took|taken|elapsed|runtime|execution time|\w{1,20}ed in|done in|found in|ran in|dauerte)[: ]{1,3}"
+    rf"(?:\b\w{{1,20}}ed in|{any_word_of('took')})[: ]{{1,3}}"
     r"\d{1,9}(?:[.,]\d{1,9})? ?(?:s|secs?|seconds?|ms|milliseconds?|µs|ns|Sekunden?)\b", re.IGNORECASE)
 _PLACE = re.compile(r"(?<![\w./-])(?:/(?:home|Users|tmp|root|var|usr|etc|opt|mnt|srv)/[\w./-]+|[A-Za-z]:\\[\w\\.-]+)"
                     r"|\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b0x[0-9a-fA-F]{8,16}\b")

@@ -41,8 +41,13 @@ def wording() -> dict[str, Any]:
 @functools.cache
 def _pattern(*names: str) -> re.Pattern[str]:
     """Matches any of the words in these rows of the table, as the group of the row's name; the longest one first."""
-    rows = (f"(?P<{name}>{_any_of(map(str, wording()[name]))})" for name in names)
-    return re.compile("|".join(rows), re.IGNORECASE)
+    return re.compile("|".join(f"(?P<{name}>{any_word_of(name)})" for name in names), re.IGNORECASE)
+
+
+@functools.cache
+def any_word_of(row: str) -> str:
+    """A pattern of any of the words in a row of the table, for a place within another pattern."""
+    return f"(?:{_any_of(map(str, wording()[row]))})"
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -50,7 +55,8 @@ def _any_of(words: Iterable[str]) -> str:
     stands around all of them: a pattern that looks for it in each word takes seconds for a long text."""
     wide, bounded = list[str](), list[str]()
     for word in sorted(words, key=len, reverse=True):
-        (wide if re.search(f"[{_WIDE}]", word) else bounded).append(re.escape(word).replace(r"\ ", r"\s{1,3}"))
+        (wide if re.search(f"[{_WIDE}]", word) else bounded).append(
+            re.escape(word).replace(r"\ ", r"\s{1,3}").replace("'", "['’]"))
     return "|".join(([rf"(?<!\w)(?:{'|'.join(bounded)})(?!\w)"] if bounded else []) + wide)
 
 
@@ -162,8 +168,8 @@ def counts_of_arguments(text: str) -> set[int]:
 def status_in(text: str) -> int | None:
     """The exit status that a text names, where it names one: a number that the program ends with, and no code of
     anything else."""
-    names = "|".join(map(re.escape, wording()["status_words"]))
-    number = re.compile(rf"(?:{names})\s{{0,3}}(?:is|of|von|为|是|:|=)?\s{{0,3}}(\d{{1,9}})", re.IGNORECASE)
+    names, joins = ("|".join(map(re.escape, wording()[row])) for row in ("status_words", "status_is"))
+    number = re.compile(rf"(?:{names})\s{{0,3}}(?:{joins})?\s{{0,3}}(\d{{1,9}})", re.IGNORECASE)
     clauses = [part for part in _CLAUSE.split(text) if number.fullmatch(part.strip(" .")) or (
         says("ends_with", part) and not says("answers_with", part))]
     found = {int(status) for clause in clauses for status in number.findall(clause)}
