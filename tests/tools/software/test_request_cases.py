@@ -9,26 +9,8 @@ import pytest
 
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
 from chatdev.tools.software.trial.plan import MOST_TRIED, any_command, plan_of
-
-
-def cases(request: str, folder: Path = Path("unused")) -> list[dict[str, Any]]:
-    context = ToolContext({}, {}, {"task": request}, find_sandbox(), folder, folder)
-    found = registry()["software.examples"].call(context, {})
-    assert isinstance(found, list)
-    assert all(case["from"] == "request" for case in found)
-    return found
-
-
-def only(request: str) -> dict[str, Any]:
-    [case] = cases(request)
-    return {name: value for name, value in case.items() if name != "from"}
-
-
-def prints(words: str, printed: str) -> dict[str, Any]:
-    return {"arguments": words.split(), "prints": printed}
-
+from tests.tools.software.request_cases import cases, only, prints
 
 READ = {
     "in a sentence": "`python main.py 3 5 4` prints `6`, the fewest moves that leave 4 litres.",

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.likely_examples import try_program
 from chatdev.tools.software.cases.shell import join_lines
-from tests.tools.software.test_request_cases import cases, only, prints
+from tests.tools.software.request_cases import cases, only, prints
 
 SUM = {"arguments": [], "stdin": "3\n4\n", "prints": "7"}
 SUMS = {

@@ -167,10 +167,14 @@ def _starts_of_case(chain: Chain, facts: Facts) -> Sequence[Start]:
     if not chain.inline:
         return starts
     said = [start for start in starts if start.expects]
-    adds = all(len(start.arguments) > 1 or start.stdin for start in starts if not start.expects)
     if facts.remembers and len(said) != len(starts):
-        return starts if chain.in_turn and adds else []
+        return starts if chain.in_turn and _all_bring_something(starts) else []
     return said
+
+
+def _all_bring_something(starts: Iterable[Start]) -> bool:
+    """Whether all starts of which nothing is said can do something of which a later one tells."""
+    return all(len(start.arguments) > 1 or start.stdin for start in starts if not start.expects)
 
 
 def _up_to_last_expected(starts: Sequence[Start]) -> Sequence[Start]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from chatdev.tools.software.cases.dialogues import dialogues_in
+from chatdev.tools.software.cases.certainty import answers_in
 from chatdev.tools.software.cases.likely_example import LikelyExample, LikelyStart
 from chatdev.tools.software.cases.places import (
     ARROW,
@@ -49,7 +50,7 @@ _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|[.!?](?!\s|$)|\n(?!\s*\n))+")
 _FED = re.compile(r"\||\.py\b.*\s<{1,3}\s?[\w'\"](?![^<>\n]*>)")
 """What a shell writes where something comes in; the name of an argument is between such signs, too."""
 _BELOW = re.compile(r"\s*\S.*")
-_MOST_TEXTS, _MOST_WORDS, _MOST_ROWS, _MOST_LIKELY = 10, 5, 12, 60
+_MOST_TEXTS, _MOST_WORDS, _MOST_ROWS, _MOST_LIKELY, _MOST_DIALOGUES = 10, 5, 12, 60, 4
 
 
 @functools.lru_cache(maxsize=16)
@@ -104,10 +105,15 @@ class _Source:
         yield from self._with_values()
 
     def _with_dialogues(self) -> Iterator[LikelyExample]:
-        """What a terminal shows of a start, with the arguments of the last command above it."""
-        for text, shown in dialogues_in(self._texts, self._request):
+        """What a terminal shows of a start, with the arguments of the last command above it: the longest texts with
+        something that may be an answer. One is surely shown where the program asks for something, or where the same
+        prompt comes again with other lines between."""
+        asks = request_says("asks_user", self._request)
+        found = [text for text in self._texts if not text.loose and len(text.lines) > 1 and any(answers_in(text.lines))]
+        for text in sorted(found, key=lambda text: -len(text.lines))[:_MOST_DIALOGUES]:
             above = [command for command in self._commands if command.place < text.places[0]]
             start = LikelyStart(above[-1].arguments if above else (), None, text.places[0])
+            shown = asks or _repeats_prompt(text.lines)
             yield LikelyExample(0, (start,), {}, text.places, shown=shown, dialogue=text.text)
 
     def _with_commands(self) -> Iterator[LikelyExample]:
@@ -239,6 +245,13 @@ class _Source:
             for words in dict.fromkeys((tuple(texts), plain_words(texts[0]) if len(texts) == 1 else tuple(texts))):
                 if words and not is_form(words):
                     yield LikelyExample(3, (LikelyStart(words),), {}, tuple(group), window, shown=False)
+
+
+def _repeats_prompt(lines: Sequence[str]) -> bool:
+    """Whether a prompt such as `>` stands several times among lines that have none."""
+    answers = list(answers_in(lines))
+    prompts = Counter(answer.prompt for answer in answers if answer.prompt.endswith(">"))
+    return max(prompts.values(), default=0) > 1 and len(answers) < len(lines)
 
 
 def _with_arguments(commands: Sequence[PlacedCommand]) -> list[PlacedCommand]:
