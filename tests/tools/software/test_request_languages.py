@@ -75,6 +75,8 @@ UNCERTAIN = {
     "Portuguese, a condition": f"{RUN} imprime `6` se tudo estiver vazio.",
     "Portuguese, negated": f"{RUN} não imprime `6`.",
     "Portuguese, a choice": f"{RUN} imprime `6` ou `7`.",
+    "Portuguese, a description": "| Comando | Saída |\n|---|---|\n| python main.py listar | lista de tarefas |\n",
+    "Portuguese, a dialogue": f"Com {RUN} aparece `Litros:` e, depois de digitar `4`, aparece `6`.",
     "Portuguese, perhaps": f"{RUN} talvez mostre `6`.",
 }
 
@@ -82,6 +84,14 @@ UNCERTAIN = {
 @pytest.mark.parametrize("request_text", UNCERTAIN.values(), ids=UNCERTAIN)
 def test_what_is_not_certain_makes_no_case(request_text: str) -> None:
     assert read_request(request_text, any_command()).cases == ()
+
+
+@pytest.mark.parametrize("words", [
+    "El programa apunta los gastos.", "Le programme tient un compte.", "Il programma annota le spese.",
+    "O programa guarda as despesas."])
+def test_what_another_block_has_added_may_be_there(words: str) -> None:
+    request = f"{words}\n\n```\n$ python main.py pan 5\n5\n```\n\nSí.\n\n```\n$ python main.py pan 7\n12\n```"
+    assert [start.prints for case in read_request(request, any_command()).cases for start in case.starts] == ["5"]
 
 
 NOTES = "$ cat notas.txt\nuno\ndos\n$ python main.py notas.txt\n2\n\n"

@@ -18,6 +18,7 @@ from chatdev.tools.software.cases.wording import (
     is_unmistakable,
     last_clause,
     last_sentence,
+    request_says,
     rows_of,
     says,
 )
@@ -60,13 +61,14 @@ class CopiedRequest:
             ends = [(n, found.end()) for n, line in enumerate(self._lines) for found in self._command.finditer(line)]
             return [(0, 0), *ends][:_MOST_PLACES]
         pattern = _pattern_of(" ".join(arguments))
-        return [(n, found.end()) for n, line in enumerate(self._lines) for found in pattern.finditer(line)
-                if self._may_be_arguments(line[:found.start()])][:_MOST_PLACES]
+        ends = ((n, found.end()) for n, line in enumerate(self._lines) for found in pattern.finditer(line)
+                if self._may_be_arguments(line[max(0, found.start() - _FURTHEST):found.start()]))
+        return list(islice(ends, _MOST_PLACES))
 
     def _may_be_arguments(self, before: str) -> bool:
         """Whether what stands behind this part of a line may be given to the program as arguments: what is typed into
         a program, of whose arguments nobody speaks, is an answer."""
-        if self._command.search(before) or says("arguments", self.text):
+        if self._command.search(before) or request_says("arguments", self.text):
             return True
         return self._is_started and not says("typed", last_clause(before))
 
