@@ -147,7 +147,7 @@ UNITS = ("a\n\n", "!a", "“a", "«a", "`a`. ", "| a ", "a 1 ", "python main.py 
 ENDED = {",a": (",", "a"), "...a": (".", "a"), "a mark behind": ("~", "`"), "a rule": ("-", "a"),
          "a -> b": ("a", " -> b"), "a bracket": ("(", "a" * 9_000), "blanks between": (" ", "b"),
          "many files": (" ".join(f"f{number}.txt" for number in range(2_200)), "")}
-SIZE, SECONDS = 20_000, 1.5
+SIZE, SECONDS = 20_000, 3
 
 
 @pytest.mark.parametrize("unit", [*SIGNS, *UNITS, *ENDED], ids=repr)

@@ -68,9 +68,9 @@ class CopiedRequest:
     def _may_be_arguments(self, before: str) -> bool:
         """Whether what stands behind this part of a line may be given to the program as arguments: what is typed into
         a program, of whose arguments nobody speaks, is an answer."""
-        if self._command.search(before) or request_says("arguments", self.text):
+        if request_says("arguments", self.text):
             return True
-        return self._is_started and not says("typed", last_clause(before))
+        return self._is_started and bool(self._command.search(before) or not says("typed", last_clause(before)))
 
     def shows(self, text: str, meaning: Meaning, place: Place = (0, 0), *, before_command: bool = False,
               given: Collection[str] = ()) -> bool:
