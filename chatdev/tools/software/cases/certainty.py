@@ -44,7 +44,7 @@ def _is_transcript(start: Start, given: str, request: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TypedAnswer:
     """What may be an answer, behind what may be its prompt, in the line of this number."""
 
     line: int
@@ -52,18 +52,18 @@ class Answer:
     text: str
 
 
-def answers_in(lines: Sequence[str]) -> Iterator[Answer]:
+def answers_in(lines: Sequence[str]) -> Iterator[TypedAnswer]:
     """What may be answers in these lines, each behind its prompt."""
     for number, line in enumerate(lines):
         if found := _ANSWERED.fullmatch(line.strip()):
-            yield Answer(number, found["prompt"], found["answer"].strip())
+            yield TypedAnswer(number, found["prompt"], found["answer"].strip())
 
 
-def _shows_prompts(lines: Sequence[str], answers: Iterable[Answer]) -> bool:
+def _shows_prompts(lines: Sequence[str], answers: Iterable[TypedAnswer]) -> bool:
     return any(map(_asks, lines)) or any(_is_prompt(found.prompt, len(lines)) for found in answers)
 
 
-def _is_taken_up(lines: Sequence[str], answer: Answer) -> bool:
+def _is_taken_up(lines: Sequence[str], answer: TypedAnswer) -> bool:
     """Whether an answer behind a label comes again in a later line."""
     return bool(_LABEL.fullmatch(answer.prompt)) and _comes_again(answer.text, lines[answer.line + 1:])
 
