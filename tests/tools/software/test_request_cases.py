@@ -57,6 +57,9 @@ FILE = "The file data.csv looks like this:\n\n```\na,1\nb,2\n```\n\n"
 WHOLE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "a session": ("```\n$ python main.py add milk\n$ python main.py list\n1. milk\n2. tea\n$\n```",
                   [{"starts": [{"arguments": ["add", "milk"]}, prints("list", "1. milk\n2. tea")]}]),
+    "labels in a story": ("Say I run python main.py 5: it prints In the jar: 5. Then I run python main.py 7: it prints "
+                          "In the jar: 12.", [{"starts": [prints("5", "In the jar: 5"), prints("7", "In the jar: 12")]}]),
+    "German, a label": ("Der Aufruf python main.py 5 gibt Übrig: 5 aus.", [{"starts": [prints("5", "Übrig: 5")]}]),
     "a story": ("It keeps money. I enter `python main.py in 20` and it says `jar: 20`. "
                 "Then I enter `python main.py out 5` and it tells me `jar: 15`.",
                 [{"starts": [prints("in 20", "jar: 20"), prints("out 5", "jar: 15")]}]),
@@ -160,6 +163,8 @@ UNCERTAIN = {
     "a description behind the output": "$ python main.py 3\n9\nThis is the square of what I gave.\n",
     "a remark behind the output": "    $ python main.py 3\n    9   <- the square\n",
     "numbers in a row": "python main.py 3 prints 2, 4 and 6.",
+    "a label and more": "python main.py 5 prints Total: 5 and the date.",
+    "labels in a row": "python main.py a b prints Words: 3, Lines: 4.",
     "an open end": "python main.py 3 prints 2...",
     "a number of things": "python main.py 3 prints 3 stars and nothing else.",
     "an adverb": "python main.py always prints 3.",

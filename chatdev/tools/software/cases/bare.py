@@ -17,6 +17,7 @@ from chatdev.tools.software.cases.wording import (
 _NEXT_WORD = re.compile(r"\s+(\S+)")
 _TOKEN = re.compile(r"\s*([^\s。，；！？]{1,60})")
 _SHOWN = re.compile(r"[-+$€£#]?\w(?:[\w.:/-]*\w)?[%€°]?")
+_LABELLED = re.compile(r"\s*([A-ZÀ-ÖØ-Þ][\w' -]{0,40}[:=] ?[-+$€£#]?\d(?:[\w.:/-]*\w)?[%€°]?)")
 _END = re.compile(r"[.!?](?:\s|$)|[。！？]")
 _PAUSE = re.compile(r"\s*[,;，；]")
 _LISTED = re.compile(r"\s([^\s,]{1,40}(?:(?:, and |, | and )[^\s,]{1,40}){1,20})\s*$")
@@ -53,9 +54,13 @@ def ends_command(text: str, place: int) -> bool:
 
 
 def output_at(text: str, place: int, *, last: bool) -> tuple[int, int] | None:
-    """Where an output stands in running text, whose end is certain: a number or a word in capital letters at the end of
-    a sentence, or a text that `and nothing else` follows. `last`: nothing stands behind the text."""
+    """Where an output stands in running text, whose end is certain: a number, a word in capital letters, or a label
+    with a number such as `Sum: 12` at the end of a sentence, or a text that `and nothing else` follows. `last`: nothing
+    stands behind the text."""
     place = end_at("just", text, place)
+    labelled = _LABELLED.match(text, place)
+    if labelled and _is_over(text, labelled.end(), last=last):
+        return labelled.span(1)
     token = _TOKEN.match(text, place)
     if not token:
         return None
