@@ -58,7 +58,8 @@ WHOLE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "a session": ("```\n$ python main.py add milk\n$ python main.py list\n1. milk\n2. tea\n$\n```",
                   [{"starts": [{"arguments": ["add", "milk"]}, prints("list", "1. milk\n2. tea")]}]),
     "labels in a story": ("Say I run python main.py 5: it prints In the jar: 5. Then I run python main.py 7: it prints "
-                          "In the jar: 12.", [{"starts": [prints("5", "In the jar: 5"), prints("7", "In the jar: 12")]}]),
+                          "In the jar: 12.",
+                          [{"starts": [prints("5", "In the jar: 5"), prints("7", "In the jar: 12")]}]),
     "German, a label": ("Der Aufruf python main.py 5 gibt Übrig: 5 aus.", [{"starts": [prints("5", "Übrig: 5")]}]),
     "a story": ("It keeps money. I enter `python main.py in 20` and it says `jar: 20`. "
                 "Then I enter `python main.py out 5` and it tells me `jar: 15`.",

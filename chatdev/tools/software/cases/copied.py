@@ -61,9 +61,9 @@ class CopiedRequest:
             ends = [(n, found.end()) for n, line in enumerate(self._lines) for found in self._command.finditer(line)]
             return [(0, 0), *ends][:_MOST_PLACES]
         pattern = _pattern_of(" ".join(arguments))
-        ends = ((n, found.end()) for n, line in enumerate(self._lines) for found in pattern.finditer(line)
-                if self._may_be_arguments(line[max(0, found.start() - _FURTHEST):found.start()]))
-        return list(islice(ends, _MOST_PLACES))
+        given = ((n, found.end()) for n, line in enumerate(self._lines) for found in pattern.finditer(line)
+                 if self._may_be_arguments(line[max(0, found.start() - _FURTHEST):found.start()]))
+        return list(islice(given, _MOST_PLACES))
 
     def _may_be_arguments(self, before: str) -> bool:
         """Whether what stands behind this part of a line may be given to the program as arguments: what is typed into
