@@ -10,7 +10,7 @@ help:
 	@echo 'make demo                             watch two recorded runs: no model, no key, ten seconds each'
 	@echo 'make test [MODEL=1]                   set up and pass the tests; MODEL=1: with the local model too'
 	@echo 'make check                            ruff and mypy'
-	@echo 'make prove                            every study behind docs/reliability.md, scaling.md, verilog.md, plc.md and process.md: over an hour'
+	@echo 'make prove                            every study that asks no model, and the figures of its pages in docs/: over an hour'
 	@echo 'make setup                            only set up'
 	@echo 'make clean                            remove what was built, but not the warehouse'
 
