@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
@@ -212,6 +213,7 @@ def _is_ended(after: str) -> bool:
     return not after or bool(_ENDS.match(after)) or begins_with("reason", after)
 
 
+@lru_cache(maxsize=64)  # one text is looked for in every sentence
 def _pattern_of(text: str) -> re.Pattern[str]:
     """A text as a pattern, whatever marks and blanks stand in it; no part of a word. Marks alone match nothing."""
     words = text.replace(MARK, " ").split()
