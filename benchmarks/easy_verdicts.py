@@ -2,8 +2,8 @@
 
     python -m benchmarks.easy_verdicts [--write]
 
-Each readable draft of the runs of `benchmarks.easy_local again` is judged by the hidden checks of its task, and by
-`software.use` with what the Tester of its run wrote. No model is asked. Takes about five minutes.
+Each readable draft of the chain's runs in `benchmarks.easy_local again` is judged by the hidden checks of its task, and
+by `software.use` with what the Tester of its run wrote. No model is asked. Takes about five minutes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from benchmarks.easy_local import AGAIN, study_of, tasks_of
+from benchmarks.easy_local import AGAIN, CHAIN, study_of, tasks_of
 from benchmarks.study import RESULTS_FOLDER, KeptStudy, markdown_table
 from chatdev.evaluation.easy_tasks import NO_EXAMPLE, EasyTask
 from chatdev.evaluation.embedding import LexicalEmbedder
@@ -27,6 +27,7 @@ from chatdev.place import Place
 from chatdev.replies import Unreadable, read_marker
 from chatdev.replies.forms import parse_solution
 from chatdev.runner.recorded import RecordedRun, recorded_company
+from chatdev.runner.toolbox import KnownTools
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
@@ -46,7 +47,7 @@ def measure() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(study.journals) as archive:
             archive.extractall(folder, filter="data")
-        runs = sorted(Path(folder).glob("*/*/*/run"))
+        runs = sorted(Path(folder).glob(f"*/{CHAIN}-*/*/run"))
         return {"rows": [row for run in runs for row in judge_drafts(run, tasks)]}
 
 
@@ -63,7 +64,7 @@ def judge_drafts(run: Path, tasks: Mapping[str, EasyTask]) -> Iterator[dict[str,
 
 def read_testers(recorded: RecordedRun) -> dict[str, Any]:
     """What the Tester of a run wrote, as its long-term memory had it."""
-    phases = recorded_company(recorded.order, registry()).phases
+    phases = recorded_company(recorded.order, KnownTools()).phases
     found = dict[str, Any]()
     for record in recorded.records:
         phase = phases.get(Place(record["place"]).step_name)

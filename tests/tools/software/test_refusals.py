@@ -141,3 +141,37 @@ def test_a_crash_is_no_message(use: Use) -> None:
 def test_any_message_will_do(use: Use, answer: str) -> None:
     asking = f"import sys\nif not sys.argv[-1].isdigit():\n    {answer}\nelse:\n    print(2, 3, 5)\n"
     assert use(asking, PRIMES, ["python main.py 7"]).passed
+
+
+MADE = ("Called with `python main.py bear`, that makes\n\n```\ncub\n```\n\n"
+        "Any other animal: print `no idea` and leave with status 1.")
+FORGIVING = REFUSING.replace("    sys.exit(1)\n", "")
+COPIED = [{"arguments": ["bear"], "prints": "cub"}]
+
+
+def test_an_example_that_only_the_tester_reads_has_a_refusal_beside_it(use: Use) -> None:
+    assert read_request(MADE, any_command()).cases == ()
+    right, faulty = use(REFUSING, MADE, examples=COPIED), use(FORGIVING, MADE, examples=COPIED)
+    assert (right.passed, right.examples) == (True, (2, 2))
+    assert (faulty.passed, faulty.examples) == (False, (1, 2))
+    assert "$ python main.py zq7\nwanted, as the customer's request says" in faulty.report
+
+
+def test_a_likely_example_that_holds_has_a_refusal_beside_it(use: Use) -> None:
+    request = ("I name the animal, as in python main.py ANIMAL.\n\nbear -> cub\nswan -> cygnet\n\n"
+               "Print `no idea` for any other animal, and leave with status 1.")
+    right, faulty, wrong = use(REFUSING, request), use(FORGIVING, request), use("print('foal')\n", request)
+    assert (right.passed, right.judged, right.examples) == (True, True, (3, 3))
+    assert (faulty.passed, faulty.judged, faulty.examples) == (True, False, (2, 3))
+    assert right.score > faulty.score > wrong.score
+
+
+def test_the_same_start_without_its_file_is_another_case(use: Use) -> None:
+    request = ("peaks.txt:\nRigi:1797\nRax:2007\n\npython main.py\n\n1. Rax\n2. Rigi\n\n"
+               "And when peaks.txt is missing, please print \"no peaks\" and exit with status 1.")
+    example = {"files": {"peaks.txt": "Rigi:1797\nRax:2007\n"}, "starts": [{"prints": "1. Rax\n2. Rigi\n"}]}
+    sort = ("import os, sys\nif not os.path.exists('peaks.txt'):\n    print('no peaks')\n    sys.exit(1)\n"
+            "peaks = sorted((line.split(':')[0] for line in open('peaks.txt')))\n"
+            "for place, name in enumerate(peaks, 1):\n    print(f'{place}. {name}')\n")
+    assert use(sort, request, examples=[example]).examples == (2, 2)
+    assert use(sort.replace("    sys.exit(1)", "    sys.exit(0)"), request, examples=[example]).examples == (1, 2)

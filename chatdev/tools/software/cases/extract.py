@@ -16,7 +16,7 @@ from chatdev.tools.software.cases.certainty import certain_starts
 from chatdev.tools.software.cases.facts import Facts
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.passages import passages_of
-from chatdev.tools.software.cases.refusals import refusal_case
+from chatdev.tools.software.cases.refusals import refusal_case, told_refusal
 from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, request_says, says
 
 _PARTS = re.compile(r"(?<=[.!?:])\s+|[。！？]|\n\s*\n")
@@ -27,8 +27,7 @@ class RequestReading:
     """What a request says of trying the program. `contradictory` are cases of which another one says something else;
     `files` are shown in it, and `made` what files hold that the program makes anew; `lacking` are files that it names
     and neither shows nor has the program make; `refusal` is the case of input that the program refuses, with or without
-    what it says then; `commands` are the arguments of all commands in it, also of those in which something has to be
-    filled in."""
+    what it says then; `passages` are what it was read from."""
 
     cases: tuple[Case, ...] = ()
     contradictory: tuple[Case, ...] = ()
@@ -36,8 +35,17 @@ class RequestReading:
     made: Mapping[str, str] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()
     refusal: Case | None = None
-    commands: tuple[tuple[str, ...], ...] = ()
+    passages: tuple[Passage, ...] = ()
     facts: Facts = field(default_factory=Facts)
+
+    @property
+    def commands(self) -> tuple[tuple[str, ...], ...]:
+        """The arguments of all commands in it, also of those in which something has to be filled in."""
+        return tuple(passage.command.arguments for passage in self.passages if passage.command)
+
+    def refusal_beside(self, example: Case) -> Case | None:
+        """The refusal of which the request tells, made from an example that was found elsewhere, as it has none."""
+        return None if self.cases else told_refusal(self.passages, example, self.facts)
 
     @property
     def told_refusals(self) -> tuple[Case, ...]:
@@ -67,7 +75,7 @@ def read_request(request: str, command: str) -> RequestReading:
     sound, contradictory = part_contradictions(_first_cases(case for case, _ in able),
                                                [case for case, forgetful in able if forgetful])
     return RequestReading(tuple(sound), tuple(contradictory), files, _made_files(passages, facts), lacking,
-                          refusal_case(request, passages, sound, facts), commands, facts)
+                          refusal_case(request, passages, sound, facts), tuple(passages), facts)
 
 
 def _made_files(passages: Iterable[Passage], facts: Facts) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from chatdev.tools.software.cases.case import Case, Start
 from chatdev.tools.software.cases.places import Place, hide, shows_output
 from chatdev.tools.software.cases.whole import stands_whole
 
@@ -44,6 +45,11 @@ class LikelyExample:
     def has_input(self) -> bool:
         """Whether anything comes in."""
         return bool(self.files) or any(start.arguments or start.stdin for start in self.starts)
+
+    @property
+    def case(self) -> Case:
+        """What is done in it, as a case of which nobody says what comes of it."""
+        return Case("request", tuple(Start(start.arguments, start.stdin) for start in self.starts), self.files)
 
     def is_all(self, held: int) -> bool:
         """Whether so many starts that hold are all that the request shows there."""

@@ -50,25 +50,42 @@ def refusal_case(request: str, passages: Sequence[Passage], cases: Sequence[Case
     """The case of input that the program refuses; None where it is not certain which input that is. It wants a text and
     a status where the request tells of one such refusal and has an example, and nothing where it only speaks of a
     message: then the program must not crash."""
-    commands = [passage.command.arguments for passage in passages if passage.command]
-    if len({len(words) for words in commands}) != 1:
+    if any(_refusals(passages)):
+        return told_refusal(passages, cases[0], facts) if cases else None
+    commands = _commands_of(passages)
+    if len(set(map(len, commands))) != 1:
         return None
-    if refusals := list(_refusals(passages)):
-        return _told_case(refusals[0], cases[0], commands, facts) if len(refusals) == 1 and cases else None
-    return next(_plain_cases(request, [words for words in commands if is_concrete(words)], facts), None)
+    return next(_plain_cases(request, list(filter(is_concrete, commands)), facts), None)
 
 
-def _told_case(refusal: _Refusal, example: Case, commands: Sequence[Sequence[str]], facts: Facts) -> Case | None:
-    """The case of a refusal of which the request tells, made from an example; none where what is printed may tell what
-    was given."""
+def told_refusal(passages: Sequence[Passage], example: Case, facts: Facts) -> Case | None:
+    """The case of the one refusal of which a request tells, made from an example; none where it is not certain which
+    input that is, or where what is printed may tell what was given."""
+    refusals, words = list(_refusals(passages)), example.starts[0].arguments
+    commands = [*_commands_of(passages), words]
+    has_one_form = len({len(command) for command in commands if command}) <= 1
+    if len(refusals) != 1 or not has_one_form or example.starts[0].stdin:
+        return None
+    refused, files = _refuse(refusals[0], example, facts)
+    if refused is None or {word for command in commands for word in command} & refusals[0].words:
+        return None
+    return Case("request", (Start(tuple(refused), prints=refusals[0].prints, status=refusals[0].status),), files)
+
+
+def _commands_of(passages: Sequence[Passage]) -> list[Sequence[str]]:
+    """The arguments of all commands of a request."""
+    return [passage.command.arguments for passage in passages if passage.command]
+
+
+def _refuse(refusal: _Refusal, example: Case, facts: Facts) -> tuple[Sequence[str] | None, Mapping[str, str]]:
+    """The arguments and files of an example, made such that a refusal speaks of them."""
     words, files = example.starts[0].arguments, _without_missing(example.files, refusal.sentence)
-    is_same = len(files) == len(example.files)
-    refused = _refused_arguments(words, refusal.sentence, facts) if is_same else words
+    if len(files) < len(example.files):
+        return words, files
+    refused = _refused_arguments(words, refusal.sentence, facts)
     if refused is None and refusal.whole and _is_without_arguments(words, refusal.sentence):
-        refused = ()
-    if refused is None or example.starts[0].stdin or {word for one in commands for word in one} & refusal.words:
-        return None
-    return Case("request", (Start(tuple(refused), prints=refusal.prints, status=refusal.status),), files)
+        return (), files
+    return refused, files
 
 
 def _without_missing(files: Mapping[str, str], sentence: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ a file is looked for there."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chatdev.tools.software.cases.case import Start
@@ -22,12 +22,13 @@ _SURE_RANK = 1  # up to which an example that holds leaves no other one to try
 @dataclass(frozen=True, slots=True)
 class LikelyTrial:
     """How many of the starts that the request seems to show print what stands there. `shown`: it surely shows some;
-    `seen` is what one of these printed, and does not stand there."""
+    `seen` is what one of these printed, and does not stand there; `example` is one that holds whole."""
 
     held: int
     there: int
     shown: bool
     seen: Finding | None = None
+    example: LikelyExample | None = None
 
     @property
     def confirmed(self) -> bool:
@@ -38,6 +39,10 @@ class LikelyTrial:
     def counts(self) -> tuple[int, int] | None:
         """The examples that hold, of how many; None where perhaps there are none."""
         return (self.held, self.there) if self.confirmed or self.shown else None
+
+    def beside(self, refusal: Finding, *, holds: bool) -> LikelyTrial:
+        """The same with what the request has the program refuse, and how that went."""
+        return replace(self, held=self.held + holds, there=self.there + 1, seen=self.seen if holds else refusal)
 
 
 def try_likely(toolchain: Toolchain, built: BuiltSoftware, examples: Sequence[LikelyExample], request: str,
@@ -61,8 +66,10 @@ def try_likely(toolchain: Toolchain, built: BuiltSoftware, examples: Sequence[Li
 def _sum_up(tried: Sequence[tuple[LikelyExample, Sequence[_Went], int]]) -> LikelyTrial:
     """The examples that hold, and how one that is surely shown and does not hold went."""
     seen = next((went[0].finding for example, went, count in tried if example.shown and not count), None)
+    whole = [example for example, _, count in tried if example.is_all(count)]
     return LikelyTrial(*best_of((example, count) for example, _, count in tried),
-                       any(example.shown for example, _, _ in tried), seen)
+                       any(example.shown for example, _, _ in tried), seen,
+                       min(whole, key=lambda example: example.rank, default=None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,8 @@ def _request_of(context: ToolContext) -> str:
 
 
 def _sound_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
-    """The cases of the request, and those of the Tester that try something else and lack nothing."""
+    """The cases of the request, those of the Tester that try something else and lack nothing, and what the request has
+    the program refuse."""
     copied = copied_cases(context.values.get("examples"), _request_of(context), any_command())
     given = [*reading.cases, *reading.told_refusals]
     known = [case.acts for case in (*given, *reading.contradictory)]
@@ -113,7 +114,11 @@ def _sound_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
     more = [_with_files(case, reading.files or {}, made) for case in copied if case.acts not in known]
     able = [case for case in more if _is_able(case, reading)]
     sound, _ = part_contradictions([*given, *able])
-    return [*reading.cases, *(case for case in (*reading.told_refusals, *able) if case in sound)]
+    more = [case for case in (*reading.told_refusals, *able) if case in sound]
+    told = reading.refusal_beside(more[0]) if more else None
+    if told and (told.acts, told.files) not in [(case.acts, case.files) for case in more]:
+        more.append(told)
+    return [*reading.cases, *more]
 
 
 def _with_files(case: Case, files: Mapping[str, str], made: Mapping[str, str]) -> Case:

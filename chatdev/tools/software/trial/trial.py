@@ -14,7 +14,7 @@ from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.beginning import begin_with_needed
 from chatdev.tools.software.trial.calling import Conventions
 from chatdev.tools.software.trial.keeping import try_keeping
-from chatdev.tools.software.trial.likely_trial import try_likely
+from chatdev.tools.software.trial.likely_trial import LikelyTrial, try_likely
 from chatdev.tools.software.trial.plan import Plan, any_command, quoted_words
 from chatdev.tools.software.trial.probe import KeepingStart, Probe
 from chatdev.tools.software.trial.sense import judge_own
@@ -36,6 +36,8 @@ def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, 
             tried.append(_try_own(conventions, folder, case) if case is plan.own else
                          _try_case(toolchain, folder, case, allowed))
     likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
+    if likely and likely.example and (refusal := plan.reading.refusal_beside(likely.example.case)):
+        likely = _try_refusal(toolchain, built, refusal, allowed, likely)
     keeping = [] if plan.cases else try_keeping(conventions, plan, software)
     known = quoted_words(software) if likely and likely.counts and likely.confirmed else None
     return Trial(plan, (*judge_own(tried, plan, known, bare), *_keeping_case(keeping, conventions)), likely)
@@ -78,6 +80,14 @@ def _try_case(toolchain: Toolchain, folder: Path, case: Case, allowed: Tolerance
         finding = toolchain.start(folder, Start(start.arguments, _typed_text(case, start)), ends=case.expects)
         tried.append(_judge_start(start, finding, folder, allowed))
     return TriedCase(case, tuple(tried))
+
+
+def _try_refusal(toolchain: Toolchain, built: BuiltSoftware, refusal: Case, allowed: Tolerance,
+                 likely: LikelyTrial) -> LikelyTrial:
+    """The likely examples of which one holds, and what the request has the program refuse beside it."""
+    with built.copy(refusal.files) as folder:
+        tried = _try_case(toolchain, folder, refusal, allowed)
+    return likely.beside(tried.starts[0].finding, holds=not tried.failed)
 
 
 def _typed_text(case: Case, start: Start) -> str:

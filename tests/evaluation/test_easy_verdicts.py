@@ -1,0 +1,35 @@
+"""What the trial says of the drafts that kept runs drew: rows, table, and one run judged anew."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from benchmarks.easy_local import AGAIN, study_of, tasks_of
+from benchmarks.easy_verdicts import KINDS, MARKS, RESULTS, judge_drafts, table
+from benchmarks.study import read_results
+
+STUDY = read_results(RESULTS)
+KEPT = study_of(AGAIN)
+
+
+def test_the_page_has_the_table_of_the_rows() -> None:
+    assert f"{MARKS[0]}\n{table(STUDY)}\n{MARKS[1]}" in KEPT.page.read_text(encoding="utf-8")
+
+
+def test_no_right_draft_is_called_wrong() -> None:
+    said = [row["says"] for row in STUDY["rows"] if row["kind"] == KINDS[0]]
+    assert len(said) >= 20
+    assert "failure" not in said
+
+
+@pytest.mark.tool
+def test_a_kept_run_is_judged_as_its_rows_say(tmp_path: Path) -> None:
+    with tarfile.open(KEPT.journals) as archive:
+        members = [member for member in archive if "/Year-Gap-" in member.name and "/chatdev-local/" in member.name]
+        archive.extractall(tmp_path, members, filter="data")
+    (run,) = tmp_path.glob("*/*/*/run")
+    found = list(judge_drafts(run, {task.description: task for task in tasks_of(AGAIN)}))
+    assert found == [row for row in STUDY["rows"] if row["task"] == found[0]["task"]]
