@@ -107,18 +107,22 @@ def _request_of(context: ToolContext) -> str:
 def _sound_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
     """The cases of the request, those of the Tester that try something else and lack nothing, and what the request has
     the program refuse."""
-    copied = copied_cases(context.values.get("examples"), _request_of(context), any_command())
-    given = [*reading.cases, *reading.told_refusals]
-    known = [case.acts for case in (*given, *reading.contradictory)]
-    made = reading.made if len(copied) == 1 else {}
-    more = [_with_files(case, reading.files or {}, made) for case in copied if case.acts not in known]
-    able = [case for case in more if _is_able(case, reading)]
+    given, able = [*reading.cases, *reading.told_refusals], _able_cases(reading, context)
     sound, _ = part_contradictions([*given, *able])
     more = [case for case in (*reading.told_refusals, *able) if case in sound]
     told = reading.refusal_beside(more[0]) if more else None
     if told and (told.acts, told.files) not in [(case.acts, case.files) for case in more]:
         more.append(told)
     return [*reading.cases, *more]
+
+
+def _able_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
+    """The Tester's cases that try what no case of the request does, and lack nothing."""
+    copied = copied_cases(context.values.get("examples"), _request_of(context), any_command())
+    known = [case.acts for case in (*reading.cases, *reading.told_refusals, *reading.contradictory)]
+    made = reading.made if len(copied) == 1 else {}
+    more = [_with_files(case, reading.files or {}, made) for case in copied if case.acts not in known]
+    return [case for case in more if _is_able(case, reading)]
 
 
 def _with_files(case: Case, files: Mapping[str, str], made: Mapping[str, str]) -> Case:

@@ -35,9 +35,7 @@ def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, 
         with built.copy(case.files) as folder:
             tried.append(_try_own(conventions, folder, case) if case is plan.own else
                          _try_case(toolchain, folder, case, allowed))
-    likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
-    if likely and likely.example and (refusal := plan.reading.refusal_beside(likely.example.case)):
-        likely = _try_refusal(toolchain, built, refusal, allowed, likely)
+    likely = _try_likely(toolchain, built, plan, bare, allowed)
     keeping = [] if plan.cases else try_keeping(conventions, plan, software)
     known = quoted_words(software) if likely and likely.counts and likely.confirmed else None
     return Trial(plan, (*judge_own(tried, plan, known, bare), *_keeping_case(keeping, conventions)), likely)
@@ -82,9 +80,13 @@ def _try_case(toolchain: Toolchain, folder: Path, case: Case, allowed: Tolerance
     return TriedCase(case, tuple(tried))
 
 
-def _try_refusal(toolchain: Toolchain, built: BuiltSoftware, refusal: Case, allowed: Tolerance,
-                 likely: LikelyTrial) -> LikelyTrial:
-    """The likely examples of which one holds, and what the request has the program refuse beside it."""
+def _try_likely(toolchain: Toolchain, built: BuiltSoftware, plan: Plan, bare: Finding,
+                allowed: Tolerance) -> LikelyTrial | None:
+    """The likely examples and, beside one that holds, what the request has the program refuse."""
+    likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
+    refusal = plan.reading.refusal_beside(likely.example.case) if likely and likely.example else None
+    if not likely or not refusal:
+        return likely
     with built.copy(refusal.files) as folder:
         tried = _try_case(toolchain, folder, refusal, allowed)
     return likely.beside(tried.starts[0].finding, holds=not tried.failed)
