@@ -47,7 +47,7 @@ def measure() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(study.journals) as archive:
             archive.extractall(folder, filter="data")
-        runs = sorted(Path(folder).glob(f"*/{CHAIN}-*/*/run"))
+        runs = sorted(Path(folder).glob(f"*/{CHAIN}-*/*"))
         return {"rows": [row for run in runs for row in judge_drafts(run, tasks)]}
 
 

@@ -30,6 +30,6 @@ def test_a_kept_run_is_judged_as_its_rows_say(tmp_path: Path) -> None:
     with tarfile.open(KEPT.journals) as archive:
         members = [member for member in archive if "/Year-Gap-" in member.name and "/chatdev-local/" in member.name]
         archive.extractall(tmp_path, members, filter="data")
-    (run,) = tmp_path.glob("*/*/*/run")
+    (run,) = tmp_path.glob("*/*/*")
     found = list(judge_drafts(run, {task.description: task for task in tasks_of(AGAIN)}))
     assert found == [row for row in STUDY["rows"] if row["task"] == found[0]["task"]]
