@@ -42,8 +42,8 @@ def test_branches_run_at_the_same_time(studio: Studio) -> None:
     company = studio.company({"one": talk("a"), "two": talk("b")}, both({"phase": "one"}, {"phase": "two"}))
     slow = {place: Scripted(text, delay=0.5) for place, text in
             solutions("parallel#1/branch-1/one#1", "parallel#1/branch-2/two#1").items()}
-    run = studio.run(company, slow)
-    assert run.usage.seconds < 0.95
+    assert studio.run(company, slow).status == "success"
+    assert studio.server.most_in_flight == 2
 
 
 def test_two_branches_that_write_one_file_fail_clearly(studio: Studio) -> None:

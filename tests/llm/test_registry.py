@@ -105,7 +105,7 @@ def test_the_time_for_a_reply_can_be_cut_short(chat_server: ChatServer) -> None:
     chat_server.script(Scripted("late", delay=5), "fine")
 
     async def run() -> int:
-        models = Models({"OPENAI_BASE_URL": chat_server.url, "CHATDEV_REPLY_SECONDS": "0.5",
+        models = Models({"OPENAI_BASE_URL": chat_server.url, "CHATDEV_REPLY_SECONDS": "1.5",
                          "CHATDEV_RETRY_SECONDS": "0"})
         try:
             return (await models.get("m")[0].complete(ASK)).retries
