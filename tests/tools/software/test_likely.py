@@ -58,6 +58,7 @@ ORDINARY = {
     "arrows": "- `python main.py add tea` -> prints the id of the new note\n- `python main.py list` -> shows all notes",
     "comments": "python main.py drink     # logs one glass\npython main.py drink 2   # logs two\n",
     "input only": "hours.txt looks like this:\n\n    ann 3\n    bob 4\n    ann 2\n\nAdd up the hours of each.",
+    "figures": "`python main.py 25 5` starts a timer, and `python main.py 10 km mi` prints 10 kilometres in miles.",
     "numbers": "A timer for 25 5 and one for 50 10 minutes, with a longer break after four rounds.",
     "order": 'Give the other units in the order bar, psi, kpa; for one it does not know print "unknown unit".',
     "game": 'Whoever types "use key" in the garden opens the gate and reads "You win!".',
@@ -112,6 +113,7 @@ def test_an_ordinary_request_shows_no_example(request_text: str) -> None:
     'With Mia, Otto and Ruth typed in, it prints "Mia & Otto & Ruth".',
     "Suppose codes.txt has the five lines K7, B2, K7, A1, B2. Then the screen shows:\n\n2 to swap",
     "Q: What do they type? A: python main.py 7\nQ: What do they see? A: 1750 m",
+    "So python main.py 6 8 should say 53 tiles, because 6 times 8 is 48 and 5 more makes 53.",
 ], ids=lambda text: text[:30])
 def test_a_request_that_gives_an_output_shows_an_example(request_text: str) -> None:
     assert any(example.shown for example in likely_examples(request_text, any_command()))
@@ -124,6 +126,8 @@ def test_a_request_that_gives_an_output_shows_an_example(request_text: str) -> N
     ("Then it says `3 cartons, 2 left over`.", "3 cartons", False),
     ("Then it says `one`, then `two`.", "one\ntwo", True),
     ("Then it says `one`, then `two`.", "one", False),
+    ("So python main.py 6 8 should say 53 tiles, because 6 times 8 is 48 and 5 more makes 53.", "53 tiles", True),
+    ("So python main.py 6 8 should say 53 tiles, because 6 times 8 is 48 and 5 more makes 53.", "53", False),
     ("Answer: not enough, balance 5.00", "not enough", False),
     ("Answer: not enough, balance 5.00", "not enough, balance 5.00", True),
     ("I get:\n\n    a | #\n    b | ##\n", "a | #\nb | ##", True),
@@ -220,6 +224,29 @@ def test_programs_that_never_end_end_the_trial() -> None:
     verdict = try_program(PASTED, "import sys, time\nif sys.stdin.read():\n    time.sleep(60)\nprint('no data')")
     assert verdict.passed
     assert verdict.examples is None
+
+
+LIFT = """\
+A lift that remembers its floor. Each start of the program is one move, given as a single argument.
+
+me: up
+lift: You are on floor 1.
+me: up
+lift: You are on floor 2.
+
+With any other word it prints "up or down?" and ends with exit status 1.
+"""
+
+
+@pytest.mark.tool
+@pytest.mark.parametrize("program", [
+    "import time\nwhile True:\n    time.sleep(1)",
+    "import sys\nprint('up or down?' if sys.argv[1:] else 'one move')\nsys.exit(1)"],
+    ids=["goes on for ever", "refuses everything"])
+def test_what_says_nothing_of_a_shown_example_makes_no_success(program: str) -> None:
+    assert any(example.shown for example in likely_examples(LIFT, any_command()))
+    verdict = try_program(LIFT, program)
+    assert (verdict.judged and verdict.passed, verdict.examples) == (False, (0, 1))
 
 
 @example("*,*", "")

@@ -16,7 +16,7 @@ from chatdev.tools.software.cases.certainty import certain_starts
 from chatdev.tools.software.cases.facts import Facts
 from chatdev.tools.software.cases.passage import Passage
 from chatdev.tools.software.cases.passages import passages_of
-from chatdev.tools.software.cases.refusals import refusal_case, told_refusal
+from chatdev.tools.software.cases.refusals import refusal_case, refused_texts, told_refusal
 from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, request_says, says
 
 _PARTS = re.compile(r"(?<=[.!?:])\s+|[。！？]|\n\s*\n")
@@ -46,6 +46,11 @@ class RequestReading:
     def refusal_beside(self, example: Case) -> Case | None:
         """The refusal of which the request tells, made from an example that was found elsewhere, as it has none."""
         return None if self.cases else told_refusal(self.passages, example, self.facts)
+
+    @property
+    def refused_texts(self) -> set[str]:
+        """What the request has the program print of input that it refuses."""
+        return refused_texts(self.passages)
 
     @property
     def told_refusals(self) -> tuple[Case, ...]:

@@ -15,6 +15,7 @@ from chatdev.tools.software.cases.wording import (
     is_literal,
     is_unmistakable,
     is_word_of_speech,
+    places_of,
     says,
 )
 
@@ -36,6 +37,7 @@ _HEADS = re.compile(r"[ \t]*|.*[$>%][ \t]*|[ \t]*(?:[-*•>]|\d{1,2}[.)])[ \t]+|
 """What may stand before a command that has its line for itself."""
 _BEHIND = re.compile(rf"[ \t]*(?:{ARROW}|\|)|[ \t]+#[ \t]|[ \t]{{3,}}|\t")
 _COMMENT = re.compile(r"[ \t]+#[ \t].*")
+_FIGURE = re.compile(r"\s+[-+$€£]?(\d+)")
 _IS = re.compile(r"\s*(?:is|ist|est|es|=)\b")
 _WORD = re.compile(r"\"[^\"]*\"|'[^']*'|[^\s\"'`“”„]+")
 _FORM = re.compile(r"[A-Z]{3,}\d?|[\[<].*|.*[\]>]")
@@ -136,7 +138,7 @@ def _words_of_speech(rest: str) -> tuple[tuple[str, ...], int]:
 def shows_output(text: str, command: Place, following: int) -> bool:
     """Whether something that has the form of an output stands next to a command and before the following one: the line
     below one that has its line for itself, what stands behind an arrow or in the next cell, or what is between marks
-    near a word that says so."""
+    near a word that says so, or a figure of its own right behind such a word."""
     line_begin, line_end = text.rfind("\n", 0, command[0]) + 1, text.find("\n", command[1]) % (len(text) + 1)
     rest = text[command[1]:line_end].lstrip(CLOSING)
     if _HEADS.fullmatch(text[line_begin:command[0]].rstrip(OPENING)) and not _COMMENT.sub("", rest).strip(" \t:："):
@@ -144,7 +146,8 @@ def shows_output(text: str, command: Place, following: int) -> bool:
         if below != "" and not below.endswith((".", ":")) and following > line_end + len(below):
             return True
     near = rest[:min(_NEAR, max(0, following - line_end + len(rest)))]
-    return _has_output_behind(rest) or rest.lstrip(" \t").startswith("= ") or _speaks_of_output(near)
+    return _has_output_behind(rest) or rest.lstrip(" \t").startswith("= ") or _speaks_of_output(near) or (
+        _says_figure(near, text[slice(*command)]))
 
 
 def _has_output_behind(text: str) -> bool:
@@ -181,6 +184,12 @@ def _speaks_of_output(text: str) -> bool:
         return False
     between = text[:span.start()]
     return _IS.match(between) is not None or any(says("printed", words) for words in (between, text[span.end():]))
+
+
+def _says_figure(text: str, command: str) -> bool:
+    """Whether a word that says that something is printed has a figure behind it that is not of the command."""
+    figures = (_FIGURE.match(text, end) for _, end in places_of("printed", text))
+    return any(figure and figure[1] not in re.findall(r"\d+", command) for figure in figures)
 
 
 def _goes_on(word: str) -> bool:

@@ -72,6 +72,11 @@ def told_refusal(passages: Sequence[Passage], example: Case, facts: Facts) -> Ca
     return Case("request", (Start(tuple(refused), prints=refusals[0].prints, status=refusals[0].status),), files)
 
 
+def refused_texts(passages: Sequence[Passage]) -> set[str]:
+    """What a request has the program print of input that it refuses."""
+    return {refusal.prints for refusal in _refusals(passages)}
+
+
 def _commands_of(passages: Sequence[Passage]) -> list[Sequence[str]]:
     """The arguments of all commands of a request."""
     return [passage.command.arguments for passage in passages if passage.command]

@@ -25,7 +25,7 @@ from chatdev.tools.software.cases.places import (
     marked_places,
 )
 from chatdev.tools.software.cases.texts import is_ruler
-from chatdev.tools.software.cases.wording import MARK, begins_with, is_all_of, is_word_of_speech, says
+from chatdev.tools.software.cases.wording import MARK, begins_with, is_all_of, is_word_of_speech, last_sentence, says
 
 _LEADS = re.compile(rf"(?:[:：=|,;(（。，{MARK}]|{ARROW})[ \t]*(?:(?:just|only|simply|again|nur)[ \t])?$")
 _OVER = re.compile(rf"[ \t]*(?:$|[.:!?)）。！？|(（{MARK}]|{ARROW})(?![:.]?\d)")
@@ -34,7 +34,7 @@ _NEXT = re.compile(rf"[{CLOSING}](?:[ \t]*{_JOINS}){{1,6}}[ \t]*[{OPENING}]")
 _SPEAKS_ON = re.compile(r"[ \t]+(?:and|but|on|in|as|for|with|und|aber|mit)\b")
 _GAP = (rf"[{CLOSING}.:)]*(?:\n[ \t]*[>*-]*[ \t]*|[ \t]*[,;/，、。：和].{{0,25}}?|[ \t]+{_JOINS}\b.{{0,30}}?"
         rf"|[{CLOSING}].{{1,40}}?(?=[{OPENING}]))[ \t]*[{OPENING}(]*")
-_NEAR = 60  # characters that lead to an output
+_NEAR, _LONGEST_SENTENCE = 60, 300  # characters that lead to an output, and of a sentence that may give a reason
 _LONGEST, _MOST_SPOKEN = 3000, 5  # characters of an output, and lines of one in running text
 
 
@@ -120,7 +120,8 @@ def _is_whole_at(text: str, place: Place, lines: Sequence[str]) -> bool:
     parts = (place, (place[0], place[0] + first), (place[1] - last, place[1]))
     if any(_is_part_of_marked(text, part) for part in parts):
         return False
-    return _leads_to(text[:place[0]]) and _is_over(text[place[1]:])
+    before = text[max(0, place[0] - _LONGEST_SENTENCE):place[0]]
+    return _leads_to(text[:place[0]]) and _is_over(text[place[1]:]) and not says("because", last_sentence(before))
 
 
 def _is_part_of_marked(text: str, place: Place) -> bool:

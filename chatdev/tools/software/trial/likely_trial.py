@@ -46,10 +46,10 @@ class LikelyTrial:
 
 
 def try_likely(toolchain: Toolchain, built: BuiltSoftware, examples: Sequence[LikelyExample], request: str,
-               command: str, alone: Finding) -> LikelyTrial | None:
-    """Try the likely examples of a request until a sure one holds; None where there are none. `alone` is how the
-    software went without any input: what it says then says nothing of an example."""
-    trial = _Trial(toolchain, built, tuple(dict.fromkeys(FILE_NAME.findall(request))), {_output_of(alone)})
+               command: str, meaningless: Collection[str]) -> LikelyTrial | None:
+    """Try the likely examples of a request until a sure one holds; None where there are none. `meaningless` is what the
+    software may say of any input, and so says nothing of an example."""
+    trial = _Trial(toolchain, built, tuple(dict.fromkeys(FILE_NAME.findall(request))), set(meaningless))
     tried = list[tuple[LikelyExample, Sequence[_Went], int]]()
     for example in examples:
         if not trial.has_time_for(example):
@@ -60,15 +60,15 @@ def try_likely(toolchain: Toolchain, built: BuiltSoftware, examples: Sequence[Li
         tried.append((example, went, count))
         if example.rank <= _SURE_RANK and example.is_all(count):
             break
-    return _sum_up(tried) if tried else None
+    return _sum_up(tried, shown=any(example.shown for example in examples)) if tried else None
 
 
-def _sum_up(tried: Sequence[tuple[LikelyExample, Sequence[_Went], int]]) -> LikelyTrial:
-    """The examples that hold, and how one that is surely shown and does not hold went."""
+def _sum_up(tried: Sequence[tuple[LikelyExample, Sequence[_Went], int]], *, shown: bool) -> LikelyTrial:
+    """The examples that hold, and how one that is surely shown and does not hold went; one is `shown` also where the
+    trial has not come to it."""
     seen = next((went[0].finding for example, went, count in tried if example.shown and not count), None)
     whole = [example for example, _, count in tried if example.is_all(count)]
-    return LikelyTrial(*best_of((example, count) for example, _, count in tried),
-                       any(example.shown for example, _, _ in tried), seen,
+    return LikelyTrial(*best_of((example, count) for example, _, count in tried), shown, seen,
                        min(whole, key=lambda example: example.rank, default=None))
 
 
@@ -83,8 +83,8 @@ class _Went:
 
 @dataclass(slots=True)
 class _Trial:
-    """The starts of one software; `names` are the files that its request names, and `idle` is what it prints without
-    any input."""
+    """The starts of one software; `names` are the files that its request names, and `idle` is what it may say of any
+    input."""
 
     toolchain: Toolchain
     built: BuiltSoftware
@@ -144,10 +144,10 @@ class _Trial:
     def _start(self, folder: Path, start: Start, files: Mapping[str, str]) -> _Went:
         finding = self.toolchain.start(folder, start, ends=True)
         made = [name for name in self.names if name not in files]
-        return _Went(finding, _output_of(finding), written_text(folder, made))
+        return _Went(finding, output_of(finding), written_text(folder, made))
 
 
-def _output_of(finding: Finding) -> str:
+def output_of(finding: Finding) -> str:
     """What a program printed."""
     stdout, stderr = finding.facts.get("streams", ("", ""))
     return "\n".join(printed_lines(without_colours(stdout), without_colours(stderr), finding.facts.get("exit_status")))

@@ -14,7 +14,7 @@ from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.beginning import begin_with_needed
 from chatdev.tools.software.trial.calling import Conventions
 from chatdev.tools.software.trial.keeping import try_keeping
-from chatdev.tools.software.trial.likely_trial import LikelyTrial, try_likely
+from chatdev.tools.software.trial.likely_trial import LikelyTrial, output_of, try_likely
 from chatdev.tools.software.trial.plan import Plan, any_command, quoted_words
 from chatdev.tools.software.trial.probe import KeepingStart, Probe
 from chatdev.tools.software.trial.sense import judge_own
@@ -83,7 +83,8 @@ def _try_case(toolchain: Toolchain, folder: Path, case: Case, allowed: Tolerance
 def _try_likely(toolchain: Toolchain, built: BuiltSoftware, plan: Plan, bare: Finding,
                 allowed: Tolerance) -> LikelyTrial | None:
     """The likely examples and, beside one that holds, what the request has the program refuse."""
-    likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), bare)
+    meaningless = {output_of(bare), *plan.reading.refused_texts}
+    likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), meaningless)
     refusal = plan.reading.refusal_beside(likely.example.case) if likely and likely.example else None
     if not likely or not refusal:
         return likely
