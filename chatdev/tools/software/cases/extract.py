@@ -14,7 +14,7 @@ from chatdev.tools.software.cases.assembly import Assembly, Chain
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, texts_by_path
 from chatdev.tools.software.cases.certainty import certain_starts
 from chatdev.tools.software.cases.facts import Facts
-from chatdev.tools.software.cases.passage import Passage
+from chatdev.tools.software.cases.passage import Passage, commands_of
 from chatdev.tools.software.cases.passages import passages_of
 from chatdev.tools.software.cases.refusals import refusal_case, refused_texts, told_refusal
 from chatdev.tools.software.cases.wording import FILE_NAME, is_readable, request_says, says
@@ -41,7 +41,7 @@ class RequestReading:
     @property
     def commands(self) -> tuple[tuple[str, ...], ...]:
         """The arguments of all commands in it, also of those in which something has to be filled in."""
-        return tuple(passage.command.arguments for passage in self.passages if passage.command)
+        return commands_of(self.passages)
 
     def refusal_beside(self, example: Case) -> Case | None:
         """The refusal of which the request tells, made from an example that was found elsewhere, as it has none."""
@@ -73,7 +73,7 @@ def read_request(request: str, command: str) -> RequestReading:
     assembly = Assembly(facts)
     chains, files = assembly.take_all(passages), assembly.known_files
     files |= _only_file(request, passages, files)
-    commands = tuple(passage.command.arguments for passage in passages if passage.command)
+    commands = commands_of(passages)
     lacking = frozenset(_lacking_files(request, passages, files.keys()))
     able = [(case, forgetful) for case, forgetful in _certain_cases(chains, files, facts, request)
             if not lacks_file(case, lacking, commands)]
@@ -210,7 +210,7 @@ def _only_file(request: str, passages: Sequence[Passage], files: Mapping[str, st
 
 
 def _words_behind_commands(passages: Iterable[Passage]) -> set[str]:
-    return {word for passage in passages if passage.command for word in passage.command.arguments}
+    return {word for words in commands_of(passages) for word in words}
 
 
 def _lacking_files(request: str, passages: Sequence[Passage], shown: Iterable[str]) -> Iterator[str]:

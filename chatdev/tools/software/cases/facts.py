@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chatdev.tools.software.cases.passage import Passage
+from chatdev.tools.software.cases.passage import Passage, commands_of
 from chatdev.tools.software.cases.sentences import command_in_prose
 from chatdev.tools.software.cases.wording import FILE_NAME, is_all_of, is_word_of_speech, new_files, says
 
@@ -23,7 +23,7 @@ class Facts:
     @classmethod
     def of(cls, request: str, passages: Sequence[Passage], command: str) -> Facts:
         """The facts of a request and its passages. `command` is what stands before a program's arguments."""
-        commands = [passage.command.arguments for passage in passages if passage.command]
+        commands = commands_of(passages)
         called = any(commands) or any(
             request[found.end():found.end() + 1] == " " and not is_word_of_speech(request[found.end():][:40])
             for found in command_in_prose(command).finditer(request))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,6 +44,11 @@ class Passage:
     after: str = ""
     inline: bool = False
     form: bool = False
+
+
+def commands_of(passages: Iterable[Passage]) -> tuple[tuple[str, ...], ...]:
+    """The arguments of all commands among the passages, also of those in which something has to be filled in."""
+    return tuple(passage.command.arguments for passage in passages if passage.command)
 
 
 def make_passage(cue: str, lines: tuple[str, ...], group: int, *, block: bool) -> Passage:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from chatdev.tools.software.cases.case import UNKNOWN, Case, Start
 from chatdev.tools.software.cases.facts import Facts
-from chatdev.tools.software.cases.passage import Passage
+from chatdev.tools.software.cases.passage import Passage, commands_of
 from chatdev.tools.software.cases.wording import (
     FILE_NAME,
     MARK,
@@ -52,7 +52,7 @@ def refusal_case(request: str, passages: Sequence[Passage], cases: Sequence[Case
     message: then the program must not crash."""
     if any(_refusals(passages)):
         return told_refusal(passages, cases[0], facts) if cases else None
-    commands = _commands_of(passages)
+    commands = commands_of(passages)
     if len(set(map(len, commands))) != 1:
         return None
     return next(_plain_cases(request, list(filter(is_concrete, commands)), facts), None)
@@ -62,7 +62,7 @@ def told_refusal(passages: Sequence[Passage], example: Case, facts: Facts) -> Ca
     """The case of the one refusal of which a request tells, made from an example; none where it is not certain which
     input that is, or where what is printed may tell what was given."""
     refusals, words = list(_refusals(passages)), example.starts[0].arguments
-    commands = [*_commands_of(passages), words]
+    commands = [*commands_of(passages), words]
     has_one_form = len({len(command) for command in commands if command}) <= 1
     if len(refusals) != 1 or not has_one_form or example.starts[0].stdin:
         return None
@@ -75,11 +75,6 @@ def told_refusal(passages: Sequence[Passage], example: Case, facts: Facts) -> Ca
 def refused_texts(passages: Sequence[Passage]) -> set[str]:
     """What a request has the program print of input that it refuses."""
     return {refusal.prints for refusal in _refusals(passages)}
-
-
-def _commands_of(passages: Sequence[Passage]) -> list[Sequence[str]]:
-    """The arguments of all commands of a request."""
-    return [passage.command.arguments for passage in passages if passage.command]
 
 
 def _refuse(refusal: _Refusal, example: Case, facts: Facts) -> tuple[Sequence[str] | None, Mapping[str, str]]:
