@@ -32,7 +32,7 @@ BESIDE = {AGAIN: SETS[-1], ABLATIONS: SETS[0]}
 """The sets whose kept runs of one call stand in the studies of a later chain."""
 NAMES = (*SETS, OPENED, AGAIN, ABLATIONS)
 PARTS = (12, 24, 36, 48)
-"""Tasks of a set that all variants are run on before the next ones, so that each sitting leaves pairs."""
+"""Tasks of a set that one step runs its variants on before the next step, so that each sitting leaves pairs."""
 PIPELINE, NO_DRAFTS = "pipeline", f"{CHAIN} without drafts"
 """What is compared with the chain beside one call and its drafts. A small model's chain has no review to go without."""
 Rows = Sequence[Mapping[str, Any]]
