@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -33,7 +34,7 @@ from chatdev.secrets import scrub
 if TYPE_CHECKING:
     import ssl
 
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
 
 @dataclass(slots=True)
@@ -202,6 +203,8 @@ class OpenAIModel:
                         break
             except (httpx2.RequestError, ValueError, RecursionError) as error:
                 raise Transient(f"the stream broke off ({type(error).__name__})") from None
+            finally:
+                await _end(chunks)
         return streamed.completion()
 
     def _unless_error(self, data: Any, request: Request) -> Any:
@@ -227,6 +230,15 @@ class OpenAIModel:
         line = self._line()
         line.client = line.client or _client(self.endpoint)
         return line.client
+
+
+async def _end(chunks: AsyncStream[object]) -> None:
+    """Close a stream and let its generators run out: left in the middle, they would be for the garbage collector, which
+    may come by in another thread."""
+    await chunks.close()
+    with suppress(Exception):  # whatever a closed stream says
+        async for _ in chunks:
+            pass
 
 
 def _read(data: Any, request: Request, tally: _Tally) -> Reply:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import time
+from contextlib import suppress
 from dataclasses import replace
+from types import AsyncGeneratorType
 from typing import Any
 
 import pytest
 
 from chatdev.llm.base import Request
+from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.reply_watch import ReplyWatch
-from tests.llm.asking import ASK, complete
+from tests.llm.asking import ASK, KEY, complete
 from tests.support.chat_server import ChatServer, Scripted
 
 CHUNK = {"choices": [{"delta": {"content": "and so on and on "}, "finish_reason": None}]}
@@ -87,3 +93,28 @@ def test_it_is_looked_at_rarely_and_only_at_its_end() -> None:
 
 def test_a_request_streams_for_who_listens_or_watches() -> None:
     assert [ASK.streams, WATCHED.streams, Request(ASK.messages, on_text=print).streams] == [False, True, True]
+
+
+def fail(_: str) -> None:
+    raise KeyError
+
+
+@pytest.mark.parametrize("asked", [WATCHED, replace(ASK, on_text=fail)], ids=["cut", "the listener fails"])
+def test_nothing_of_a_stream_left_early_is_for_the_garbage_collector(chat_server: ChatServer, asked: Request) -> None:
+    """Its collection may run in another thread, in the middle of what this one is closing."""
+    async def left() -> list[str]:
+        model = OpenAIModel(Endpoint(chat_server.url, key=KEY))
+        gc.collect()
+        gc.disable()
+        try:
+            with suppress(KeyError):
+                await model.complete(asked)
+            await asyncio.sleep(0.05)
+            return [one.__qualname__ for one in gc.get_objects()
+                    if isinstance(one, AsyncGeneratorType) and one.ag_frame is not None]
+        finally:
+            gc.enable()
+            await model.close()
+
+    chat_server.script(ENDLESS)
+    assert asyncio.run(left()) == []
