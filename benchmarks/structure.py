@@ -83,8 +83,8 @@ class Tree:
         return [f"{m.path} {m.lines}" for m in self.modules if 3 < m.lines < 30]
 
     def long(self) -> list[str]:
-        """Modules of 300 lines and more."""
-        return [f"{m.path} {m.lines}" for m in self.modules if m.lines >= 300]
+        """Modules of more than 600 lines."""
+        return [f"{m.path} {m.lines}" for m in self.modules if m.lines > 600]
 
     def imported_once(self) -> list[str]:
         """Modules that exactly one other imports."""
@@ -208,7 +208,7 @@ def measured(tree: Tree) -> dict[str, Any]:
     return {
         "modules": f"{len(tree.modules)}, median {median(lines):.0f} lines, longest {max(lines)}",
         "modules under 30 lines": tree.small(),
-        "modules of 300 lines and more": tree.long(),
+        "modules of more than 600 lines": tree.long(),
         "modules imported exactly once": tree.imported_once(),
         "files from run.py to the first request": _way(trace["to_request"]),
         "files from the loaded company to the first request": _way(trace["to_request"][trace["loaded"]:]),

@@ -69,8 +69,8 @@ def test_a_part_of_the_software_tools_imports_only_from_those_below(own: str) ->
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=named)
-def test_a_file_is_shorter_than_300_lines(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) < 300
+def test_a_file_is_one_idea_of_at_most_600_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
 
 
 def test_companies_are_data_without_python() -> None:

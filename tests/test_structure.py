@@ -47,10 +47,6 @@ def test_public_classes_have_names_of_their_own() -> None:
     assert TREE.repeated_classes(tools=False) + TREE.repeated_classes(tools=True) == []
 
 
-def test_modules_have_names_of_their_own() -> None:
-    assert TREE.repeated_modules(tools=False) + TREE.repeated_modules(tools=True) == []
-
-
 def test_no_function_is_named_by_a_participle_or_adverb() -> None:
     found = [line.replace(":", " ").split() for line in TREE.participles(top_level=True)]
     assert [line for line in found if line[2] not in PUBLISHED.get(line[0], ())] == []
