@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
@@ -100,32 +100,32 @@ def draw_flow(tree: ProcessTree) -> FlowGraph:
 
 
 class _Block(NamedTuple):
-    """A tree with the room that its chart takes: what lies below the row in which it is entered and left, and how far
-    below it its parts have theirs. Above that row is half a task."""
+    """A tree with the room that its chart takes: its width, none if it is silent; what lies above and below the row in
+    which it is entered and left; and how far below that row its parts have theirs."""
 
     tree: ProcessTree
-    parts: list[_Block]
-    rows: list[int]
     width: int
-    depth: int
+    above: int
+    below: int
+    parts: Sequence[_Block] = ()
+    rows: Sequence[int] = ()
 
 
 def _measure(tree: ProcessTree) -> _Block:
     """The room for a tree in normal form; the silent part of a choice comes last."""
     half = _TASK_HEIGHT // 2
-    if not tree.children:
-        width = _task_width(readable(tree.name)) if tree != SILENT else 0
-        return _Block(tree, [], [], width, half if width else 0)
+    if tree == SILENT:
+        return _Block(tree, 0, 0, 0)
+    if tree.operator == "phase":
+        return _Block(tree, _task_width(readable(tree.name)), half, half)
     parts = [_measure(child) for child in tree.children]
+    widths = [part.width for part in parts]
     if tree.operator == "sequence":
-        return _Block(tree, parts, [0] * len(parts), sum(part.width for part in parts) + _GAP * (len(parts) - 1),
-                      max(part.depth for part in parts))
-    if tree.operator == "exclusive":
-        parts.sort(key=lambda part: not part.width)
-    rows = list(accumulate((above.depth + _ROW_GAP + (half if below.width else 0) for above, below in pairwise(parts)),
-                           initial=0))
-    around = 2 * (_SIZES["exclusive"] + _GAP)
-    return _Block(tree, parts, rows, max(part.width for part in parts) + around, rows[-1] + parts[-1].depth)
+        below = max(part.below for part in parts)
+        return _Block(tree, sum(widths) + _GAP * (len(parts) - 1), half, below, parts)
+    parts.sort(key=lambda part: not part.width)
+    rows = list(accumulate((one.below + _ROW_GAP + other.above for one, other in pairwise(parts)), initial=0))
+    return _Block(tree, max(widths) + 2 * (_SIZES["exclusive"] + _GAP), half, rows[-1] + parts[-1].below, parts, rows)
 
 
 def _draw(graph: FlowGraph, block: _Block, x: int, y: int, way: int) -> tuple[FlowNode, FlowNode]:
