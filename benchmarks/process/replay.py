@@ -5,7 +5,7 @@ instance was seen comes from one of four distributions, with what success from a
 its 100 pairs of N and Q nor the outcomes of its replays, so this shows the order of the strategies and what it hangs
 on, not the paper's number.
 
-    python -m benchmarks.process.replay [--pools 10]
+    python -m benchmarks.process.replay [--pools 100]
 
 With another number of pools, nothing is written down.
 """
@@ -27,7 +27,7 @@ from chatdev.process.replay_strategy import choose
 RESULTS = RESULTS_FOLDER / "process_replay.json"
 PAGE = ROOT / "docs" / "process.md"
 BEGIN, END = "<!-- replay: written by python -m benchmarks.process.replay -->", "<!-- end of replay -->"
-POOLS, INSTANCES, MOST = 10, 100, 3000
+POOLS, INSTANCES, MOST = 100, 100, 3000
 SEEN_AT = (100, 197, 500)
 """Curves are told at these replays; 197 is what the paper needs."""
 STRATEGIES: dict[str, tuple[str, float]] = {
@@ -83,13 +83,28 @@ def _replay(pool: list[PoolEntry], rates: list[float], label: str, chance: Rando
 
 
 def _summary(runs: list[list[int]]) -> dict[str, Any]:
-    """The median of replays (None: most pools were not seen whole), and the mean number seen."""
-    needed = statistics.median(run[-1] if len(run) == INSTANCES else math.inf for run in runs)
-    return {"median": needed if needed < math.inf else None, "least": min((run[-1] for run in runs
-                                                                         if len(run) == INSTANCES), default=None),
+    """The median of replays with its interval (None: the pool was not seen whole), and the mean number seen."""
+    needed = sorted(run[-1] if len(run) == INSTANCES else math.inf for run in runs)
+    rank = median_rank(len(runs))
+    return {"median": _finite(statistics.median(needed)),
+            "interval": [_finite(needed[rank]), _finite(needed[-1 - rank])], "least": _finite(needed[0]),
             "whole": sum(len(run) == INSTANCES for run in runs),
             "seen": {str(at): statistics.mean(sum(first <= at for first in run) for run in runs)
                      for at in (*SEEN_AT, MOST)}}
+
+
+def median_rank(count: int) -> int:
+    """How many of `count` sorted values lie below a 95 % interval of their median, and as many above it: so few that
+    fewer of `count` fair coins show heads in at most one case of 40. It supposes nothing of the distribution, so
+    pools that were not seen whole count as greatest ones. 0 of fewer than 6, where no interval is that sure."""
+    below = rank = 0
+    while (below := below + math.comb(count, rank)) * 40 <= 2 ** count:
+        rank += 1
+    return max(rank - 1, 0)
+
+
+def _finite(value: float) -> float | None:
+    return value if value < math.inf else None
 
 
 def told(results: Mapping[str, Any]) -> str:
@@ -100,14 +115,17 @@ def told(results: Mapping[str, Any]) -> str:
     first = next(iter(rows))
     seen = markdown_table(["strategy", *(f"after {at}" for at in (*SEEN_AT, MOST))], [
         [label, *(f"{count:.0f}" for count in rows[first][label]["seen"].values())] for label in STRATEGIES])
-    return (f"Replays until all {INSTANCES} instances were replayed (median of {results['pools']} pools; – where most "
-            f"pools were not seen whole in {MOST} replays, with the mean number seen then):\n\n{needed}\n\n"
-            f"Instances seen ({first}, mean):\n\n{seen}\n\n{results['date']}; {results['machine']}; seeds 0 to "
-            f"{results['pools'] - 1} for pools, 1000 more for replays.")
+    return (f"Replays until all {INSTANCES} instances were replayed: the median of {results['pools']} pools, with its "
+            f"95 % interval (– where most pools were not seen whole in {MOST} replays, with the mean number seen then):"
+            f"\n\n{needed}\n\nInstances seen ({first}, mean):\n\n{seen}\n\n{results['date']}; {results['machine']}; "
+            f"seeds 0 to {results['pools'] - 1} for pools, 1000 more for replays.")
 
 
 def _needed(row: Mapping[str, Any]) -> str:
-    return f"– ({row['seen'][str(MOST)]:.0f} seen)" if row["median"] is None else f"{row['median']:.0f}"
+    if row["median"] is None:
+        return f"– ({row['seen'][str(MOST)]:.0f} seen)"
+    least, most = row["interval"]
+    return f"{row['median']:.0f} [{least:.0f}, {f'over {MOST}' if most is None else f'{most:.0f}'}]"
 
 
 if __name__ == "__main__":

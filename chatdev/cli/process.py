@@ -148,10 +148,9 @@ def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome],
 def compare_strategies(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], count: int, seed: int) -> int:
     """Show which instances each strategy would replay next (figure 10 of the paper)."""
     from chatdev.process.instances import format_instance
-    from chatdev.process.pool import count_outcomes
     from chatdev.process.replay_strategy import STRATEGIES, plan_replays
 
-    entries = [entry for entry in count_outcomes(outcomes) if not company.check(entry.instance)]
+    entries = company.list_replayable(outcomes)
     for strategy in STRATEGIES:
         click.echo(f"{strategy}:")
         for instance in plan_replays(strategy, entries, count, Random(seed)):

@@ -2,68 +2,55 @@
 
 from __future__ import annotations
 
-import re
 from xml.etree import ElementTree
 
-from chatdev.process.flow_graph import FlowGraph, FlowNode
+from chatdev.process.flow_graph import Flow, FlowGraph, FlowNode, readable
 
-_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+_OMG = "http://www.omg.org/spec/"
+_SPACES = {"bpmn": f"{_OMG}BPMN/20100524/MODEL", "bpmndi": f"{_OMG}BPMN/20100524/DI", "dc": f"{_OMG}DD/20100524/DC",
+           "di": f"{_OMG}DD/20100524/DI"}
 _TAGS = {"start": "startEvent", "end": "endEvent", "task": "task", "exclusive": "exclusiveGateway",
          "parallel": "parallelGateway"}
-MOST_NODES = 250
-"""So many nodes of a chart are laid out; it takes the square of their number, for these ten seconds."""
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_bpmn(graph: FlowGraph, name: str = "process model", layout: bool = True) -> str:
-    """The chart as a BPMN file. Its diagram part, which says where everything lies, comes from the package bpmn-io. A
-    file without it is made where that is not installed or not wanted, or the chart is too large for any page; most
-    programs then lay it out themselves."""
-    ElementTree.register_namespace("bpmn", _NAMESPACE)
-    root = ElementTree.Element(_tag("definitions"), {"id": "definitions", "targetNamespace": "urn:chatdev:process"})
-    process = ElementTree.SubElement(root, _tag("process"), {"id": "process", "name": _clean(name),
-                                                             "isExecutable": "false"})
-    for node in graph.nodes:
-        _add_node(process, node, graph.flows)
-    for number, (one, other) in enumerate(graph.flows, start=1):
-        ElementTree.SubElement(process, _tag("sequenceFlow"), {"id": f"flow_{number}", "sourceRef": one,
-                                                               "targetRef": other})
+def write_bpmn(graph: FlowGraph, name: str = "process model") -> str:
+    """The chart as a BPMN file: what it says, and in its diagram part where everything lies."""
+    for prefix, space in _SPACES.items():
+        ElementTree.register_namespace(prefix, space)
+    root = ElementTree.Element(_tag("bpmn:definitions"), id="definitions", targetNamespace="urn:chatdev:process")
+    process = _add(root, "bpmn:process", id="process", name=readable(name), isExecutable="false")
+    diagram = _add(root, "bpmndi:BPMNDiagram", id="diagram")
+    plane = _add(diagram, "bpmndi:BPMNPlane", id="plane", bpmnElement="process")
+    elements = {node.id: _add_node(process, plane, node) for node in graph.nodes}
+    ids = [(f"flow_{number}", flow) for number, flow in enumerate(graph.flows, start=1)]
+    for id, flow in ids:
+        _add(elements[flow.target], "bpmn:incoming").text = id
+    for id, flow in ids:
+        _add(elements[flow.source], "bpmn:outgoing").text = id
+        _add_flow(process, plane, id, flow)
     ElementTree.indent(root)
-    text = ElementTree.tostring(root, "unicode")
-    return _declare(_lay_out(text) if layout and len(graph.nodes) <= MOST_NODES else text)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, "unicode")}\n'
 
 
-def _add_node(process: ElementTree.Element, node: FlowNode, flows: list[tuple[str, str]]) -> None:
-    element = ElementTree.SubElement(process, _tag(_TAGS[node.kind]), {"id": node.id})
-    if node.name:
-        element.set("name", _clean(node.name))
-    for side, tag in ((1, "incoming"), (0, "outgoing")):
-        for number, flow in enumerate(flows, start=1):
-            if flow[side] == node.id:
-                ElementTree.SubElement(element, _tag(tag)).text = f"flow_{number}"
+def _add_node(process: ElementTree.Element, plane: ElementTree.Element, node: FlowNode) -> ElementTree.Element:
+    shape = _add(plane, "bpmndi:BPMNShape", id=f"{node.id}_shape", bpmnElement=node.id,
+                 **{"isMarkerVisible": "true"} if node.kind == "exclusive" else {})
+    _add(shape, "dc:Bounds", x=node.x - node.width // 2, y=node.y - node.height // 2, width=node.width,
+         height=node.height)
+    return _add(process, f"bpmn:{_TAGS[node.kind]}", id=node.id, **{"name": node.name} if node.name else {})
 
 
-def _lay_out(text: str) -> str:
-    """The file with a diagram part, or as it is: bpmn-io is young, and nothing else depends on it."""
-    try:
-        from bpmn_io import LayoutError, ParseError, layout_process
-    except ImportError:
-        return text
-    try:
-        return str(layout_process(text))
-    except (LayoutError, ParseError):
-        return text
+def _add_flow(process: ElementTree.Element, plane: ElementTree.Element, id: str, flow: Flow) -> None:
+    _add(process, "bpmn:sequenceFlow", id=id, sourceRef=flow.source, targetRef=flow.target)
+    edge = _add(plane, "bpmndi:BPMNEdge", id=f"{id}_edge", bpmnElement=id)
+    for x, y in flow.points:
+        _add(edge, "di:waypoint", x=x, y=y)
 
 
-def _declare(text: str) -> str:
-    return text if text.startswith("<?xml") else f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+def _add(parent: ElementTree.Element, tag: str, **attributes: object) -> ElementTree.Element:
+    return ElementTree.SubElement(parent, _tag(tag), {key: str(value) for key, value in attributes.items()})
 
 
 def _tag(name: str) -> str:
-    return f"{{{_NAMESPACE}}}{name}"
-
-
-def _clean(text: str) -> str:
-    """XML cannot hold control characters, however they are written."""
-    return _NOT_XML.sub("�", text)
+    prefix, _, bare = name.partition(":")
+    return f"{{{_SPACES[prefix]}}}{bare}"

@@ -3,6 +3,8 @@ with."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -15,6 +17,7 @@ from chatdev.paths import bundled_folder
 from chatdev.process.experience import EXAMPLES, Experience, gather_experience
 from chatdev.process.instances import Hallucination, check_instance, read_instance
 from chatdev.process.pool import InstanceOutcome, count_outcomes, read_export
+from chatdev.process.pool_statistics import PoolEntry
 from chatdev.process.process_tree import Instance
 
 STARTER = "starter.json"
@@ -69,6 +72,23 @@ class ProcessCompany:
         before = company.chain[:company.chain.index(self.step)]
         given = {*company.inputs, *names_written([*before, *self.step.supplies], company.phases)}
         return check_instance(instance, {name: company.phases[name] for name in self.step.phases}, given)
+
+    def list_replayable(self, outcomes: Sequence[InstanceOutcome]) -> list[PoolEntry]:
+        """The entries whose instance was run and still can be: to run another again would tell nothing. Raises
+        ConfigError where there is none, and says what there is instead."""
+        ran = {outcome.instance for outcome in outcomes if outcome.was_run}
+        entries = [entry for entry in count_outcomes(outcomes) if entry.instance in ran]
+        if found := [entry for entry in entries if not self.check(entry.instance)]:
+            return found
+        why = self._tell_unreplayable(outcomes) if outcomes else "the pool is empty"
+        raise ConfigError(f"{why}, so there is nothing to replay; begin with `chatdev process develop`")
+
+    def _tell_unreplayable(self, outcomes: Sequence[InstanceOutcome]) -> str:
+        """How many outcomes there are of each kind that cannot be replayed."""
+        faults = {instance: self.check(instance) for instance in {outcome.instance for outcome in outcomes}}
+        kinds = Counter(found[0].kind if (found := faults[one.instance]) else "never run" for one in outcomes)
+        told = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+        return f"none of the {len(outcomes)} outcomes of the pool is of a process that was run and can be run ({told})"
 
     def list_needs(self, name: str) -> list[str]:
         """What other phases must have written before this one."""

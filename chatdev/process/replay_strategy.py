@@ -38,12 +38,12 @@ def choose(strategy: str, entries: Sequence[PoolEntry], chance: Random, explorat
     - `frequency`: the one run least often.
     - `failure_rate`: the one that fails most often. It never ends with an instance that always fails.
 
-    Raises ConfigError for an empty pool or an unknown strategy.
+    Raises ConfigError without entries, or for an unknown strategy.
     """
     if strategy not in STRATEGIES:
         raise ConfigError(f"unknown replay strategy {strategy!r}; there are: {', '.join(STRATEGIES)}")
     if not entries:
-        raise ConfigError("the pool is empty: there is nothing to replay")
+        raise ConfigError("no entries were given: there is nothing to replay")
     if strategy == "uct_once":
         entries = [entry for entry in entries if entry.instance not in taken] or entries
     values = STRATEGIES[strategy](entries, exploration)

@@ -141,8 +141,23 @@ def test_strategies_say_what_they_would_replay(filled: Department) -> None:
     assert "Foo" not in said
     once = said.partition("uct_once:\n")[2].splitlines()
     assert {line.strip() for line in once} == {SHORT, TESTED}
-    assert "the pool is empty" in filled.command("strategies", "--pool", "starter").output \
-        or COMPANY.starter_outcomes()
+
+
+def test_strategies_say_why_nothing_can_be_replayed(department: Department) -> None:
+    failed = [InstanceOutcome(("Foo", "Coding"), False, failure="unknown phase")] * 20
+    unread = [InstanceOutcome(("Coding",), False, failure="missing solution")] * 6
+    unrun = [InstanceOutcome(tuple(SHORT.split(" → ")), False, failure="no reply")]
+    for pool, outcomes, why in (
+            ("failed", failed + unread, "none of the 26 outcomes of the pool is of a process that was run and can be "
+                                        "run (unknown phase 20, missing solution 6)"),
+            ("unrun", unrun, "can be run (never run 1), so"), ("empty", [], "the pool is empty, so")):
+        text = export_outcomes(outcomes, COMPANY.default)
+        CliRunner().invoke(command_line(), ["process", "import", "-", "--pool", pool], input=text)
+        said = department.command("strategies", "--pool", pool)
+        assert said.exit_code == 2
+        assert why in " ".join(said.output.split())
+        assert "uct:" not in said.output
+        assert "is empty" not in said.output or pool == "empty"
 
 
 def test_one_instance_a_circle_and_a_long_one_are_mined(department: Department) -> None:

@@ -74,8 +74,8 @@ def test_once_a_round_replays_all_before_any_again() -> None:
     assert choose("uct_once", POOL, Random(0), taken=taken) == DOUBTFUL
 
 
-def test_an_empty_pool_and_unknown_strategies_are_refused() -> None:
-    with pytest.raises(ConfigError, match="empty"):
+def test_no_entries_and_unknown_strategies_are_refused() -> None:
+    with pytest.raises(ConfigError, match="no entries were given"):
         choose("uct", [], Random(0))
     with pytest.raises(ConfigError, match="uct_once"):
         choose("best", POOL, Random(0))
@@ -108,6 +108,17 @@ def test_strategies_end_as_in_the_figure() -> None:
     assert ends["frequency"][-1] < ends["UCT, C = 1"][-1]
 
 
+def test_the_interval_of_a_median_has_the_ranks_of_the_table() -> None:
+    """A median lies between the 40th and the 61st of 100 values, as the sign test's tables have it."""
+    assert [replay.median_rank(count) for count in (3, 5, 6, 10, 20, 100)] == [0, 0, 0, 1, 5, 39]
+    chance = Random(4)
+    held = 0
+    for _ in range(400):
+        values = sorted(chance.expovariate(1) for _ in range(100))
+        held += values[39] <= math.log(2) <= values[60]
+    assert held >= 0.94 * 400
+
+
 def entry(name: str, frequency: int, successes: int) -> PoolEntry:
     return PoolEntry((name,), frequency, successes)
 
@@ -136,5 +147,5 @@ def test_replays_are_planned_before_any_has_ended(strategy: str) -> None:
     if strategy == "uct_once":
         assert [set(planned[n:n + 3]) for n in (0, 3, 6)] == [{("a",), ("b",), ("c",)}] * 3
     assert plan_replays(strategy, [GOOD], 2, Random(1)) == [GOOD.instance] * 2
-    with pytest.raises(ConfigError, match="the pool is empty"):
+    with pytest.raises(ConfigError, match="no entries were given"):
         plan_replays(strategy, [], 1, Random(1))

@@ -47,14 +47,8 @@ def plan_given(company: ProcessCompany, process: str, tasks: Sequence[Task]) -> 
 def plan_replay(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], seed: str,
                 strategy: str, count: int) -> tuple[PlannedTask, ...]:
     """So many instances of the pool, each for the task that it was last run for (where that is not among `tasks`: for
-    one drawn by `seed`). Those that could not be run are left out: to run them again would tell nothing. Raises
-    ConfigError where none is left."""
-    last = latest_tasks(outcomes)
-    entries = [entry for entry in count_outcomes(outcomes)
-               if entry.instance in last and not company.check(entry.instance)]
-    if not entries:
-        raise ConfigError("the pool has no instance that can be run, so there is nothing to replay; begin with "
-                          "`chatdev process develop`")
+    one drawn by `seed`). Raises ConfigError where nothing of the pool can be replayed."""
+    last, entries = latest_tasks(outcomes), company.list_replayable(outcomes)
     chance, known = Random(seed), {task.id: task for task in tasks}
     chosen = plan_replays(strategy, entries, count, chance)
     replayed = [known.get(last[instance]) or chance.choice(list(tasks)) for instance in chosen]
