@@ -43,11 +43,10 @@ _WORDS = frozenset({"create", "table", "unique", "index", "on", "not", "null", "
 
 
 @contextmanager
-def read_tables(url: str, tables: Collection[sql.Table], *, resolve: bool = True) -> Iterator[sql.Connection | None]:
+def read_tables(url: str, tables: Collection[sql.Table]) -> Iterator[sql.Connection | None]:
     """A connection on which these tables of the database at `url` can be read, and nothing written; None where there is
-    no such file, or not the first of the tables. `resolve`: a link is followed, because the user named it. Raises
-    ConfigError for a file that is none of chatdev's, or is not read in time; WorkspaceError for a server that cannot
-    be used."""
+    no such file, or not the first of the tables. Raises ConfigError for a file that is none of chatdev's, or is not
+    read in time; WorkspaceError for a server that cannot be used."""
     file = file_of(url)
     if file is None:
         engine = open_database(url)
@@ -60,7 +59,7 @@ def read_tables(url: str, tables: Collection[sql.Table], *, resolve: bool = True
     if not os.path.lexists(file):
         yield None
         return
-    engine = sql.create_engine("sqlite://", creator=lambda: _open(file, resolve), poolclass=NullPool)
+    engine = sql.create_engine("sqlite://", creator=lambda: _open(file), poolclass=NullPool)
     with _name_trouble(file), engine.connect() as connection:
         yield connection if _check(file, connection.connection.driver_connection, tables) else None
 
@@ -71,7 +70,7 @@ def refuse_strange(url: str, tables: Collection[sql.Table]) -> None:
     file = file_of(url)
     if file is None or not file.exists() or not file.stat().st_size:
         return
-    with _name_trouble(file), closing(_open(file, resolve=True)) as connection:
+    with _name_trouble(file), closing(_open(file)) as connection:
         _check(file, connection, tables)
         names = [str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         if names and not any(name.startswith("chatdev_") for name in names):
@@ -112,9 +111,9 @@ def _name_trouble(file: Path) -> Iterator[None]:
         raise ConfigError(f"{file} cannot be read as a database of chatdev: {reason:.200}; name another one") from error
 
 
-def _open(file: Path, resolve: bool) -> sqlite3.Connection:
+def _open(file: Path) -> sqlite3.Connection:
     """A file that is only read. Raises OSError for what is no plain file, sqlite3.Error."""
-    file = file.resolve() if resolve else file.absolute()
+    file = file.resolve()
     for beside in _BESIDE:
         refuse_other_kinds(Path(f"{file}{beside}"))
     if file.stat().st_size > _LARGEST:
@@ -163,8 +162,8 @@ def _check_words(file: Path, words: str, tables: Iterable[sql.Table]) -> None:
     tables only as chatdev does. The other columns of a schema may lie: SQLite goes by the words."""
     tokens = [token.lower() for token in _TOKEN.findall(words)]
     if tokens[:2] not in _PLAIN and tokens[:3] != ["create", "unique", "index"]:
-        raise ConfigError(f"{file} has a view, a trigger or the like ({words!r:.60}), which acts when the file is used; "
-                          "no database of chatdev has any, so name another file")
+        raise ConfigError(f"{file} has a view, a trigger or the like ({words!r:.60}), which acts when the file is "
+                          "used; no database of chatdev has any, so name another file")
     for table in tables:
         if table.name in tokens and (odd := _odd_token(table, tokens)):
             raise ConfigError(f"{file}: the table {table.name!r} is none of chatdev's ({odd!r:.60} in its form); name "

@@ -219,11 +219,11 @@ def _differences(more: Sequence[str], less: Sequence[str]) -> Iterator[str]:
         yield f"it lacks {', '.join(less[:5])}"
 
 
-def find_outcomes(url: str, name: str, phases: Iterable[str], *, resolve: bool = True) -> list[InstanceOutcome] | None:
+def find_outcomes(url: str, name: str, phases: Iterable[str]) -> list[InstanceOutcome] | None:
     """The outcomes in the pool called `name` in the database at `url`; None where there is no such database or pool.
-    The database is only read, and may be a stranger's; `resolve` as in `read_tables`. Raises ConfigError for a pool of
-    other phases and for what is none, WorkspaceError."""
-    with read_tables(url, [_POOLS, _OUTCOMES], resolve=resolve) as connection:
+    The database is only read, and may be a stranger's. Raises ConfigError for a pool of other phases and for what is
+    none, WorkspaceError."""
+    with read_tables(url, [_POOLS, _OUTCOMES]) as connection:
         if connection is None:
             return None
         kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))

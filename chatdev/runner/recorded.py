@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.load import load_company
+from chatdev.config.load import is_bundled, load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import (
@@ -243,12 +244,20 @@ def recorded_company(order: Order, tools: KnownTools) -> CompanyConfig:
         return load_company(file, tools=tools)
 
 
-def current_company(order: Order, tools: KnownTools) -> CompanyConfig:
-    """The company as it is now. Raises ConfigError when it cannot be loaded any more."""
-    if not order.source:
-        return recorded_company(order, tools)
+def current_company(order: Order, tools: KnownTools, given: str | Path | None = None) -> tuple[CompanyConfig, str]:
+    """The company as it is now, where it comes with chatdev or the user has `given` its place; else as it was, and why:
+    a path on record could be that of any file. Raises ConfigError when it cannot be loaded any more."""
+    place = str(order.source.get("name_or_path", ""))
+    if given is None and not place:
+        return recorded_company(order, tools), ""
+    if given is None and not is_bundled(place):
+        again = f"--company {shlex.quote(place)}"
+        return recorded_company(order, tools), (
+            f"the journal says that the company was at {place!r}, and a path on record is not followed: it is taken as "
+            f"it was when the run began, unless you give {again}")
     try:
-        return load_company(**order.source, tools=tools)
+        source = order.source if given is None else {**order.source, "name_or_path": given}
+        return load_company(**source, tools=tools), ""
     except ConfigError as error:
         raise ConfigError(f"the company of the run cannot be loaded any more:\n{error}\n`--as-it-was` takes it as it "
                           "was when the run began") from error
