@@ -59,7 +59,7 @@ class NewFolder:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is on record of a run, and how closely the session keeps to it (the last five are those of `Record`)."""
+    """What is on record of a run, and how closely the session keeps to it (the last six are those of `Record`)."""
 
     recorded: RecordedRun
     finished: Mapping[str, Finished]
@@ -69,11 +69,12 @@ class Past:
     changed: bool = False
     any_model: bool = False
     speed: float | None = None
+    failed: Mapping[str, Finished] = field(default_factory=dict)
 
     def record(self) -> Record:
         """A record for one session."""
         return Record(self.finished, self.differing, complete=self.complete, changed=self.changed,
-                      any_model=self.any_model, speed=self.speed)
+                      any_model=self.any_model, speed=self.speed, failed=self.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,8 @@ def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> Run
         raise JournalError(f"{path} has no journal: the run was stopped before it began; start a new run")
     resources.journal(folder, held=True)  # locked before it is read
     recorded = RecordedRun.read(folder.path)
-    plan = _plan_after(Past(recorded, recorded.reusable_activities), folder, choices, resources)
+    past = Past(recorded, recorded.reusable_activities, failed=recorded.failed_activities)
+    plan = _plan_after(past, folder, choices, resources)
     return replace(plan, spent=sum_past_spending(recorded.records, resources.user.models))
 
 

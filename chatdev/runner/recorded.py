@@ -84,9 +84,19 @@ class RecordedRun:
     def reusable_activities(self) -> dict[str, Finished]:
         """The finished activities without those that ended a session: tools that failed, or gave what the run cannot
         use, and requests that were too long. They are tried again."""
+        again = self._ended_sessions
+        return {place: done for place, done in self.finished.items() if place not in again}
+
+    @property
+    def failed_activities(self) -> dict[str, Finished]:
+        """Tools whose failure ended a session: one that fails alike again has its result."""
+        return {place: done for place, done in self._ended_sessions.items() if isinstance(done.result, ToolFailed)}
+
+    @property
+    def _ended_sessions(self) -> dict[str, Finished]:
         ends = {record["place"] for record in self.records if record["kind"] == "RunFinished"}
-        return {place: done for place, done in self.finished.items()
-                if place not in ends or not isinstance(done.result, ToolFailed | ToolReturned | ContextOverflowed)}
+        return {place: done for place, done in self.finished.items() if place in ends
+                and isinstance(done.result, ToolFailed | ToolReturned | ContextOverflowed) and not _is_result(done)}
 
     @property
     def models_vary(self) -> bool:
@@ -111,6 +121,11 @@ class RecordedRun:
         for place, done in finished.items():
             journal.append("Activity", place, {"digest": done.digest, "request": done.request,
                                                "result": result_to_json(done.result), "copied": True})
+
+
+def _is_result(done: Finished) -> bool:
+    """Whether a failed tool's failure is its result, because it had failed alike before."""
+    return isinstance(done.result, ToolFailed) and done.result.repeated
 
 
 def find_journal(path: Path) -> Path:
