@@ -111,9 +111,11 @@ class ContextOverflow(ModelError):
 
 
 class ToolError(ChatDevError):
-    """A tool could not do its work (a failing verdict is not an error)."""
+    """A tool could not do its work (a failing verdict is not an error). `repeated`: it failed alike when it ended an
+    earlier session, so that the failure is its result now and the run goes on."""
 
     exit_status = 4
+    repeated = False
 
 
 class MissingProgram(ToolError):

@@ -29,6 +29,7 @@ _BUSY = 60_000  # milliseconds to wait for another process that writes the same 
 _LOCK = int.from_bytes(b"chatdev", "big")  # the advisory lock by which PostgreSQL lets one in at a time
 _PLAIN = ("postgres://", "postgresql://")  # as providers hand addresses out
 _PSYCOPG = "postgresql+psycopg://"
+_READ_ONLY = "postgresql_readonly"  # an option of a connection, which other databases pass over
 
 
 def open_database(url: str) -> sql.Engine:
@@ -57,7 +58,8 @@ def transaction(engine: sql.Engine, *, reading: bool = False, alone: bool = Fals
     no other such transaction is under way meanwhile; not `lasting`: what it writes may be gone after a power cut.
     Raises WorkspaceError when the database cannot be used."""
     try:
-        with engine.connect().execution_options(reading=reading, lasting=lasting) as connection, connection.begin():
+        options = {"reading": reading, "lasting": lasting, **({_READ_ONLY: True} if reading else {})}
+        with engine.connect().execution_options(**options) as connection, connection.begin():
             if alone and engine.dialect.name == "postgresql":
                 connection.execute(sql.select(sql.func.pg_advisory_xact_lock(_LOCK)))
             yield connection

@@ -19,6 +19,7 @@ import sqlalchemy as sql
 
 from chatdev.batch.attempt import Expense
 from chatdev.batch.database import clock, open_database, transaction
+from chatdev.batch.strict_reader import refuse_strange
 from chatdev.errors import ConfigError
 
 State = Literal["open", "running", "done", "failed"]
@@ -42,7 +43,6 @@ _JOBS = sql.Table(
     sql.Column("result", sql.JSON), sql.Column("problem", sql.Text),
     sql.Index("chatdev_jobs_next", "batch", "state", "tries", "position"),
 )
-_ACTING = sql.text("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')")
 _KINDS: Mapping[Any, Sequence[str]] = {
     dict: ("spec",), dict | None: ("result",), str: ("key", "state"), str | None: ("problem",),
     int: ("tries", "lost", "tokens"), int | float | None: ("seconds", "cost")}
@@ -95,11 +95,9 @@ class Ledger:
         self.most_tries = most_tries
         self.lease = lease
         self._url = url
+        refuse_strange(url, [_JOBS])
         self._engine = open_database(url)
         with self._transaction(alone=True) as connection:
-            if self.is_file and (acting := connection.scalar(_ACTING)):
-                raise ConfigError(f"{url} has a view or a trigger ({acting!r:.60}), which acts when the file is used; "
-                                  "no ledger of chatdev has any, so use another file")
             _TABLES.create_all(connection)
 
     def add(self, jobs: Iterable[Job]) -> int:

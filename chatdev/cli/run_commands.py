@@ -70,7 +70,7 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     show = pop_show(given)
-    options = RunOptions(model=given["model"], base_url=given["base_url"], trust=given["trust"])
+    options = RunOptions(inputs=inputs, model=given["model"], base_url=given["base_url"], trust=given["trust"])
     show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
         _show_dry_run(company, task, inputs, model=given["model"], base_url=given["base_url"])
@@ -108,6 +108,10 @@ def _input(given: str) -> tuple[str, str | Path]:
 @click.option("--from", "since", metavar="ACTIVITY", help="Continue from this activity, in a copy of the run.")
 @click.option("--from-here", is_flag=True, help="Continue with the changed company, from the first call that differs.")
 @click.option("--as-it-was", is_flag=True, help="Continue with the company as it was when the run began.")
+@click.option("--company", metavar="NAME_OR_PATH",
+              help="Where the company is now, if it does not come with chatdev. [default: as it was]")
+@click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE",
+              help="An input that names a place (a database), which no record decides.")
 @click.option("--name", help="Name of the new run's folder, with --task and --from.")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where a new run is written. [default: beside DIR]")
 @click.option("--model", help="Another model from here on.")
@@ -128,6 +132,7 @@ def resume(folder: Path, **given: Any) -> int:
     code_review#1/round-2/assistant.
     """
     show = pop_show(given, resumed=given["task"] is None)
+    given["inputs"] = _inputs(given["inputs"])
     if given["task"] is not None:
         given["task"] = read_text_argument(given["task"], "the further task")
     return ask_for_consent(lambda: show.follow(lambda **seen: api.resume(folder, **seen, **given)))

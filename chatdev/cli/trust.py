@@ -1,4 +1,5 @@
-"""`chatdev trust`: consent to what somebody else's company or `.env` names; and the question at a terminal."""
+"""`chatdev trust`: consent to what somebody else's company, run folder or `.env` names; and the question at a
+terminal."""
 
 from __future__ import annotations
 
@@ -28,8 +29,9 @@ T = TypeVar("T")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @report_outcome
 def command(whom: str | None, listed: bool, remove: str | None, yes: bool) -> int:
-    """Let a COMPANY, or the .env of a FOLDER (by default of this one), name the address of a model, a variable whose
-    value is sent there as the key, or a file of a model. Shows what it names, and asks at a terminal.
+    """Let a COMPANY, a run's FOLDER, or the .env of a FOLDER (by default of this one) name the address of a model, a
+    variable whose value is sent there as the key, a file of a model, or a file that a tool opens. Shows what it names,
+    and asks at a terminal.
 
     What you consent to is kept by digest: once it says something else, you are asked again.
     """
@@ -46,9 +48,14 @@ def find_stranger(whom: str | None) -> Stranger:
     """The company or `.env` that is meant. Raises ConfigError where there is none."""
     from chatdev.runner.api import Company
     from chatdev.runner.consent import dotenv_stranger
+    from chatdev.runner.plan import word_of_record
+    from chatdev.runner.recorded import JOURNAL
+    from chatdev.runner.toolbox import KnownTools
 
     path = Path(whom or ".env")
     folder = path.parent if path.name == ".env" else path
+    if whom and os.path.lexists(path / "run" / JOURNAL):
+        return word_of_record(path, KnownTools()).stranger()
     if whom and path.name != ".env" and not _is_plain_folder(whom):
         return Company.load(whom or "").word.stranger()
     if not (folder / ".env").is_file():

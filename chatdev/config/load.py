@@ -109,15 +109,28 @@ def _resolve_extends(file: Path, children: tuple[Path, ...]) -> Node:
 
 
 def _base_file(base: Node, folder: Path) -> Path:
-    if not isinstance(base.value, str):
-        raise ConfigError(f"{base.place}: extends: {base.value!r} is not the name of a company; write e.g. "
+    """The file of the company that is extended: a bundled one by its name, else one in the company's own folder. What
+    lies elsewhere is the user's, and would become text for models."""
+    name = base.value
+    if not isinstance(name, str) or not name:
+        raise ConfigError(f"{base.place}: extends: {name!r} is not the name of a company; write e.g. "
                           "`extends: chatdev`")
-    if _is_file(folder / base.value / COMPANY_FILE):
-        return folder / base.value / COMPANY_FILE
+    if is_bundled(name):
+        return find_company(name)
     try:
-        return find_company(base.value)
-    except ConfigError as error:
-        raise ConfigError(f"{base.place}: extends: {error}") from error
+        place, inside = (folder / name).resolve(), folder.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ConfigError(f"{base.place}: extends: {name!r} cannot be found ({error}); fix the name") from error
+    if not place.is_relative_to(inside):
+        raise ConfigError(f"{base.place}: extends: {name!r} lies outside the company's folder {display_path(folder)}; "
+                          "a company extends one that comes with chatdev, by its name, or files below its own folder: "
+                          "move it there")
+    for file in (place / COMPANY_FILE, place):
+        if _is_file(file) and file.suffix in (".yaml", ".yml") and file.resolve().is_relative_to(inside):
+            return file
+    known = list(_bundled_companies())
+    raise ConfigError(f"{base.place}: extends: there is no company {name!r}; {name_hint(name, known)}; a company of "
+                      f"your own has to lie below {display_path(folder)}")
 
 
 def _resolve_likes(root: Node) -> Node:
@@ -197,6 +210,11 @@ def namesake(name: str) -> Path | None:
     places = (Path("company_config", name), Path(name))
     return next((folder for folder in places if _is_file(folder / COMPANY_FILE)
                  and (folder / COMPANY_FILE).resolve() != real), None)
+
+
+def is_bundled(name: str) -> bool:
+    """Whether a company of this name comes with chatdev; its name means nothing else."""
+    return name in _bundled_companies()
 
 
 def _bundled_companies() -> dict[str, Path]:

@@ -11,9 +11,11 @@ import asyncio
 import hashlib
 import json
 import math
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from chatdev.errors import JournalError, MissingProgram, RecordEnds, RunChanged, ToolCrashed, ToolError
@@ -83,7 +85,7 @@ class Activities:
         if known is not None:
             return Performed(known, replayed=True)
         self._before_live()
-        result = scrub_values(result_to_json(await call()))
+        result = scrub_values(result_to_json(self._record.mark_repeated(place, fingerprint, await call())))
         self.journal.append("Activity", place, {"digest": fingerprint, "request": request, "result": result})
         await self.journal.sync()
         return Performed(result_from_json(result), replayed=False)
@@ -92,6 +94,8 @@ class Activities:
 Differing = Literal["refuse", "perform", "ignore"]
 """What a request that differs from the recorded one means: an error, a new call, or nothing (the place decides)."""
 
+_VARYING = re.compile(r"chatdev-\w+|0x[0-9a-fA-F]+|\d+")
+"""What differs in a text from time to time: temporary folders, addresses, numbers."""
 _OF_THE_MODEL = ("sampling", "constraint")
 """What of a request depends on the model that is asked."""
 
@@ -111,11 +115,14 @@ class Record:
     `complete`: nothing may be performed that is not on record (replays). `changed`: the company is another one now, so
     that a new activity before the record's end is a difference too. `any_model`: the user chose another model, so that
     what depends on it may differ. `speed`: give results after the time that they took, divided by this; None: at once.
+    `failed`: activities that ended an earlier session and are tried again.
     """
 
     def __init__(self, finished: Mapping[str, Finished], differing: Differing = "refuse", *, complete: bool = False,
-                 changed: bool = False, any_model: bool = False, speed: float | None = None) -> None:
+                 changed: bool = False, any_model: bool = False, speed: float | None = None,
+                 failed: Mapping[str, Finished] = MappingProxyType({})) -> None:
         self._finished = finished
+        self._failed = failed
         self._left = dict.fromkeys(finished)
         self._differing = differing
         self._complete = complete
@@ -145,6 +152,14 @@ class Record:
         if self._speed:
             await asyncio.sleep(getattr(known.result, "seconds", 0.0) / self._speed)
         return known.result
+
+    def mark_repeated(self, place: str, digest: str, result: ActivityResult) -> ActivityResult:
+        """The result of a new call; a tool that fails as it did when it ended an earlier session has its result."""
+        before = self._failed.get(place)
+        if isinstance(result, ToolFailed) and before and before.digest == digest \
+                and isinstance(before.result, ToolFailed) and result.is_like(before.result):
+            return replace(result, repeated=True)
+        return result
 
     def end(self) -> None:
         """The chain is done. Raises RunChanged when the company is another one now and does not come to an activity
@@ -203,18 +218,26 @@ class ToolReturned:
 @dataclass(frozen=True, slots=True)
 class ToolFailed:
     """A tool could not do its work; `lacking`: because a program is not installed; `crashed`: because of a mistake in
-    the tool itself."""
+    the tool itself; `repeated`: as before, when that had ended a session, so that it is its result now."""
 
     problem: str
     lacking: bool
     seconds: float
     crashed: bool = False
+    repeated: bool = False
+
+    def is_like(self, other: ToolFailed) -> bool:
+        """Whether both failed in the same words, whatever numbers and temporary folders are in them. What is not
+        installed is no such failure: the user can install it."""
+        return not self.lacking and _VARYING.sub("", self.problem) == _VARYING.sub("", other.problem)
 
     @property
     def error(self) -> ToolError:
         """The error that the tool raised."""
         kind = MissingProgram if self.lacking else ToolCrashed if self.crashed else ToolError
-        return kind(self.problem)
+        error = kind(self.problem)
+        error.repeated = self.repeated
+        return error
 
 
 ActivityResult = Replied | ContextOverflowed | PhaseBudgetReached | ToolReturned | ToolFailed
@@ -231,8 +254,9 @@ def result_to_json(result: ActivityResult) -> dict[str, Any]:
             return {"spent": problem}
         case ToolReturned(value, seconds):
             return {"value": value, "seconds": seconds}
-        case ToolFailed(problem, lacking, seconds, crashed):
-            return {"error": problem, "lacking": lacking, "seconds": seconds, **({"crashed": True} if crashed else {})}
+        case ToolFailed(problem, lacking, seconds, crashed, repeated):
+            return {"error": problem, "lacking": lacking, "seconds": seconds, **({"crashed": True} if crashed else {}),
+                    **({"repeated": True} if repeated else {})}
 
 
 def result_from_json(data: Mapping[str, Any]) -> ActivityResult:
@@ -251,7 +275,8 @@ def _decode(data: Mapping[str, Any]) -> ActivityResult:
         return PhaseBudgetReached(_of(str, data["spent"]))
     if "error" in data:
         lacking, crashed = _of(bool, data["lacking"]), _of(bool, data.get("crashed", False))
-        return ToolFailed(_of(str, data["error"]), lacking, _amount(data["seconds"]), crashed)
+        repeated = _of(bool, data.get("repeated", False))
+        return ToolFailed(_of(str, data["error"]), lacking, _amount(data["seconds"]), crashed, repeated)
     if "value" in data:
         return ToolReturned(data["value"], _amount(data["seconds"]))
     calls = tuple(ToolCall(**{name: _of(str, text) for name, text in call.items()}) for call in data["tool_calls"])

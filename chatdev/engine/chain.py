@@ -6,7 +6,7 @@ What a kind of step holds is in `config/step_kinds.py`; how it runs is in `RUNNE
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chatdev.config.phases import names_read
@@ -17,8 +17,8 @@ from chatdev.engine.context import RunContext, State
 from chatdev.engine.foreach import order_items, outcome_of
 from chatdev.engine.parallel import run_branches
 from chatdev.engine.phase import PhaseRun
-from chatdev.engine.tool_use import ToolRequest, apply_files, call_tool
-from chatdev.errors import PhaseFailed
+from chatdev.engine.tool_use import ToolRequest, apply_files, call_tool, failed_verdict
+from chatdev.errors import PhaseFailed, ToolError
 from chatdev.events import Noted, StepFinished, StepSkipped, StepStarted
 from chatdev.place import Place
 
@@ -107,7 +107,14 @@ async def _run_phase(chain: Chain, step: PhaseStep, state: State, place: Place) 
 
 async def _run_tool(chain: Chain, step: ToolStep, state: State, place: Place) -> str:
     reads = None if step.reads is None else tuple(step.reads)
-    result = await call_tool(chain.context, state, place, ToolRequest(step.tool, reads=reads))
+    try:
+        result = await call_tool(chain.context, state, place, ToolRequest(step.tool, reads=reads))
+    except ToolError as error:
+        if not error.repeated:
+            raise
+        if step.writes != "software":  # which stays as it is
+            state.values[step.writes] = replace(failed_verdict(chain.context, error), judged=False).to_dict()
+        return "failed again"
     if step.writes == "software":
         await state.set_software(apply_files(step.tool, result, state.software), str(place))
     else:

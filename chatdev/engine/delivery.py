@@ -9,14 +9,12 @@ from chatdev.config.phases import Phase
 from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, RunContext, State
 from chatdev.engine.target import Acceptance, Target, target_of
-from chatdev.engine.tool_use import ToolRequest, apply_files, call_tool, fingerprint
+from chatdev.engine.tool_use import ToolRequest, apply_files, call_tool, failed_verdict, fingerprint
 from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
 from chatdev.replies import Unreadable, describe_problems, parse_solution, tidy_body
 from chatdev.tools.base import Verdict
-
-_NOT_JUDGED = -1e9  # the score of a version at which a tool crashed: below all that tools give
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +176,9 @@ class Deliveries:
         state = replace(self.state, software=software)
         try:
             return apply_files(tool, await call_tool(self.context, state, place, ToolRequest(tool)), software)
-        except ToolCrashed:
-            return software
         except ToolError as error:
+            if isinstance(error, ToolCrashed) or error.repeated:
+                return software
             raise error.at(place) from None
 
     async def _accept(self, delivery: Any, feedback: Verdict | None, guard: Verdict | None,
@@ -249,12 +247,13 @@ class Deliveries:
         return digest(state.values.get(self.phase.writes))
 
     async def _verdict(self, request: ToolRequest, place: Place, state: State) -> Verdict:
-        """What the tool says; where it crashes, that is what the pair reads, and nothing is worth less."""
+        """What the tool says; where it crashes, or failed before as it does now, that is what the pair reads, and
+        nothing is worth less."""
         try:
             return Verdict.from_value(await call_tool(self.context, state, place, request))
-        except ToolCrashed as crash:
-            return Verdict(False, self.context.say_problem("tool_failed", why=str(crash)), _NOT_JUDGED)
         except ToolError as error:
+            if isinstance(error, ToolCrashed) or error.repeated:
+                return failed_verdict(self.context, error)
             raise error.at(place) from None
 
     def _remember_version(self) -> None:

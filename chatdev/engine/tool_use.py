@@ -16,7 +16,10 @@ from chatdev.events import Noted, ToolCalled
 from chatdev.llm.base import Message, ToolCall, ToolSpec
 from chatdev.place import Place
 from chatdev.plain_values import encodable_text, load_json
+from chatdev.tools.base import Verdict
 from chatdev.workspace.snapshot import safe_path
+
+_NOT_JUDGED = -1e9  # the score of a version at which a tool failed: below all that tools give
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,11 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
     asked = {"tool": name, "arguments": arguments, "values": values, "software": fingerprint(software)}
     performed = await context.activities.perform(place, asked, call)
     match performed.result:
-        case ToolFailed(problem, crashed=crashed) as failed:
-            if crashed:
+        case ToolFailed(problem, crashed=crashed, repeated=repeated) as failed:
+            if repeated:
+                context.emit(Noted(place, f"{name} failed as it did when that ended the run, so this is its result: "
+                                          f"{problem} (to try it again: --from {place})", "warning"))
+            elif crashed:
                 where = f"a mistake in the tool: its traceback is in {TOOL_LOG} beside the journal"
                 context.emit(Noted(place, f"{problem} ({where})", "warning"))
             raise failed.error.at(place)
@@ -117,6 +123,11 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
             context.note_once(_notes(value))
             return value
     raise JournalError(f"{place} is a call of {name}, and the journal holds another result for it; it is damaged")
+
+
+def failed_verdict(context: RunContext, error: ToolError) -> Verdict:
+    """What a tool that could not do its work says as its result; nothing is worth less."""
+    return Verdict(False, context.say_problem("tool_failed", why=str(error)), _NOT_JUDGED)
 
 
 def apply_files(tool: str, result: Any, software: Files) -> Files:

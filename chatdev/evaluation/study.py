@@ -197,7 +197,7 @@ class Study:
         stopped, before = self.folder / STOPPED / variant.folder / folder.name, Expense()
         if stopped.is_dir():
             before = await asyncio.to_thread(_expense_until_now, stopped)
-            run = await self._resume(stopped)
+            run = await self._resume(stopped, variant)
         else:
             run = await self._begin(task, variant, warehouse)
         spent = _expense(run) - before
@@ -222,11 +222,11 @@ class Study:
             warehouse=warehouse, sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
             rate_limit=self.rate_limit, trust=self.trust, shared_budget=SHARED_BUDGET.get())
 
-    async def _resume(self, stopped: Path) -> Run:
+    async def _resume(self, stopped: Path, variant: Variant) -> Run:
         """A run that the study's budget stopped, to its end."""
-        return await aresume(stopped, base_url=self.base_url, sandbox=self.sandbox, model=self.model,
-                             install=self.conditions.install, rate_limit=self.rate_limit, trust=self.trust,
-                             shared_budget=SHARED_BUDGET.get())
+        return await aresume(stopped, company=variant.company, base_url=self.base_url, sandbox=self.sandbox,
+                             model=self.model, install=self.conditions.install, rate_limit=self.rate_limit,
+                             trust=self.trust, shared_budget=SHARED_BUDGET.get())
 
     async def _measure(self, task: Task, folder: Path, embedder: Any) -> Row:
         sandbox = find_sandbox(self.sandbox or "bubblewrap")

@@ -6,21 +6,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import sqlalchemy as sql
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from chatdev.batch.database import open_database, transaction
+from chatdev.batch.strict_reader import read_tables, refuse_strange
 from chatdev.errors import ConfigError
 from chatdev.process.instances import ARROW, MOST_PHASES, format_instance
 from chatdev.process.pool_statistics import PoolEntry
 from chatdev.process.process_tree import Instance
 
 _LONGEST = 4000  # characters of an instance
+_MOST_OUTCOMES = 500_000  # that are read
 _TABLES = sql.MetaData()
 _POOLS = sql.Table("chatdev_pools", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
                    sql.Column("phases", sql.JSON, nullable=False))
@@ -92,6 +93,7 @@ class InstancePool:
     def __init__(self, url: str, name: str, phases: Iterable[str]) -> None:
         self.name = name
         self.phases = tuple(sorted(phases))
+        refuse_strange(url, [_POOLS, _INSTANCES, _OUTCOMES])
         self._engine = open_database(url)
         with self._transaction() as connection:
             _TABLES.create_all(connection)
@@ -177,9 +179,26 @@ def _fit(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_outcomes(connection: sql.Connection, name: str) -> list[InstanceOutcome]:
-    names = [one.name for one in fields(InstanceOutcome) if one.name != "instance"]
-    rows = connection.execute(sql.select(_OUTCOMES).where(_OUTCOMES.c.pool == name).order_by(_OUTCOMES.c.number))
-    return [InstanceOutcome(_instance_of(row.instance), **{name: getattr(row, name) for name in names}) for row in rows]
+    """The outcomes of a pool. Raises ConfigError for more than can be read, and for a row that chatdev has not
+    written: SQLite keeps any kind of value in any column."""
+    as_they_are = (sql.type_coerce(column, sql.types.NullType()).label(column.name) for column in _OUTCOMES.c)
+    rows = connection.execute(sql.select(*as_they_are).where(_OUTCOMES.c.pool == name).order_by(_OUTCOMES.c.number)
+                              .limit(_MOST_OUTCOMES + 1)).mappings().all()
+    if len(rows) > _MOST_OUTCOMES:
+        raise ConfigError(f"the pool {name!r} has more than {_MOST_OUTCOMES} outcomes, which is too many to be read")
+    try:
+        return [_outcome_of(row) for row in rows]
+    except ValidationError as error:
+        raise ConfigError(f"the pool {name!r} is damaged ({_first_fault(error)}); name another one") from None
+
+
+def _outcome_of(row: sql.RowMapping) -> InstanceOutcome:
+    """The outcome in a row. Raises ValidationError."""
+    key = row["instance"]
+    values = {name: row[name] for name in _ExportedOutcome.model_fields} | {
+        "instance": list(_instance_of(key)) if isinstance(key, str) and len(key) <= _LONGEST else key}
+    truths = {name: bool(values[name]) for name in ("success", "starts") if values[name] in (0, 1)}
+    return _ExportedOutcome.model_validate({**values, **truths}).outcome
 
 
 def _name_pool(name: str, url: str) -> str:
@@ -201,22 +220,22 @@ def _differences(more: Sequence[str], less: Sequence[str]) -> Iterator[str]:
 
 
 def find_outcomes(url: str, name: str, phases: Iterable[str]) -> list[InstanceOutcome] | None:
-    """The outcomes in the pool called `name` in the database at `url`; None where there is no such database or pool,
-    and nothing is made then. Raises ConfigError for a pool of other phases, WorkspaceError."""
-    if "://" not in url and not Path(url).is_file():
-        return None
-    engine = open_database(url)
-    try:
-        with transaction(engine, reading=True) as connection:
-            if _POOLS.name not in sql.inspect(connection).get_table_names():
-                return None
-            kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))
-            if kept is None:
-                return None
-            _check_phases(kept, tuple(phases), _name_pool(name, url))
-            return _read_outcomes(connection, name)
-    finally:
-        engine.dispose()
+    """The outcomes in the pool called `name` in the database at `url`; None where there is no such database or pool.
+    The database is only read, and may be a stranger's. Raises ConfigError for a pool of other phases and for what is
+    none, WorkspaceError."""
+    with read_tables(url, [_POOLS, _OUTCOMES]) as connection:
+        if connection is None:
+            return None
+        kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))
+        if kept is None:
+            return None
+        if not (isinstance(kept, list) and all(isinstance(one, str) for one in kept)):
+            raise ConfigError(f"{_name_pool(name, url)} names no phases; it is damaged")
+        phases, which = tuple(phases), _name_pool(name, url)
+        _check_phases(kept, phases, which)
+        outcomes = _read_outcomes(connection, name)
+    _refuse_strange_successes(outcomes, phases, which)
+    return outcomes
 
 
 def export_outcomes(outcomes: Iterable[InstanceOutcome], phases: Iterable[str]) -> str:
@@ -247,6 +266,11 @@ class _ExportedOutcome(BaseModel):
     run: str = ""
     time: str = ""
 
+    @property
+    def outcome(self) -> InstanceOutcome:
+        """As the pool has it."""
+        return InstanceOutcome(**{**dict(self), "instance": tuple(self.instance)})
+
 
 _EXPORTED = TypeAdapter(list[_ExportedOutcome])
 
@@ -257,17 +281,24 @@ def read_export(text: str, phases: Sequence[str], where: str) -> list[InstanceOu
     try:
         data = json.loads(text)
         _check_phases(data["phases"], phases, where)
-        rows = [InstanceOutcome(**{**dict(row), "instance": tuple(row.instance)})
-                for row in _EXPORTED.validate_python(data["outcomes"])]
+        rows = [row.outcome for row in _EXPORTED.validate_python(data["outcomes"])]
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{where}: outcome {place}: {first['msg']}; write a pool with `chatdev process export`"
+        raise ConfigError(f"{where}: outcome {_first_fault(error)}; write a pool with `chatdev process export`"
                           ) from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(f"{where} is no exported pool ({type(error).__name__}: {str(error)[:120]}); write one with "
                           "`chatdev process export`") from None
-    for number, one in enumerate(rows):
-        if one.success and (strange := sorted(set(one.instance) - set(phases))):
-            raise ConfigError(f"{where}: outcome {number}.instance: a success of {strange[0]!r}, which is no phase")
+    _refuse_strange_successes(rows, phases, where)
     return rows
+
+
+def _refuse_strange_successes(outcomes: Sequence[InstanceOutcome], phases: Sequence[str], where: str) -> None:
+    """Raise ConfigError where something else than a known phase led to success: the model that proposes reads it."""
+    for number, one in enumerate(outcomes):
+        if one.success and (strange := sorted(set(one.instance) - set(phases))):
+            raise ConfigError(f"{where}: outcome {number}.instance: a success of {strange[0]!r:.80}, which is no phase")
+
+
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"

@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 from chatdev.config.load import load_company
-from chatdev.errors import ConfigError, ToolError
+from chatdev.config.schema import CompanyConfig
+from chatdev.errors import ConfigError, ToolError, WorkspaceError
 from chatdev.process.experience import Experience, gather_experience, read_experience
 from chatdev.process.instances import format_instance
-from chatdev.process.pool import count_outcomes, find_outcomes
+from chatdev.process.pool import InstanceOutcome, count_outcomes, find_outcomes
 from chatdev.process.process_company import PROPOSED, ProcessCompany
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import PlaceInput, ToolContext, Verdict
 from chatdev.tools.function import tool
 
+DEFAULT_POOL = "studies/ledger.sqlite#top"
+"""The place of experience that nobody needs to name: in the working folder, so what is there may be anybody's."""
 _LONGEST_SHOWN = 2000  # characters of a proposal that was refused; a part of a longer one would be another proposal
 
 
-@tool(reads=())
+def check_pool(place: str, company: CompanyConfig) -> None:
+    """Raise ConfigError where a place that somebody named holds no pool that the company could learn from."""
+    _read_pool(place, ProcessCompany.of(company).default)
+
+
+@tool(reads=(), places={"pool": PlaceInput(DEFAULT_POOL, check_pool)})
 def recall(context: ToolContext) -> dict[str, Any]:
     """Gather what is known of processes: the input `experience`, else the user's pool, else the one that the company
     comes with, else its author's examples.
 
     Returns `phases` (name, what it is about, what it needs), `text` (what worked, in words), `instances` (examples, as
-    `A → B`) and `origin`, from where that is.
+    `A → B`) and `origin`, from where that is; with `notes` where the default pool cannot be read, and so teaches
+    nothing.
     """
-    company = _company(context)
+    company, notes = _company(context), list[str]()
     try:
-        found = _find_experience(context, company)
-    except ConfigError as error:
+        found = _find_experience(context, company, notes)
+    except (ConfigError, WorkspaceError) as error:
         raise ToolError(str(error)) from error
     phases = [{"name": name, "about": company.config.phases[name].about, "needs": company.list_needs(name)}
               for name in company.default]
     return {"phases": phases, "text": found.text,
-            "instances": list(map(format_instance, found.instances)), "origin": found.origin}
+            "instances": list(map(format_instance, found.instances)), "origin": found.origin,
+            **({"notes": notes} if notes else {})}
 
 
 @tool(reads=(PROPOSED, "proposal?"))
@@ -76,13 +87,28 @@ def _company(context: ToolContext) -> ProcessCompany:
         raise ToolError(str(error)) from error
 
 
-def _find_experience(context: ToolContext, company: ProcessCompany) -> Experience:
+def _find_experience(context: ToolContext, company: ProcessCompany, notes: list[str]) -> Experience:
     if given := context.inputs.get("experience"):
         return read_experience(str(given), company.default, "the input `experience`")
     task, default = str(context.inputs.get("task") or ""), company.default
-    url, _, name = str(context.inputs.get("pool") or "").rpartition("#")
     chance = Random(task)  # a run that is repeated shows the same examples
-    outcomes = (find_outcomes(url, name, default) if url else None) or []
+    outcomes: list[InstanceOutcome] = []
+    if place := str(context.inputs.get("pool") or "").strip():
+        try:
+            outcomes = _read_pool(place, default)
+        except (ConfigError, WorkspaceError) as error:
+            if place != DEFAULT_POOL:
+                raise
+            notes.append(f"nothing is learnt from the pool {place}: {error}")
+    url, _, name = place.rpartition("#")
     if found := gather_experience(count_outcomes(outcomes), default, f"the pool {name!r} of {url}", chance=chance):
         return found
     return company.starter_experience(chance) or company.first_experience(chance)
+
+
+def _read_pool(place: str, phases: Sequence[str]) -> list[InstanceOutcome]:
+    """The outcomes of the pool at a place, `FILE#NAME`; none where there is none. Raises as `find_outcomes` does."""
+    url, _, name = place.rpartition("#")
+    if not (url and name):
+        raise ConfigError(f"the input `pool` is {place!r:.200}; write it as FILE#NAME, e.g. {DEFAULT_POOL}")
+    return find_outcomes(url, name, phases) or []

@@ -112,6 +112,7 @@ class ResumeOptions(Options, total=False):
     since: str | None
     from_here: bool
     as_it_was: bool
+    company: str | Path | None
     tools: Sequence[ToolFunction]
 
 
@@ -120,8 +121,9 @@ def resume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
 
     Without more, it goes on where it stopped. `since` is an activity: a copy of the run goes on live from there. `task`
     is a further request to a finished run: a new run goes on with its software and its long-term memory. `from_here`
-    and `as_it_was` say what to do when the company has changed; without them it is refused. A model and tools that were
-    given to the run as objects must be given again.
+    and `as_it_was` say what to do when the company has changed; without them it is refused. A company that does not
+    come with chatdev is taken as it was, or as it is now at `company`: a path on record is not followed. Of `inputs`
+    only places may be given anew. A model and tools that were given to the run as objects must be given again.
 
     Raises ConfigError, JournalError, RunChanged and the like with nothing changed.
     """
@@ -134,15 +136,15 @@ async def aresume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
 
 
 def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None, from_here: bool = False,
-                   as_it_was: bool = False, tools: Sequence[ToolFunction] = (),
-                   **options: Unpack[Options]) -> RunSession:
+                   as_it_was: bool = False, company: str | Path | None = None,
+                   tools: Sequence[ToolFunction] = (), **options: Unpack[Options]) -> RunSession:
     """The session that `resume` runs; `events` of it yields what happens. Raises ConfigError."""
     if task is not None and since is not None:
         raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
     if task is None and since is None and (options.get("name") or options.get("warehouse")):
         raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
                           "--task or --from")
-    path, choices = Path(folder), ResumeChoices(from_here, as_it_was)
+    path, choices = Path(folder), ResumeChoices(from_here, as_it_was, company)
 
     def plan(resources: Resources) -> RunPlan:
         if task is not None:

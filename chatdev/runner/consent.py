@@ -1,5 +1,6 @@
-"""Whether the user consents to what a company or the working folder's `.env` names: addresses of models, variables
-whose values are sent there, files of models. Consent is given once, by digest of all that they say."""
+"""Whether the user consents to what a company, a run folder or the working folder's `.env` names: addresses of models,
+variables whose values are sent there, files of models, files that a tool opens. Consent is given once, by digest of all
+that they say."""
 
 from __future__ import annotations
 
@@ -14,7 +15,6 @@ from typing import Any
 
 from chatdev.config.environ import environ, process_environ, read_dotenv
 from chatdev.config.load import dump, load_company
-from chatdev.config.mistakes import Tools
 from chatdev.config.model_choice import Authorship, outward_settings
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.schema import CompanyConfig
@@ -27,6 +27,8 @@ from chatdev.llm.rate import RateLimit
 from chatdev.llm.registry import Models
 from chatdev.origins import Origin, without_user
 from chatdev.paths import working_folder
+from chatdev.runner.places import KnownInputs, NamedPlace, find_places
+from chatdev.runner.toolbox import KnownTools
 
 Trusted = bool | Collection[str]
 """Whom the user trusts beside those on record: everybody, nobody, or whose digests these are."""
@@ -71,32 +73,49 @@ class Stranger:
 @dataclass(frozen=True, slots=True)
 class CompanyWord:
     """A company that is to run, and where it comes from: the arguments of `load_company`, none for a value of the
-    caller's. `sets_are_users`: whether what was set on top is this user's word and not a journal's."""
+    caller's. `sets_are_users`: whether what was set on top is this user's word and not a journal's. `record`: the run
+    folder or journal that it comes from, where it is that of a record. `inputs`: what places its inputs may name."""
 
     config: CompanyConfig
     source: Mapping[str, Any] = field(default_factory=dict)
-    tools: Tools = None
+    tools: KnownTools | None = None
     sets_are_users: bool = False
     own: bool = False
+    record: Path | None = None
+    inputs: KnownInputs = field(default_factory=KnownInputs)
 
     @property
     def authorship(self) -> Authorship:
         """Whose word its fields are."""
         return Authorship(self.source.get("sets", ()) if self.sets_are_users else (), own=self.own)
 
+    @property
+    def places(self) -> list[NamedPlace]:
+        """The places that its inputs name, with whose word each is."""
+        return find_places(self.config, self.tools, self.authorship, self.inputs)
+
     def stranger(self) -> Stranger:
         """Whom the user may trust. The digest is of the whole company as its files have it, without what was set on
-        top by this user. What a record says was set on top, or has in the place of the files, is part of it."""
-        as_it_runs, plain = _digest(dump(self.config)), self._without_sets()
-        place = str(self.source.get("name_or_path", self.config.company))
+        top by this user. What a record says was set on top, has in the place of the files, or names as a place, is part
+        of it."""
+        recorded = [place for place in self.places if place.origin is Origin.RECORD and place.is_strangers]
+        words = [place.describe() for place in recorded]
+        as_it_runs = _digest("\n".join((dump(self.config), *(f"{place.input}={place.value}" for place in recorded))))
+        plain = self._without_sets()
+        place = str(self.record or self.source.get("name_or_path", self.config.company))
         if plain is None:
-            return Stranger("company", self.config.company, place, as_it_runs, company_names(self.config))
-        digest = _digest(dump(plain)) if self.sets_are_users else as_it_runs
-        named = company_names(plain if self.sets_are_users else self.config)
-        return Stranger("company", self.config.company, place, digest, named, (as_it_runs,))
+            return Stranger("company", self.config.company, place, as_it_runs, (*self._names(self.config), *words))
+        named = self._names(plain)
+        return Stranger("company", self.config.company, place, _digest(dump(plain)), named, (as_it_runs,))
+
+    def _names(self, config: CompanyConfig) -> tuple[str, ...]:
+        """What a company says by itself that needs consent, in words."""
+        places = find_places(config, self.tools, Authorship(own=self.own), KnownInputs())
+        return (*company_names(config), *(place.describe() for place in places if place.is_strangers))
 
     def _without_sets(self) -> CompanyConfig | None:
-        if "name_or_path" not in self.source:
+        """The company as its files have it; None for one of a record, whose paths are not followed."""
+        if not self.sets_are_users or "name_or_path" not in self.source:
             return None
         try:
             return load_company(self.source["name_or_path"], tools=self.tools)
@@ -105,7 +124,7 @@ class CompanyWord:
 
 
 def company_names(company: CompanyConfig) -> tuple[str, ...]:
-    """What a company names that needs consent, in words."""
+    """What a company names for its models that needs consent, in words."""
     return tuple(f"{_describe(settings)} ({path})" for path, settings in outward_settings(company))
 
 
@@ -149,6 +168,8 @@ def allow_strangers(models: Models, connections: Iterable[Connection | None], tr
     """Let `models` take what strangers name in these connections, where the user consents. Raises ConsentMissing, which
     says what is named and how to consent, where the user does not."""
     named = {origin for connection in connections if connection for origin in connection.strangers}
+    if company and any(place.is_strangers for place in company.places):
+        named.add(Origin.COMPANY)
     known: dict[Origin, Callable[[], Stranger]] = {Origin.DOTENV: dotenv_stranger}
     if company:
         known[Origin.COMPANY] = company.stranger

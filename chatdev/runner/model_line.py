@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 
 from chatdev.config.settings import user_settings
 from chatdev.errors import ConsentMissing
@@ -15,8 +16,10 @@ from chatdev.runner.resources import find_role_models
 
 
 def describe_models(word: CompanyWord, options: RunOptions) -> str:
-    """Model, address and the name of the key's variable, for every role; and what still needs the user's consent.
-    Nothing is sent, and nothing refused. Raises ConfigError."""
+    """Model, address and the name of the key's variable, for every role; the places that somebody else than the user
+    has tools open; and what still needs the user's consent. Nothing is sent, and nothing refused. Raises
+    ConfigError."""
+    word = replace(word, inputs=replace(word.inputs, given=options.inputs))
     models = open_models(given=options.own_model, api_key=options.api_key)
     role_models = find_role_models(word, options, user_settings(), models)
     connections = role_models.connections()
@@ -27,6 +30,8 @@ def describe_models(word: CompanyWord, options: RunOptions) -> str:
         said = f"model {next(iter(roles))}"
     else:
         said = "models " + "; ".join(f"{model} ({', '.join(found)})" for model, found in roles.items())
+    said = "; ".join((said, *(f"{place.origin.value} names {place.describe()}" for place in word.places
+                              if place.is_strangers)))
     try:
         allow_strangers(models, connections.values(), options.trust, word)
     except ConsentMissing as missing:

@@ -106,13 +106,16 @@ class RunOptions:
 class ResumeChoices:
     """What to do where the run would not do now what it did. By default it is refused.
 
-    `from_here`: go on live from there. `as_it_was`: take the company as it was when the run began. Raises ConfigError
-    for both at once.
+    `from_here`: go on live from there. `as_it_was`: take the company as it was when the run began; `company`: as it is
+    now at this place, or under this name. Raises ConfigError for two that do not go together.
     """
 
     from_here: bool = False
     as_it_was: bool = False
+    company: str | Path | None = None
 
     def __post_init__(self) -> None:
+        if self.company is not None and self.as_it_was:
+            raise ConfigError("--company takes a company as it is now, and --as-it-was as it was; leave one out")
         if self.from_here and self.as_it_was:
             raise ConfigError("--from-here takes the company as it is now, and --as-it-was as it was; leave one out")

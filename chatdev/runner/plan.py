@@ -24,6 +24,7 @@ from chatdev.errors import ConfigError, JournalError
 from chatdev.runner.consent import CompanyWord
 from chatdev.runner.inputs import InputValues, gather_inputs, split_inputs
 from chatdev.runner.options import ResumeChoices, RunOptions
+from chatdev.runner.places import KnownInputs, give_places
 from chatdev.runner.recorded import (
     JOURNAL,
     Order,
@@ -37,6 +38,7 @@ from chatdev.runner.recorded import (
 from chatdev.runner.resources import Equipment, Resources, replay_equipment, resolve_resources
 from chatdev.runner.restored import restore_options
 from chatdev.runner.spending import sum_past_spending
+from chatdev.runner.toolbox import KnownTools
 from chatdev.secrets import holds_secret, scrub, scrub_bytes
 from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
@@ -57,7 +59,7 @@ class NewFolder:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is on record of a run, and how closely the session keeps to it (the last five are those of `Record`)."""
+    """What is on record of a run, and how closely the session keeps to it (the last six are those of `Record`)."""
 
     recorded: RecordedRun
     finished: Mapping[str, Finished]
@@ -67,11 +69,12 @@ class Past:
     changed: bool = False
     any_model: bool = False
     speed: float | None = None
+    failed: Mapping[str, Finished] = field(default_factory=dict)
 
     def record(self) -> Record:
         """A record for one session."""
         return Record(self.finished, self.differing, complete=self.complete, changed=self.changed,
-                      any_model=self.any_model, speed=self.speed)
+                      any_model=self.any_model, speed=self.speed, failed=self.failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ class RunPlan:
 def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     """A new run of `company` on `task`. Raises ConfigError, MissingModel and the like."""
     options = resources.options
-    equipment = resolve_resources(company.word, options, resources)
+    word = replace(company.word, inputs=KnownInputs(given=options.inputs))
+    equipment = resolve_resources(word, options, resources)
     _refuse_secrets(company.resolved)  # every key is known now
     inputs = gather_inputs(company.config, task, options.inputs)
     order = Order(company.resolved, company.source, inputs.everything, inputs.images,
@@ -112,7 +116,8 @@ def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> Run
         raise JournalError(f"{path} has no journal: the run was stopped before it began; start a new run")
     resources.journal(folder, held=True)  # locked before it is read
     recorded = RecordedRun.read(folder.path)
-    plan = _plan_after(Past(recorded, recorded.reusable_activities), folder, choices, resources)
+    past = Past(recorded, recorded.reusable_activities, failed=recorded.failed_activities)
+    plan = _plan_after(past, folder, choices, resources)
     return replace(plan, spent=sum_past_spending(recorded.records, resources.user.models))
 
 
@@ -136,17 +141,20 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
                           f"first: chatdev resume {shlex.quote(str(path))}")
     before = recorded.order
     require_given(before, resources.options, resources.tools)
-    company = _find_company(before, choices, resources)
+    company, note = _find_company(before, choices, resources)
     if "task" not in company.inputs:
         raise ConfigError(f"company {company.company!r} takes no `task`, so nothing can be added to one")
     restored = restore_options(before.options, resources.options, resources.user)
-    equipment = resolve_resources(_word_of(company, before, resources), restored.options, resources)
+    before = _with_places(before, company, resources)
+    word = _word_of(company, before, choices.company or path, resources)
+    equipment = resolve_resources(word, restored.options, resources)
     task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrub(request)},
                   "protocol.follow_up")
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
                     software=Software.load(folder.software), semantics=SEMANTICS)
     return RunPlan(company, _complete_order(order, equipment, resources), _inputs_of(order, company), equipment,
-                   folder=_folder_beside(path, resources), follows=recorded.path, notes=restored.notes)
+                   folder=_folder_beside(path, resources), follows=recorded.path,
+                   notes=(*note, *restored.notes))
 
 
 def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPlan:
@@ -167,25 +175,47 @@ def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoice
     """Go through the past, and on from there."""
     before, options = past.recorded.order, resources.options
     require_given(before, options, resources.tools)
-    company = _find_company(before, choices, resources)
+    company, note = _find_company(before, choices, resources)
     restored = restore_options(before.options, options, resources.user)
-    equipment = resolve_resources(_word_of(company, before, resources), restored.options, resources)
+    before = _with_places(before, company, resources)
+    word = _word_of(company, before, choices.company or past.recorded.path.parents[1], resources)
+    equipment = resolve_resources(word, restored.options, resources)
     order = _complete_order(replace(before, company=_dump_without_secrets(company)), equipment, resources)
     past = replace(past, differing="perform" if choices.from_here else "refuse",
                    changed=order.company != before.company,
                    any_model=bool(options.model or options.base_url) or past.recorded.models_vary)
     return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder, past=past,
-                   notes=restored.notes)
+                   notes=(*note, *restored.notes))
 
 
-def _find_company(before: Order, choices: ResumeChoices, resources: Resources) -> CompanyConfig:
-    find = recorded_company if choices.as_it_was else current_company
-    return find(before, resources.tools)
+def word_of_record(path: Path, tools: KnownTools) -> CompanyWord:
+    """What the record in a run folder, or the journal at `path`, names, as `resume` goes on with it. Raises
+    JournalError, ConfigError."""
+    before = RecordedRun.read(path).order
+    return CompanyWord(current_company(before, tools)[0], before.source, tools, record=path,
+                       inputs=KnownInputs(recorded=before.inputs))
 
 
-def _word_of(company: CompanyConfig, before: Order, resources: Resources) -> CompanyWord:
-    """The company of a recorded run: nothing in it is this user's word, whatever the record says was set."""
-    return CompanyWord(company, before.source, resources.tools)
+def _find_company(before: Order, choices: ResumeChoices, resources: Resources) -> tuple[CompanyConfig, Sequence[str]]:
+    """The company of a recorded run, as it is now or as it was, and what is to be said of that."""
+    if choices.as_it_was:
+        return recorded_company(before, resources.tools), ()
+    company, note = current_company(before, resources.tools, choices.company)
+    if note and choices.from_here:
+        raise ConfigError(f"--from-here goes on with the company as it is now, and {note}")
+    return company, (note,) if note else ()
+
+
+def _word_of(company: CompanyConfig, before: Order, place: str | Path, resources: Resources) -> CompanyWord:
+    """The company of a recorded run, to be trusted at `place`: nothing in it is this user's word, whatever the record
+    says was set."""
+    return CompanyWord(company, before.source, resources.tools, record=Path(place),
+                       inputs=KnownInputs(resources.options.inputs, before.inputs))
+
+
+def _with_places(before: Order, company: CompanyConfig, resources: Resources) -> Order:
+    """The order with the places that the user names anew."""
+    return replace(before, inputs=give_places(before.inputs, resources.options.inputs, company, resources.tools))
 
 
 def _inputs_of(order: Order, company: CompanyConfig) -> InputValues:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.load import load_company
+from chatdev.config.load import is_bundled, load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import (
@@ -83,9 +84,19 @@ class RecordedRun:
     def reusable_activities(self) -> dict[str, Finished]:
         """The finished activities without those that ended a session: tools that failed, or gave what the run cannot
         use, and requests that were too long. They are tried again."""
+        again = self._ended_sessions
+        return {place: done for place, done in self.finished.items() if place not in again}
+
+    @property
+    def failed_activities(self) -> dict[str, Finished]:
+        """Tools whose failure ended a session: one that fails alike again has its result."""
+        return {place: done for place, done in self._ended_sessions.items() if isinstance(done.result, ToolFailed)}
+
+    @property
+    def _ended_sessions(self) -> dict[str, Finished]:
         ends = {record["place"] for record in self.records if record["kind"] == "RunFinished"}
-        return {place: done for place, done in self.finished.items()
-                if place not in ends or not isinstance(done.result, ToolFailed | ToolReturned | ContextOverflowed)}
+        return {place: done for place, done in self.finished.items() if place in ends
+                and isinstance(done.result, ToolFailed | ToolReturned | ContextOverflowed) and not _is_result(done)}
 
     @property
     def models_vary(self) -> bool:
@@ -110,6 +121,11 @@ class RecordedRun:
         for place, done in finished.items():
             journal.append("Activity", place, {"digest": done.digest, "request": done.request,
                                                "result": result_to_json(done.result), "copied": True})
+
+
+def _is_result(done: Finished) -> bool:
+    """Whether a failed tool's failure is its result, because it had failed alike before."""
+    return isinstance(done.result, ToolFailed) and done.result.repeated
 
 
 def find_journal(path: Path) -> Path:
@@ -243,12 +259,20 @@ def recorded_company(order: Order, tools: KnownTools) -> CompanyConfig:
         return load_company(file, tools=tools)
 
 
-def current_company(order: Order, tools: KnownTools) -> CompanyConfig:
-    """The company as it is now. Raises ConfigError when it cannot be loaded any more."""
-    if not order.source:
-        return recorded_company(order, tools)
+def current_company(order: Order, tools: KnownTools, given: str | Path | None = None) -> tuple[CompanyConfig, str]:
+    """The company as it is now, where it comes with chatdev or the user has `given` its place; else as it was, and why:
+    a path on record could be that of any file. Raises ConfigError when it cannot be loaded any more."""
+    place = str(order.source.get("name_or_path", ""))
+    if given is None and not place:
+        return recorded_company(order, tools), ""
+    if given is None and not is_bundled(place):
+        again = f"--company {shlex.quote(place)}"
+        return recorded_company(order, tools), (
+            f"the journal says that the company was at {place!r}, and a path on record is not followed: it is taken as "
+            f"it was when the run began, unless you give {again}")
     try:
-        return load_company(**order.source, tools=tools)
+        source = order.source if given is None else {**order.source, "name_or_path": given}
+        return load_company(**source, tools=tools), ""
     except ConfigError as error:
         raise ConfigError(f"the company of the run cannot be loaded any more:\n{error}\n`--as-it-was` takes it as it "
                           "was when the run began") from error

@@ -22,6 +22,7 @@ from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.origins import Origin, Sourced
 from chatdev.runner.consent import CompanyWord, allow_strangers, open_models
 from chatdev.runner.options import RunOptions
+from chatdev.runner.places import check_places, refuse_servers
 from chatdev.runner.recorded import JOURNAL
 from chatdev.runner.result import Run
 from chatdev.runner.spending import read_limits, refuse_unpriced
@@ -153,10 +154,13 @@ def resolve_resources(word: CompanyWord, options: RunOptions, resources: Resourc
     """The models, sandbox and limits for a company. Raises ConfigError, MissingModel or SandboxError; ConsentMissing
     where it or `.env` names what the user has not consented to."""
     company = word.config
+    places = word.places
+    refuse_servers(places)
     sandbox = resources.sandbox(options.sandbox)
     options = resolve_install_policy(options, resources.user, company)
     role_models = find_role_models(word, options, resources.user, resources.models)
     allow_strangers(resources.models, role_models.connections().values(), options.trust, word)
+    check_places(company, places)
     limits = read_limits(options)
     refuse_unpriced(role_models.check(), limits, company)
     return Equipment(options, role_models, sandbox, limits, supply=make_supply(options, resources.closing))

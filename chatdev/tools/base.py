@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +20,16 @@ from chatdev.workspace.file_tree import explain_os_errors, write_tree
 
 _COUNTS = ("passed", "of")
 _EXAMPLES = "how many hold, of how many: {passed: 2, of: 3}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceInput:
+    """How a tool takes an input as a place: a file or a database that it opens by itself. `default` is chatdev's own
+    place, which is no stranger's word and may hold anything; `check(place, company)` raises ConfigError for another
+    that does not hold what the tool needs."""
+
+    default: str
+    check: Callable[[str, Any], object]
 
 
 @dataclass(frozen=True, slots=True)

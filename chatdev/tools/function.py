@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from chatdev.errors import ToolError
-from chatdev.tools.base import ToolContext
+from chatdev.tools.base import PlaceInput, ToolContext
 
 OWN_DEPARTMENT = "mine"
 """The department of tools that are in no folder of modules."""
@@ -24,7 +25,8 @@ class ToolArgumentsError(ToolError):
 @dataclass(frozen=True, slots=True)
 class Tool:
     """Something a chain or an agent can use. `name` is `department.verb`; `reads` are the long-term names its
-    context holds (`name?` when it may be absent); `parameters` is the JSON schema of its arguments, an object."""
+    context holds (`name?` when it may be absent); `parameters` is the JSON schema of its arguments, an object.
+    `places` are the inputs of a run that it takes as a place: they count only from the user, or by their consent."""
 
     name: str
     about: str
@@ -32,14 +34,15 @@ class Tool:
     writes_files: bool
     function: Callable[..., Any]
     arguments: type[BaseModel]
+    places: Mapping[str, PlaceInput] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
         schema = self.arguments.model_json_schema()
         schema.pop("title", None)
-        for field in schema.get("properties", {}).values():
-            field.pop("title", None)
+        for argument in schema.get("properties", {}).values():
+            argument.pop("title", None)
         return schema
 
     def call(self, context: ToolContext, arguments: Mapping[str, Any]) -> Any:
@@ -51,8 +54,8 @@ class Tool:
         return self.function(context, **{name: getattr(checked, name) for name in type(checked).model_fields})
 
 
-def tool(*, reads: tuple[str, ...] = (), writes_files: bool = False,
-         name: str | None = None) -> Callable[[Callable[..., Any]], Tool]:
+def tool(*, reads: tuple[str, ...] = (), writes_files: bool = False, name: str | None = None,
+         places: Mapping[str, PlaceInput] = MappingProxyType({})) -> Callable[[Callable[..., Any]], Tool]:
     """Decorator for `def verb(ctx: ToolContext, *, argument: int = 3) -> Verdict | str | dict`.
 
     The name is `department.verb` after the folder and the function; the docstring's first paragraph describes it,
@@ -63,6 +66,7 @@ def tool(*, reads: tuple[str, ...] = (), writes_files: bool = False,
             name=name or f"{_department(function)}.{function.__name__}",
             about=inspect.cleandoc(function.__doc__ or "").split("\n\n")[0].replace("\n", " "),
             reads=reads, writes_files=writes_files, function=function, arguments=_arguments(function),
+            places=places,
         )
 
     return make

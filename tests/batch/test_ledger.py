@@ -270,7 +270,7 @@ def test_no_ledger_gives_anything_back(ledger: Ledger) -> None:
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "ledger.sqlite").write_text("not a database at all, but text that is long enough to be looked at")
-    with pytest.raises(WorkspaceError, match="not a database"):
+    with pytest.raises(ConfigError, match="not a database"):
         Ledger(str(tmp_path / "ledger.sqlite"), "study")
 
 

@@ -127,10 +127,9 @@ def test_what_the_users_pool_teaches_stands_in_the_prompt(chat_server: ChatServe
 def test_the_pool_of_another_company_is_refused(chat_server: ChatServer, tmp_path: Path) -> None:
     address = str(tmp_path / "ledger.sqlite")
     InstancePool(address, "mine", ("Sketch", "Build")).close()
-    run = develop(chat_server, tmp_path, pool=f"{address}#mine")
-    assert run.status == "error"
-    assert "was made for other phases" in run.reason
-    assert not (tmp_path / "nowhere.sqlite").exists()
+    with pytest.raises(ConfigError, match="was made for other phases"):
+        develop(chat_server, tmp_path, pool=f"{address}#mine")
+    assert not chat_server.requests
 
 
 def test_given_experience_goes_before_everything_else(chat_server: ChatServer, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from chatdev.config.load import companies, dump, find_company, load_company
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.step_kinds import PhaseStep
 from chatdev.errors import ConfigError
-from tests.config.tiny import TINY, loaded, refused, tiny
+from tests.config.tiny import TINY, TOOLS, loaded, refused, tiny
 
 
 def phases_of(company: CompanyConfig) -> list[str]:
@@ -84,9 +84,39 @@ def test_phases_that_only_the_extended_company_runs_are_left_out(tmp_path: Path)
 
 def test_a_company_that_extends_itself_is_refused(tmp_path: Path) -> None:
     file = tiny(tmp_path, "company: own")
-    (tmp_path / "tiny" / "company.yaml").write_text("extends: ../own", encoding="utf-8")
-    with pytest.raises(ConfigError, match="extends itself .* → .* → "):
+    (file.parent / "tiny" / "company.yaml").write_text("extends: .", encoding="utf-8")
+    with pytest.raises(ConfigError, match="extends itself .* → "):
         load_company(file)
+
+
+@pytest.mark.parametrize("form", ["{0}", "{0}/company.yaml", "../tiny", "../tiny/company.yaml", "link", "link.yaml",
+                                  "own/../../tiny"])
+def test_a_company_extends_nothing_outside_its_folder(tmp_path: Path, form: str) -> None:
+    """What lies there is the user's, and would become text for models."""
+    private = tiny(tmp_path).parent
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "link").symlink_to(private)
+    (own / "link.yaml").symlink_to(private / "company.yaml")
+    (own / "company.yaml").write_text(f"extends: {form.format(private)}\ncompany: own\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="lies outside the company's folder"):
+        load_company(own, tools=TOOLS)
+
+
+def test_nor_another_company_of_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny(tmp_path / "company_config")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "company.yaml").write_text("extends: tiny\ncompany: own\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="there is no company 'tiny'; .* has to lie below"):
+        load_company(tmp_path, tools=TOOLS)
+
+
+@pytest.mark.parametrize("form", ["base", "base/company.yaml", "./base", "more.yaml"])
+def test_a_company_extends_what_lies_below_it(tmp_path: Path, form: str) -> None:
+    tiny(tmp_path / "x").parent.rename(tmp_path / "base")
+    (tmp_path / "more.yaml").write_text("extends: base\n", encoding="utf-8")
+    (tmp_path / "company.yaml").write_text(f"extends: {form}\ncompany: own\n", encoding="utf-8")
+    assert load_company(tmp_path, tools=TOOLS).company == "own"
 
 
 @pytest.mark.parametrize(("value", "message"), [

@@ -58,14 +58,13 @@ TOOLS = {facts.name: facts for facts in (
 
 def tiny(folder: Path, changes: str = "") -> Path:
     """The YAML file of the tiny company below `folder`, or of one that extends it with `changes`."""
-    base = folder / "tiny"
-    base.mkdir(exist_ok=True)
+    own = folder / "own"
+    base = own / "tiny" if changes else folder / "tiny"
+    base.mkdir(parents=True, exist_ok=True)
     (base / "company.yaml").write_text(TINY, encoding="utf-8")
     if not changes:
         return base / "company.yaml"
-    own = folder / "own"
-    own.mkdir(exist_ok=True)
-    (own / "company.yaml").write_text(f"extends: ../tiny\n{changes}\n", encoding="utf-8")
+    (own / "company.yaml").write_text(f"extends: tiny\n{changes}\n", encoding="utf-8")
     return own / "company.yaml"
 
 

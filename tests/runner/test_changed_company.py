@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import chatdev
+from tests.support import durable
 from tests.support.durable import (
     GUIDE,
     PAGE,
@@ -23,7 +24,6 @@ from tests.support.durable import (
     answered,
     asked,
     contents,
-    resume,
     software,
     stopped_at,
     text,
@@ -32,6 +32,12 @@ from tests.support.durable import (
 from tests.support.shop import Outcome, Shop
 
 Company = dict[str, Any]
+
+
+def resume(shop: Shop, folder: Path | None, *more: str) -> Outcome:
+    """`chatdev resume` with the company as it is now."""
+    now = () if "--as-it-was" in more else ("--company", str(shop.company))
+    return durable.resume(shop, folder, *now, *more)
 
 
 def change(shop: Shop, how: Callable[[Company], object]) -> None:

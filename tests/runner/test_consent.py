@@ -105,11 +105,11 @@ def test_consent_on_record_holds_until_anything_changes(studio: Studio) -> None:
 
 
 def test_consent_is_to_what_a_company_extends_and_quotes_too(studio: Studio, here: Path) -> None:
-    grasping(studio)
     child = here / "child"
     (child / "prompts").mkdir(parents=True)
+    grasping(studio).rename(child / "stage")
     (child / "prompts" / "role.j2").write_text("You make.")
-    (child / "company.yaml").write_text("company: child\nabout: x\nextends: ../stage\n"
+    (child / "company.yaml").write_text("company: child\nabout: x\nextends: stage\n"
                                         "roles: {maker: {prompt: {file: prompts/role.j2}}}\n")
     add_trust(Company.load(child).word.stranger().trust())
     assert run(child).success
@@ -118,7 +118,8 @@ def test_consent_is_to_what_a_company_extends_and_quotes_too(studio: Studio, her
         run(child)
     (child / "prompts" / "role.j2").write_text("You make.")
     assert run(child).success
-    grasping(studio, name="other")
+    base = child / "stage" / "company.yaml"
+    base.write_text(base.read_text().replace("name: m", "name: other"))
     with pytest.raises(ConsentMissing):
         run(child)
 
@@ -187,7 +188,7 @@ def test_a_record_borrows_no_consent_for_an_address_of_its_own(studio: Studio) -
     journal.write_text(f"{json.dumps(order)}\n{rest}", encoding="utf-8")
     studio.server.requests.clear()
     with pytest.raises(ConsentMissing):
-        chatdev.resume(done.folder, since="write#1", base_url=studio.server.url)
+        chatdev.resume(done.folder, since="write#1", base_url=studio.server.url, company=company)
     assert not studio.server.requests
 
 

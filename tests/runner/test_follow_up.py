@@ -129,7 +129,7 @@ def test_a_company_that_changed_is_taken_as_it_is_now_or_as_it_was(shop: Shop, f
     company = yaml.safe_load(file.read_text())
     company["phases"]["write"]["opening"] = "ANEW {{ task }}"
     file.write_text(yaml.safe_dump(company, sort_keys=False))
-    add(shop, finished.folder, "--name", "b-now").assert_succeeded()
+    add(shop, finished.folder, "--name", "b-now", "--company", str(shop.company)).assert_succeeded()
     assert "ANEW" in str(shop.server.requests[0].body)
     shop.server.requests.clear()
     add(shop, finished.folder, "--name", "c-then", "--as-it-was").assert_succeeded()
@@ -139,7 +139,7 @@ def test_a_company_that_changed_is_taken_as_it_is_now_or_as_it_was(shop: Shop, f
 def test_a_company_without_a_task_takes_none(shop: Shop, finished: Outcome) -> None:
     file = shop.company / "company.yaml"
     file.write_text(file.read_text().replace("task", "wish"))
-    refused = add(shop, finished.folder)
+    refused = add(shop, finished.folder, "--company", str(shop.company))
     assert refused.status == 2
     assert "takes no `task`" in refused.err
 

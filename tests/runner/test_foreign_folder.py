@@ -71,6 +71,7 @@ def assert_refused(shop: Shop, folder: Path, *words: str, more: tuple[str, ...] 
 @pytest.mark.parametrize("way", [(), ("--as-it-was",), ("--from", "write#1"), ("--from-here",)])
 def test_an_address_that_only_the_journal_knows_is_refused(shop: Shop, way: tuple[str, ...]) -> None:
     folder = foreign(shop, {"options.base_url": ELSEWHERE})
+    way = (*way, "--company", str(shop.company)) if "--from-here" in way else way
     assert_refused(shop, folder, ELSEWHERE, f"--base-url {ELSEWHERE}", "your own settings do not", more=way)
 
 
@@ -213,7 +214,7 @@ def test_what_a_journal_says_was_set_is_not_the_users_word(shop: Shop, more: tup
     """`--set model.key_env=…` is; the same in a record would send any variable anywhere."""
     folder = foreign(shop, NAMED)
     del shop.environment["OPENAI_BASE_URL"]
-    assert_refused(shop, folder, "host.invalid", "HOME", "consent", more=more)
+    assert_refused(shop, folder, "host.invalid", "HOME", "consent", more=(*more, "--company", str(shop.company)))
 
 
 def test_nor_is_the_company_that_it_holds(shop: Shop) -> None:
@@ -226,6 +227,7 @@ def test_nor_is_the_company_that_it_holds(shop: Shop) -> None:
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link to a device"])
 def test_a_company_that_is_no_file_is_not_waited_for(shop: Shop, kind: str) -> None:
+    """Where the record names it nobody looks there."""
     place = shop.folder / "company.yaml"
     if kind == "pipe":
         os.mkfifo(place)
@@ -233,7 +235,25 @@ def test_a_company_that_is_no_file_is_not_waited_for(shop: Shop, kind: str) -> N
         place.mkdir()
     else:
         place.symlink_to("/dev/zero")
-    assert_refused(shop, foreign(shop, {"source.name_or_path": str(place)}), "there is no company", "--as-it-was")
+    folder = foreign(shop, {"source.name_or_path": str(place)})
+    assert_refused(shop, folder, "there is no company", "--as-it-was", more=("--company", str(place)))
+    assert_refused(shop, folder, "a path on record is not followed", "--company", more=("--from-here",))
+    resumed = resume(shop, folder)
+    resumed.assert_succeeded()
+    assert any("a path on record is not followed" in note["text"] for note in resumed.events("Noted"))
+
+
+@pytest.mark.parametrize("place", ["other", "./other", "other/company.yaml", "../{}/other"])
+def test_a_company_that_only_a_record_names_is_not_read(shop: Shop, place: str,
+                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be any file of the user's, whose text would go to the model."""
+    monkeypatch.chdir(shop.folder)
+    own = shop.company.read_text() if shop.company.is_file() else (shop.company / "company.yaml").read_text()
+    (shop.folder / "other").mkdir()
+    (shop.folder / "other" / "company.yaml").write_text(f"background: MY OWN WORDS\n{own}")
+    folder = foreign(shop, {"source.name_or_path": place.format(shop.folder.name)})
+    resume(shop, folder).assert_succeeded()
+    assert "MY OWN WORDS" not in str([request.body for request in shop.server.requests])
 
 
 def test_nothing_of_git_is_started_whatever_the_repository_says(shop: Shop) -> None:

@@ -98,7 +98,7 @@ def test_a_run_that_stopped_is_played_as_far_as_it_went(workshop: Shop, place: s
 
 
 def test_a_resumed_run_is_played_as_it_went_in_the_end(workshop: Shop) -> None:
-    resumed = resume(workshop, stopped_at(workshop, GUIDE).folder)
+    resumed = resume(workshop, stopped_at(workshop, GUIDE).folder, "--company", str(workshop.company))
     assert resumed.folder is not None
     run, events = played(resumed.folder)
     assert run.success
