@@ -28,10 +28,11 @@ _LONGEST = 40  # characters of a statement that is shown
 
 @dataclass
 class Reach:
-    """Names that reach from one module into another, names that are declared nowhere, data outside of the modules, and
-    what waits (each with its line)."""
+    """Names that reach from one module into another, names that are declared nowhere, those of blocks and routines that
+    lead elsewhere where these are not, data outside of the modules, and what waits (each with its line)."""
 
     far: dict[str, int] = field(default_factory=dict)
+    relative: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, int] = field(default_factory=dict)
     outside: dict[str, int] = field(default_factory=dict)
     waiting: dict[str, int] = field(default_factory=dict)
@@ -75,10 +76,12 @@ def find_reach(root: Any, line_of: Callable[[Any], int], known: Known = _NOTHING
 
 @dataclass(frozen=True)
 class _Scope:
-    """A module: all names that it declares or can see in the file, those of its instances of other modules, where its
-    initial and final blocks are, and the primitives."""
+    """A module: all names that it declares or can see in the file, those of its blocks and of its own routines, those
+    of its instances of other modules, where its initial and final blocks are, and the primitives."""
 
     names: frozenset[str]
+    blocks: frozenset[str]
+    routines: frozenset[str]
     instances: frozenset[str]
     once: tuple[tuple[int, int], ...]
     primitives: frozenset[str]
@@ -92,7 +95,10 @@ class _Scope:
                      if getattr(one, "decl", None) is not None and _text(node.type) not in seen.interfaces}
         once = tuple((node.sourceRange.start.offset, node.sourceRange.end.offset) for node in nodes
                      if _kind(node) in _ONCE)
-        return cls(frozenset(names | seen.shared), frozenset(instances), once, seen.primitives)
+        blocks = {_text(node.name) for node in nodes if _kind(node) in ("NamedBlockClause", "NamedLabel")}
+        routines = set(_routines(module, _kind(module)))
+        return cls(frozenset(names | seen.shared), frozenset(blocks), frozenset(routines), frozenset(instances), once,
+                   seen.primitives)
 
     def faults(self, node: Any) -> Iterator[tuple[str, str]]:
         """What is wrong with a node: the field of `Reach`, and the name or statement."""
@@ -101,8 +107,11 @@ class _Scope:
             yield from self._path_faults(node)
         elif kind in _CALLS:
             target = getattr(node, _CALLS[kind])
-            if _kind(target) == "IdentifierName" and _text(target.identifier) not in self.names:
-                yield "unknown", _text(target.identifier)
+            name = _text(target.identifier) if _kind(target) == "IdentifierName" else ""
+            if name and name not in self.names:
+                yield "unknown", name
+            elif name and name not in self.routines:
+                yield "relative", name
         elif kind in _WAITS or (kind in _EVENTS and self._runs_once(node)) or self._is_late(node):
             yield "waiting", _one_line(node)[:_LONGEST]
 
@@ -113,6 +122,8 @@ class _Scope:
             yield "unknown", first
         elif not self.instances.isdisjoint((first, *others[:-1])):
             yield "far", _one_line(name)
+        elif first in self.blocks:
+            yield "relative", first
 
     def _is_late(self, node: Any) -> bool:
         """Whether it is what stands where a module has parameters, and a primitive its delays."""
@@ -145,12 +156,14 @@ def _parts(name: Any) -> list[str]:
     return [_text(identifier) if identifier is not None else _one_line(name)]
 
 
-def _routines(root: Any) -> Iterator[str]:
-    """The functions and tasks of the file, and what else can be called."""
+def _routines(root: Any, within: str = "") -> Iterator[str]:
+    """The functions and tasks below a node, and what else can be called; those alone that stand right in a node of the
+    kind `within`, where it is named."""
     for node in _nodes(root):
-        if _kind(node) in _CALLABLE:
+        if _kind(node) in _CALLABLE and within in ("", _kind(node.parent)):
             yield _text(node.name)
-        elif _kind(node) == "FunctionPrototype" and _kind(node.name) == "IdentifierName":
+        elif _kind(node) == "FunctionPrototype" and _kind(node.name) == "IdentifierName" and (
+                within in ("", _kind(node.parent.parent))):
             yield _text(node.name.identifier)
 
 

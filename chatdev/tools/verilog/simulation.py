@@ -37,11 +37,12 @@ _DRAWS = f"""module {_OTHER_DRAWS};
   function integer draw(input integer count);
     repeat (count) begin draw = $random; draw = $urandom; end
   endfunction
-  integer drawn = draw(997);
+  integer drawn = draw(COUNT);
 endmodule
 """
 """Draws from the simulator's random numbers before the bench does, in its declarations as well, so that the bench gets
 others."""
+_MOST_DRAWS = 8191
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class SimulationResult:
     """How it went. `outcome` is a name of `outcomes.yaml`; `report` is None when there was nothing to simulate or the
     simulation did not come to its end; `waves` is the VCD file of all signals of the bench, where it was asked for;
     `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the simulation did,
-    and `expected` is how many samples there are with the reference, where it was simulated as well."""
+    `expected` is how many samples there are with the reference, where it was simulated as well, and `other_draws` the
+    number that led to the random inputs of a second run."""
 
     outcome: str
     compiled: CompileResult
@@ -59,6 +61,7 @@ class SimulationResult:
     log: str = ""
     printed: str = ""
     expected: int | None = None
+    other_draws: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -71,10 +74,11 @@ class SimulationResult:
         return cls(compiled.outcome, compiled, log=compiled.log)
 
 
-def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL, *, taken: Container[str] = (),
-            may_print: bool = True) -> CompileResult:
+def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
+            bench: HiddenBench | None = None) -> CompileResult:
     """Whether the answer keeps the rules and compiles alone, with warnings of compiler and lint. `folder` is empty and
-    the call's own; `taken` are names of the bench. Raises MissingProgram, SandboxError."""
+    the call's own; of the `bench` nothing is told. Raises MissingProgram, SandboxError."""
+    taken, may_print = (unit_names(bench.text), bench.can_be_marked) if bench else (frozenset[str](), True)
     target = target.including(answer)
     expanded = expand_macros(answer, sandbox, folder / "macros", target)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
@@ -85,7 +89,7 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
         return compiled
     if expanded is None:
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
-    if outside := outside_names(expanded, target):
+    if outside := outside_names(expanded, target, bench.beside if bench else None):
         return replace(compiled, outcome="refused", messages=tuple(outside))
     return replace(compiled, messages=(*compiled.messages, *lint(answer, target)),
                    text=drop_comments(expanded))  # in which a simulator may find commands
@@ -98,8 +102,7 @@ def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: P
     Raises MissingProgram, SandboxError and WorkspaceError; all that the answer or the bench does wrong is an outcome.
     """
     bench = replace(bench, target=bench.target.including(answer))
-    alone = examine(answer, sandbox, folder, bench.target, taken=unit_names(bench.text),
-                    may_print=bench.can_be_marked)
+    alone = examine(answer, sandbox, folder, bench.target, bench)
     if not alone.passed:
         return SimulationResult.of_compiling(alone)
     together = simulate_examined(alone.text, bench, sandbox, folder, dump=dump, limits=limits)
@@ -135,9 +138,10 @@ def _refuse_unknown(found: SimulationResult, bench: HiddenBench, sandbox: Sandbo
 
 
 def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
-                      limits: ProcessLimits = SIMULATING, other_draws: bool = False) -> SimulationResult:
-    """The same of the text of an answer that was examined. With `other_draws` the bench draws other random numbers."""
-    marked = (bench.change_draws() if other_draws else bench).marked(secrets.token_hex(8))
+                      limits: ProcessLimits = SIMULATING, other_draws: int | None = None) -> SimulationResult:
+    """The same of the text of an answer that was examined. With `other_draws` the bench draws the other random numbers
+    to which that number leads."""
+    marked = (bench if other_draws is None else bench.change_draws(other_draws)).marked(secrets.token_hex(8))
     if bench.compares:
         marked = replace(marked, reference=_without_clashes(bench.reference or "", names_beside(text)))
     found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits)
@@ -157,8 +161,9 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
         tops = [DUMP, *tops]
     if bench.compares:
         files[REFERENCE] = bench.reference or ""
-    if bench.other_draws:
-        files, tops = files | {f"{_OTHER_DRAWS}.sv": _DRAWS}, [_OTHER_DRAWS, *tops]
+    if bench.other_draws is not None:
+        drawing = _DRAWS.replace("COUNT", str(1 + bench.other_draws % _MOST_DRAWS))
+        files, tops = files | {f"{_OTHER_DRAWS}.sv": drawing}, [_OTHER_DRAWS, *tops]
     compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target)
     if not compiled.passed:
         return _explain_misfit(compiled, files, bench, sandbox, folder)

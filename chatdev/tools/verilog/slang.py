@@ -4,7 +4,7 @@ bytes take gigabytes there, or crash it. `lint.py` says what becomes of it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chatdev.errors import MissingProgram
@@ -17,19 +17,20 @@ from chatdev.tools.verilog.target import USUAL, Target
 Place = tuple[str, int]
 """A name and its line."""
 
-_TRUNCATION = "WidthTruncate"
+_TRUNCATION, _UPWARD, _NO_TIMESCALE = "WidthTruncate", "UpwardHierarchicalName", "MissingTimeScale"
 
 
 @dataclass(frozen=True, slots=True)
 class NamesFound:
     """Of the errors code, line and names; what the parser does not understand; names that reach from one module into
-    another (those of blocks of the module itself are fine), that are declared nowhere, or outside of the modules; and
-    what waits."""
+    another (those of blocks of the module itself are fine), that are declared nowhere, that may lead elsewhere where a
+    block is not there, or that are declared outside of the modules; and what waits."""
 
     errors: tuple[tuple[str, int, tuple[str, ...]], ...]
     unreadable: tuple[Place, ...]
     hierarchical: tuple[Place, ...]
     unknown: tuple[Place, ...]
+    relative: tuple[Place, ...]
     outside: tuple[Place, ...]
     waiting: tuple[Place, ...]
 
@@ -42,7 +43,14 @@ def find_names(text: str, target: Target = USUAL) -> NamesFound:
     reach = source.reach()
     return NamesFound(tuple(source.errors()), tuple(source.syntax_errors()),
                       tuple((reach.far | source.hierarchical_names()).items()), tuple(reach.unknown.items()),
-                      tuple(reach.outside.items()), tuple(reach.waiting.items()))
+                      tuple(reach.relative.items()), tuple(reach.outside.items()), tuple(reach.waiting.items()))
+
+
+@isolate(DesignError, MissingProgram)
+def find_escapes(answer: str, beside: dict[str, str], target: Target) -> tuple[Place, ...] | None:
+    """The names of an answer that lead out of it where a bench makes it, with the parameters that it gets there; None
+    where nobody can say. `beside` are bench and reference, by the names of files. Raises as `find_names` does."""
+    return _SlangSource(answer, replace(target, given=(*target.given, *beside.items()))).escapes(target.top)
 
 
 @isolate(DesignError, MissingProgram)
@@ -131,6 +139,19 @@ class _SlangSource:
 
         self._compilation.getRoot().visit(look)
         return found
+
+    def escapes(self, top: str) -> tuple[Place, ...] | None:
+        """The names in the instances of the module `top`, and in what these make, that lead out of them."""
+        ast, instances = self._slang.ast, list[Any]()
+        self._compilation.getRoot().visit(lambda node: instances.append(node) if node.kind == ast.SymbolKind.Instance
+                                          and node.body.definition.name == top else None)
+        diagnostics = self._compilation.getAllDiagnostics()
+        if not instances or self._tree is None or any(
+                found.isError() and _code(found) != _NO_TIMESCALE for found in diagnostics):
+            return None
+        found = {str(one.args[0]): self._line(one.location) for one in diagnostics
+                 if _code(one) == _UPWARD and not self._source.is_given(one.location)}
+        return tuple(found.items())
 
     def warnings(self, codes: frozenset[str]) -> Iterator[tuple[int, str]]:
         """Line and text of the warnings with one of these codes."""
