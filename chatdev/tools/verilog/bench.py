@@ -21,6 +21,7 @@ from chatdev.tools.verilog.simulators import time_of
 from chatdev.tools.verilog.slang import find_missing, find_parameters
 from chatdev.tools.verilog.target import TOP, USUAL, Target
 
+HIDDEN = "/"  # before the names of files
 REFERENCE_MODULE = "RefModule"
 """What VerilogEval's benches call the reference that they compare with."""
 
@@ -92,8 +93,9 @@ class HiddenBench:
 
     @property
     def beside(self) -> dict[str, str]:
-        """What is compiled with the answer, by the names of the files."""
-        return {BENCH: self.text, **({REFERENCE: self.reference} if self.reference and self.compares else {})}
+        """What is compiled with the answer, by names that no given file has."""
+        right = {HIDDEN + REFERENCE: self.reference} if self.reference and self.compares else {}
+        return {HIDDEN + BENCH: self.text, **right}
 
     @property
     def compares(self) -> bool:

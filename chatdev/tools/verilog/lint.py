@@ -31,7 +31,8 @@ def outside_names(text: str, target: Target = USUAL, beside: Mapping[str, str] |
         return [Message(str(error))]
     strangers = {", ".join(names): line for code, line, names in found.errors if code in word_list("strangers")}
     told = {"unreadable": found.unreadable, "stranger": (strangers | dict(found.unknown)).items(),
-            "hierarchical_name": found.hierarchical, "outside_of_modules": found.outside, "waiting": found.waiting}
+            "hierarchical_name": found.hierarchical, "outside_of_modules": found.outside, "waiting": found.waiting,
+            "system_task": found.misplaced}
     messages = [rule_message(rule, line, found=name) for rule, places in told.items() for name, line in places]
     return messages or [*_escapes(text, target, beside or {}, found.relative)]
 

@@ -26,12 +26,16 @@ from chatdev.tools.verilog.messages import Message, port_messages, render_text
 from chatdev.tools.verilog.preprocess import expand_macros
 from chatdev.tools.verilog.renaming import names_beside, rename, undefine_macros
 from chatdev.tools.verilog.simulators import compile_files, run_program
-from chatdev.tools.verilog.source_text import drop_comments, unit_names
-from chatdev.tools.verilog.target import ANSWER, USUAL, Target
+from chatdev.tools.verilog.slang import find_checks
+from chatdev.tools.verilog.source_text import unit_names
+from chatdev.tools.verilog.target import ANSWER, ICARUS, USUAL, Target
 from chatdev.tools.verilog.unknown_outputs import outputs_without_value, read_outputs
 from chatdev.tools.verilog.waveform.merge import merge_reference
 
 _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
+_DELAYS, _TIMESCALE = re.compile(r"<=\s*#"), re.compile(r"`timescale[^\n/]*/[^\n/]*")
+_CHECKS = re.compile(r"\b(?:assert|assume|cover|restrict|property|sequence|clocking)\b"
+                     r"|\$(?:fatal|error|warning|info)\b")
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
   function integer draw(input integer count);
@@ -83,7 +87,9 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
     expanded = expand_macros(answer, sandbox, folder / "macros", target)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
-    compiled = compile_files({ANSWER: answer}, [target.top], sandbox, folder / "alone", target, to_run=False)
+    simulated = None if expanded is None else _without_checks(expanded, target)
+    compiled = compile_files({ANSWER: answer if simulated in (None, expanded) else simulated}, [target.top], sandbox,
+                             folder / "alone", target, to_run=False)
     compiled = replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     if not compiled.passed:
         return compiled
@@ -92,7 +98,23 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
     if outside := outside_names(expanded, target, bench.beside if bench else None):
         return replace(compiled, outcome="refused", messages=tuple(outside))
     return replace(compiled, messages=(*compiled.messages, *lint(answer, target)),
-                   text=drop_comments(expanded))  # in which a simulator may find commands
+                   text=simulated or "")
+
+
+def _without_checks(text: str, target: Target) -> str:
+    """The text without those of its own assertions that the simulator does not know: they change nothing of what the
+    module does."""
+    if target.simulator != ICARUS or not _CHECKS.search(text):
+        return text
+    try:
+        found = find_checks(text)
+    except DesignError:  # which is told where its names are looked for
+        return text
+    parts, place = list[str](), 0
+    for start, end, instead in found:
+        parts += [text[place:start], instead, re.sub(r"[^\n]", " ", text[start:end])]
+        place = end
+    return "".join((*parts, text[place:]))
 
 
 def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
@@ -156,6 +178,8 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     """The same without examining the answer first: VerilogEval's own procedure."""
     root = bench.layout.root
     files, tops = {ANSWER: answer + undefine_macros(answer) + _RESET, BENCH: bench.text}, [root]
+    if unit := _unit_for(answer, bench):
+        files = {"unit_of_time.sv": unit, **files}
     if dump:
         files[BENCH], files[f"{DUMP}.sv"] = dump_everything(bench.text, root)
         tops = [DUMP, *tops]
@@ -171,6 +195,12 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     ended, report = _read_run(ran, bench)
     return SimulationResult(_outcome(ended, report), compiled, report, ran.waves, ran.seconds,
                             log=f"{compiled.log}\n{bench.without_marks(ran.stdout)}", printed=ran.stdout)
+
+
+def _unit_for(answer: str, bench: HiddenBench) -> str:
+    """The bench's unit of time, for an answer that has delays and none of its own."""
+    named = _TIMESCALE.search(bench.text)
+    return f"{named[0]}\n" if named and _DELAYS.search(answer) and not _TIMESCALE.search(answer) else ""
 
 
 def _read_run(ran: SimulatorRun, bench: HiddenBench) -> tuple[str, BenchReport | None]:
