@@ -15,12 +15,13 @@ from typing import Any, Self
 
 from chatdev.tools.verilog.bench_report import PrintedLine
 from chatdev.tools.verilog.bench_words import checks_of
-from chatdev.tools.verilog.compilation import WAVES
+from chatdev.tools.verilog.compilation import BENCH, REFERENCE, WAVES
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.simulators import time_of
 from chatdev.tools.verilog.slang import find_missing, find_parameters
 from chatdev.tools.verilog.target import TOP, USUAL, Target
 
+HIDDEN = "/"  # before the names of files
 REFERENCE_MODULE = "RefModule"
 """What VerilogEval's benches call the reference that they compare with."""
 
@@ -44,6 +45,7 @@ _WITHIN = r"(?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+"  # brackets, two deep
 _DRAW_BY_SEED = re.compile(r"\$(?P<draw>u?random|dist_\w+)\s*+\(\s*+(?P<seed>[A-Za-z_][\w.]*+)\s*+"
                            rf"(?:,{_WITHIN})?\)")
 _CONSTANT_SEED = re.compile(r"(?:\$u?|\bs)random\s*+\((?=\s*+\d)")
+_MOST_BEFORE = 61  # draws before one of a distribution
 _ROOT, _SCOPE = "tb", "tb.top_module1"  # VerilogEval's
 
 
@@ -63,13 +65,14 @@ class BenchLayout:
 @dataclass(frozen=True, slots=True)
 class HiddenBench:
     """What agents never see: the text of the test bench, and of the reference. `target` is what it tests, `mark` is
-    what its prints begin with; with `other_draws` it gets other random numbers than usual."""
+    what its prints begin with; with a number of `other_draws` it gets other random numbers than usual, those that this
+    number leads to."""
 
     text: str
     reference: str | None = None
     target: Target = USUAL
     mark: str = ""
-    other_draws: bool = False
+    other_draws: int | None = None
 
     @classmethod
     def of(cls, inputs: Mapping[str, Any]) -> Self | None:
@@ -87,6 +90,12 @@ class HiddenBench:
         """Whether it has words for what is wrong, so that silence says that all is well."""
         return _COMPLAINS.search(self.text) is not None or any(
             checks_of(text).failed for text in _LITERAL.findall(_UNSEEN.sub(" ", self.text)))
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """What is compiled with the answer, by names that no given file has."""
+        right = {HIDDEN + REFERENCE: self.reference} if self.reference and self.compares else {}
+        return {HIDDEN + BENCH: self.text, **right}
 
     @property
     def compares(self) -> bool:
@@ -107,10 +116,11 @@ class HiddenBench:
         """Whether it or a given file draws random numbers."""
         return any(_DRAWS.search(text) for text in (self.text, *self.target.texts.values()))
 
-    def change_draws(self) -> HiddenBench:
-        """The bench with other random numbers, also where it brings a seed of its own."""
-        given = tuple((path, _change_seeds(text)) for path, text in self.target.given)
-        return replace(self, text=_change_seeds(self.text), target=replace(self.target, given=given), other_draws=True)
+    def change_draws(self, number: int) -> HiddenBench:
+        """The bench with other random numbers, also where it brings a seed of its own; `number` has at most 31 bits."""
+        given = tuple((path, _change_seeds(text, number)) for path, text in self.target.given)
+        return replace(self, text=_change_seeds(self.text, number), target=replace(self.target, given=given),
+                       other_draws=number)
 
     @property
     def can_be_marked(self) -> bool:
@@ -194,13 +204,15 @@ def _mark_prints(text: str, mark: str, time: str) -> str:
     return _PRINT.sub(add_mark, text)
 
 
-def _change_seeds(text: str) -> str:
-    """The text, changed so that before each draw by a seed another one is made by it, of which nothing is kept."""
-    def draw_before(found: re.Match[str]) -> str:
-        both = f"{{$random({found['seed']}) & 32'd0 | {found[0]}}}"
-        return both if found["draw"] == "urandom" else f"$signed({both})"
+def _change_seeds(text: str, number: int) -> str:
+    """The text, changed so that each draw by a seed gives another number: one with other bits, or, of a distribution,
+    one that comes after others, of which nothing is kept."""
+    def change(found: re.Match[str]) -> str:
+        before = f"$random({found['seed']}) & 32'd0 | " * (1 + number % _MOST_BEFORE)
+        other = f"{{{found[0]} ^ 32'd{number}}}" if found["draw"].endswith("random") else f"{{{before}{found[0]}}}"
+        return other if found["draw"] == "urandom" else f"$signed({other})"
 
-    return _CONSTANT_SEED.sub(r"\g<0>1+", _DRAW_BY_SEED.sub(draw_before, text))
+    return _CONSTANT_SEED.sub(rf"\g<0>{number}+", _DRAW_BY_SEED.sub(change, text))
 
 
 def _replace_by(statement: str) -> Callable[[re.Match[str]], str]:

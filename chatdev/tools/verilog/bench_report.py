@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from chatdev.tools.verilog.bench_words import checks_of
+from chatdev.tools.verilog.bench_words import breaches_of_plan, checks_of
 from chatdev.tools.verilog.compilation import BENCH
 
 _OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
@@ -71,13 +71,17 @@ class BenchReport:
         """What the lines that a bench printed say, and the errors among all that was `printed`.
 
         `complains` says that the bench ends with an error where something is wrong, so that silence is a verdict, too.
-        `right` is its report on the reference: what it printed there is no complaint, and where it gives no verdict,
-        all that it prints, if anything, has to be the same.
+        `right` is its report on the reference: what complains there too is no complaint, and where it gives no verdict,
+        all that it prints, if anything, has to be the same. Silence is one of lines that could not mean anything else.
         """
-        failures = {line: checks_of(line.text).failed for line in _unusual(lines, right.lines if right else ())}
-        complaints = [*severe_lines(printed), *filter(failures.get, failures)]
-        passed = sum(checks_of(line.text).passed for line in lines)
-        if complaints or passed or complains:
+        checks = {line: checks_of(line.text) for line in lines}
+        usual = _failures_by_form(right.lines if right else ())
+        failures = {line: found.failed for line, found in checks.items()
+                    if found.failed > usual.get(_mask(line.text), 0)}
+        left_out = map(PrintedLine, breaches_of_plan([line.text for line in lines]))
+        complaints = [*severe_lines(printed), *failures, *left_out]
+        passed = sum(checks[line].passed for line in lines)
+        if complaints or passed or (complains and not any(found.unclear for found in checks.values())):
             return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
         if right is None or not [*lines, *right.lines]:
             return cls(lines=tuple(line.text for line in lines), is_counted=False)
@@ -107,10 +111,12 @@ class BenchReport:
         return 1 - (self.mismatches or 0) / self.samples if self.samples else 0.0
 
 
-def _unusual(lines: Sequence[PrintedLine], expected: Sequence[str]) -> list[PrintedLine]:
-    """The lines that a right module does not lead to, whatever the numbers in them."""
-    usual = set(map(_mask, expected))
-    return [line for line in lines if _mask(line.text) not in usual]
+def _failures_by_form(lines: Sequence[str]) -> dict[str, int]:
+    """How many failed checks lines tell that also a right module leads to, whatever the other numbers in them."""
+    found = dict[str, int]()
+    for line in lines:
+        found[_mask(line)] = max(found.get(_mask(line), 0), checks_of(line).failed)
+    return found
 
 
 def _strangers(lines: Sequence[PrintedLine], expected: Sequence[str]) -> Iterator[PrintedLine]:

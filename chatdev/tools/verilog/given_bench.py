@@ -11,16 +11,16 @@ from typing import Any
 from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.function import tool
-from chatdev.tools.verilog.bench import REFERENCE_MODULE, HiddenBench, read_target
+from chatdev.tools.verilog.bench import HIDDEN, REFERENCE_MODULE, HiddenBench, read_target
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.compilation import BENCH, COMPILING, SIMULATING
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.messages import outcomes, render_text
 from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answer, simulate_unexamined
 from chatdev.tools.verilog.simulators import compile_files, read_messages, require_simulator
-from chatdev.tools.verilog.slang import find_names
+from chatdev.tools.verilog.slang import find_given_faults
 from chatdev.tools.verilog.source_text import module_names
-from chatdev.tools.verilog.target import ICARUS, SIMULATORS, VERILATOR, Target
+from chatdev.tools.verilog.target import ANSWER, ICARUS, SIMULATORS, VERILATOR, Target
 
 _OTHERWISE = {ICARUS: ". SystemVerilog that Icarus Verilog does not know may run with --input simulator=verilator",
               VERILATOR: ". What Verilator does not take may run with --input simulator=icarus"}
@@ -42,7 +42,7 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
     if target.simulator not in SIMULATORS:
         raise ToolError(f"there is no simulator {target.simulator!r}: --input simulator={' or '.join(SIMULATORS)}")
     require_simulator(target)
-    _refuse_broken_files(target)
+    _refuse_broken_files(target, bench)
     if bench:
         _refuse_other_bench(bench)
         _refuse_several_benches(bench)
@@ -52,27 +52,28 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
             "reference": outcome}
 
 
-def _refuse_broken_files(target: Target) -> None:
-    """Raise ToolError where a given file cannot be read, includes itself, or needs a module that is not there."""
+def _refuse_broken_files(target: Target, bench: HiddenBench | None) -> None:
+    """Raise ToolError where a given file cannot be read, includes itself, or needs a module that is not there. What the
+    bench makes is looked at with the parameters that it gets there."""
     for path, text in target.texts.items():
         if path in target.including(text).included and "`ifndef" not in text:
             raise ToolError(f"the given file {path} includes itself")
-    for path, text in target.sources.items():
-        others = tuple((other, one) for other, one in target.given if other != path)
-        _refuse_broken_source(path, text, Target(target.top, others))
-
-
-def _refuse_broken_source(path: str, text: str, beside: Target) -> None:
-    """Raise ToolError where what stands in this file cannot be read, or needs what does not stand `beside` it."""
     try:
-        faults = find_names(text, beside).errors
+        faults = find_given_faults(target, _beside(bench) if bench else {}) if target.sources else ()
     except DesignError as error:
-        raise ToolError(f"the given file {path} cannot be read: {error}") from error
-    for code, line, names in faults:
-        if code != "UnknownModule" or beside.top not in names:
+        raise ToolError(f"the given files cannot be read: {error}") from error
+    for code, place, names in faults:
+        if code != "UnknownModule" or not {target.top, REFERENCE_MODULE} & {*names}:
+            path, _, line = place.rpartition(":")
             said = f"no {', '.join(names)} is given" if names else f"a mistake ({code})"
             raise ToolError(f"the given file {path}, line {line}: {said}; mend it, or give what it needs with "
                             "--input given=@FILE")
+
+
+def _beside(bench: HiddenBench) -> dict[str, str]:
+    """The bench with the reference, where it compares with that one and in the answer's place."""
+    right = {HIDDEN + ANSWER: reference_as_answer(bench.reference, bench.target)} if bench.reference else {}
+    return {**bench.beside, **right}
 
 
 def _refuse_other_bench(bench: HiddenBench) -> None:

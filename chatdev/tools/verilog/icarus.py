@@ -5,6 +5,7 @@ Flags and order of the files are those of VerilogEval's Makefile.
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ _LINE = re.compile(r"(?:(?P<file>[\w./-]+):(?P<line>\d{1,9}): )?(?P<text>\S.*)")
 _MORE = re.compile(r"(?:[\w./-]+:\d+:)? +: (?P<text>.*)")
 _SEVERITY = re.compile(r"(?:error|(?P<warning>warning)): ")
 _NO_ERROR = re.compile(r"sorry: constant selects in always_\* processes ")  # it goes on
+_SETTINGS = "settings.txt"
 _LONGEST = 2000  # characters of a message
 _NOISE = re.compile(r"\d+ error\(s\) during elaboration\.|I give up\.|\*\*\*.*|\s+\S+ referenced \d+ times\.")
 
@@ -35,6 +37,26 @@ def require_icarus() -> None:
     if not shutil.which("iverilog"):
         raise MissingProgram("iverilog not found, which compiles and simulates Verilog; install it: apt-get install "
                              "iverilog")
+
+
+def preprocess(path: str, sandbox: Sandbox, folder: Path) -> Execution:
+    """Print the file in the folder without macros, where its preprocessor is found with marks of lines (`` `line``).
+    Raises MissingProgram."""
+    require_icarus()
+    program = _preprocessor()
+    if program is None:
+        return sandbox.run(SandboxJob(["iverilog", "-E", GENERATION, *INCLUDING, "-o", "/dev/stdout", path], folder,
+                                      COMPILING))
+    (folder / _SETTINGS).write_text(f"D:__ICARUS__=1\nI:{INCLUDING[-1]}\n", encoding="ascii")
+    return sandbox.run(SandboxJob([program, "-L", f"-F{_SETTINGS}", path], folder, COMPILING))
+
+
+@functools.cache
+def _preprocessor() -> str | None:
+    """The program that `iverilog -E` runs; it can say more than that."""
+    prefix = Path(shutil.which("iverilog") or "").resolve().parent.parent
+    found = (path for pattern in ("lib*/ivl/ivlpp", "lib*/*/ivl/ivlpp") for path in prefix.glob(pattern))
+    return next(map(str, found), None)
 
 
 def compile_with_icarus(paths: Sequence[str], tops: Sequence[str], sandbox: Sandbox, folder: Path) -> Execution:

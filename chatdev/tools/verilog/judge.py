@@ -8,6 +8,7 @@ the answer. Nothing of the bench or the reference is in a verdict.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -130,9 +131,12 @@ def judge(context: ToolContext) -> Verdict:
 
 
 def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *,
-                 limits: ProcessLimits = SIMULATING) -> tuple[SimulationResult, dict[str, Any]]:
+                 limits: ProcessLimits = SIMULATING,
+                 other_draws: int | None = None) -> tuple[SimulationResult, dict[str, Any]]:
     """The answer's simulation with the outcome that the reference's own run leaves it, and the facts that the outcome's
-    sentence needs. `folder` is empty and the call's own. Raises as `simulate_answer`."""
+    sentence needs. `folder` is empty and the call's own. Nobody knows before which random inputs a second run draws;
+    the result has the number that led to them, and as `other_draws` it leads there again. Raises as `simulate_answer`.
+    """
     bench = replace(bench, target=bench.target.including(answer))
     found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits)
     if found.outcome not in ("matches", "timed_out") or not bench.reference:
@@ -148,18 +152,19 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
         return found, {}
     if expected != found.report.samples:
         return replace(found, outcome="other_samples"), {"expected": expected}
-    return _judge_other_draws(found, bench, sandbox, folder, limits), {}
-
-
-def _judge_other_draws(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path,
-                       limits: ProcessLimits) -> SimulationResult:
-    """An answer that matches has to match as well where the bench draws other random numbers, if it draws any."""
     if not bench.draws:
-        return found
+        return found, {}
+    number = secrets.randbelow(1 << 31) if other_draws is None else other_draws
+    return _judge_other_draws(replace(found, other_draws=number), number, bench, sandbox, folder, limits), {}
+
+
+def _judge_other_draws(found: SimulationResult, number: int, bench: HiddenBench, sandbox: Sandbox, folder: Path,
+                       limits: ProcessLimits) -> SimulationResult:
+    """An answer that matches has to match as well where the bench draws other random numbers."""
 
     def simulated(text: str, name: str) -> BenchReport | None:
         return simulate_examined(text, bench, sandbox, _new_folder(folder / name), limits=limits,
-                                 other_draws=True).report
+                                 other_draws=number).report
 
     right = simulated(reference_as_answer(bench.reference or "", bench.target), "right_with_other_draws")
     if right is None or not right.passed:  # the bench's own seed is the only one that it can take
@@ -184,7 +189,7 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
                          errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer.text)))
     evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
                 "outputs": {name: asdict(output) for name, output in report.outputs.items()},
-                "seconds": round(result.seconds, 2)}
+                "seconds": round(result.seconds, 2), "other_draws": result.other_draws}
     score = report.share if result.outcome == "mismatches" else float(row["score"])
     return Verdict(row.get("passed", False), text, score, evidence, judged=row.get("judged", True))
 

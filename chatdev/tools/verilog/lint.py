@@ -6,6 +6,7 @@ A source that takes the parser down, or that it does not understand, is refused:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 
 from chatdev.errors import MissingProgram
@@ -13,15 +14,16 @@ from chatdev.tools.verilog.answer import rule_message
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import list_mistakes
 from chatdev.tools.verilog.messages import Message, word_list
-from chatdev.tools.verilog.slang import find_names, find_warnings
+from chatdev.tools.verilog.slang import Place, find_escapes, find_names, find_warnings
 from chatdev.tools.verilog.target import USUAL, Target
 
 _OF_INTEGERS = re.compile(r"truncates from 32 to \d+ bits")  # an `int` that counts is put where it fits
 
 
-def outside_names(text: str, target: Target = USUAL) -> list[Message]:
+def outside_names(text: str, target: Target = USUAL, beside: Mapping[str, str] | None = None) -> list[Message]:
     """The rules that an answer without macros breaks by names that are not its own, in every branch of it, and by
-    statements that wait. Raises MissingProgram without pyslang."""
+    statements that wait. `beside` are the bench that makes it and what else is compiled with it, by the names of files.
+    Raises MissingProgram without pyslang."""
     _require_pyslang()
     try:
         found = find_names(text, target)
@@ -29,8 +31,26 @@ def outside_names(text: str, target: Target = USUAL) -> list[Message]:
         return [Message(str(error))]
     strangers = {", ".join(names): line for code, line, names in found.errors if code in word_list("strangers")}
     told = {"unreadable": found.unreadable, "stranger": (strangers | dict(found.unknown)).items(),
-            "hierarchical_name": found.hierarchical, "outside_of_modules": found.outside, "waiting": found.waiting}
-    return [rule_message(rule, line, found=name) for rule, places in told.items() for name, line in places]
+            "hierarchical_name": found.hierarchical, "outside_of_modules": found.outside, "waiting": found.waiting,
+            "system_task": found.misplaced}
+    messages = [rule_message(rule, line, found=name) for rule, places in told.items() for name, line in places]
+    return messages or [*_escapes(text, target, beside or {}, found.relative)]
+
+
+def _escapes(text: str, target: Target, beside: Mapping[str, str], relative: Sequence[Place]) -> Iterator[Message]:
+    """What reaches the bench by a name that is the answer's own only with other parameters than those that the bench
+    gives it. Where nobody can say what a name leads to, it may be none that stands in the bench."""
+    if not (relative and beside):
+        return
+    try:
+        places = find_escapes(text, dict(beside), target)
+    except DesignError:
+        places = None
+    if places is None:
+        words = {word for one in beside.values() for word in re.findall(r"\w+", one)}
+        yield from (rule_message("bench_name", line, found=name) for name, line in relative if name in words)
+    else:
+        yield from (rule_message("hierarchical_name", line, found=name) for name, line in places)
 
 
 def lint(text: str, target: Target = USUAL) -> list[Message]:

@@ -7,9 +7,12 @@ parameters takes others. Nodes are those of pyslang.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from chatdev.tools.verilog.messages import word_list
 
 _MODULES = frozenset({"ModuleDeclaration", "InterfaceDeclaration", "ProgramDeclaration", "PackageDeclaration"})
 _DATA = frozenset({"DataDeclaration", "NetDeclaration"})
@@ -23,18 +26,29 @@ _NAMED = {"Declarator": "name", "InstanceName": "name", "NamedBlockClause": "nam
 _CALLABLE = frozenset({"LetDeclaration", "ClassDeclaration", "SequenceDeclaration", "PropertyDeclaration"})
 _CALLS = {"InvocationExpression": "left", "ExpressionStatement": "expr", "DisableStatement": "name"}
 """Nodes that call a function or task, or end a block, and where they name it."""
+_CLOCKED = frozenset({"AlwaysBlock", "AlwaysFFBlock"})
+_AFTER_ASSIGNMENT = ["DelayControl", "TimingControlExpression", "NonblockingAssignmentExpression"]
+_COMPUTED = frozenset({"InvocationExpression", "ElementSelectExpression", "ScopedName", "IdentifierSelectName"})
+_PASSING = frozenset({
+    "ArgumentList", "OrderedArgument", "SimplePropertyExpr", "SimpleSequenceExpr", "InvocationExpression",
+    "ParenthesizedExpression", "AddExpression", "SubtractExpression", "MultiplyExpression", "DivideExpression"})
+"""Nodes by which a value gets from an argument to a call and to nothing else."""
+_EDGE = re.compile(r"\b(?:pos|neg)edge\b")
 _LONGEST = 40  # characters of a statement that is shown
 
 
 @dataclass
 class Reach:
-    """Names that reach from one module into another, names that are declared nowhere, data outside of the modules, and
-    what waits (each with its line)."""
+    """Names that reach from one module into another, names that are declared nowhere, those of blocks and routines that
+    lead elsewhere where these are not, data outside of the modules, what waits, and tasks of the system that stand
+    where they do more than check and tell (each with its line)."""
 
     far: dict[str, int] = field(default_factory=dict)
+    relative: dict[str, int] = field(default_factory=dict)
     unknown: dict[str, int] = field(default_factory=dict)
     outside: dict[str, int] = field(default_factory=dict)
     waiting: dict[str, int] = field(default_factory=dict)
+    misplaced: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,8 +68,8 @@ def find_known(roots: Iterable[Any]) -> Known:
     interfaces, primitives, shared = set[str](), set[str](), set[str]()
     for root in roots:
         modules = _modules(root)
-        interfaces |= {_text(node.header.name) for node in modules if _kind(node) == "InterfaceDeclaration"}
-        primitives |= {_text(node.name) for node in _nodes(root) if _kind(node) == "UdpDeclaration"}
+        interfaces |= {_text(node.header.name) for node in modules if kind_of(node) == "InterfaceDeclaration"}
+        primitives |= {_text(node.name) for node in nodes_below(root) if kind_of(node) == "UdpDeclaration"}
         shared |= {_text(node.header.name) for node in modules} | set(_routines(root))
     return Known(frozenset(interfaces), frozenset(primitives), frozenset(shared))
 
@@ -67,7 +81,7 @@ def find_reach(root: Any, line_of: Callable[[Any], int], known: Known = _NOTHING
     reach = Reach(outside={name: line_of(node) for name, node in _loose_data(root)})
     for module in _modules(root):
         scope = _Scope.of(module, seen)
-        for node in _nodes(module):
+        for node in nodes_below(module):
             for fault, name in scope.faults(node):
                 getattr(reach, fault).setdefault(name, line_of(node))
     return reach
@@ -75,35 +89,49 @@ def find_reach(root: Any, line_of: Callable[[Any], int], known: Known = _NOTHING
 
 @dataclass(frozen=True)
 class _Scope:
-    """A module: all names that it declares or can see in the file, those of its instances of other modules, where its
-    initial and final blocks are, and the primitives."""
+    """A module: all names that it declares or can see in the file, those of its constants, of its blocks and of its own
+    routines, those of its instances of other modules, where its initial and final blocks are, and the primitives."""
 
     names: frozenset[str]
+    constants: frozenset[str]
+    blocks: frozenset[str]
+    routines: frozenset[str]
     instances: frozenset[str]
     once: tuple[tuple[int, int], ...]
     primitives: frozenset[str]
 
     @classmethod
     def of(cls, module: Any, seen: Known) -> _Scope:
-        nodes = _nodes(module)
-        names = {_text(getattr(node, _NAMED[_kind(node)])) for node in nodes if _kind(node) in _NAMED}
-        instances = {_text(one.decl.name) for node in nodes if _kind(node) == "HierarchyInstantiation"
+        nodes = nodes_below(module)
+        names = {_text(getattr(node, _NAMED[kind_of(node)])) for node in nodes if kind_of(node) in _NAMED}
+        instances = {_text(one.decl.name) for node in nodes if kind_of(node) == "HierarchyInstantiation"
                      for one in node.instances
                      if getattr(one, "decl", None) is not None and _text(node.type) not in seen.interfaces}
         once = tuple((node.sourceRange.start.offset, node.sourceRange.end.offset) for node in nodes
-                     if _kind(node) in _ONCE)
-        return cls(frozenset(names | seen.shared), frozenset(instances), once, seen.primitives)
+                     if kind_of(node) in _ONCE)
+        blocks = {_text(node.name) for node in nodes if kind_of(node) in ("NamedBlockClause", "NamedLabel")}
+        routines = set(_routines(module, kind_of(module)))
+        constants = {_text(one.name) for node in nodes if kind_of(node) == "ParameterDeclaration"
+                     for one in node.declarators if kind_of(one) == "Declarator"}
+        return cls(frozenset(names | seen.shared), frozenset(constants), frozenset(blocks), frozenset(routines),
+                   frozenset(instances), once, seen.primitives)
 
     def faults(self, node: Any) -> Iterator[tuple[str, str]]:
         """What is wrong with a node: the field of `Reach`, and the name or statement."""
-        kind = _kind(node)
-        if kind == "ScopedName" and _kind(node.parent) != "ScopedName":
+        kind = kind_of(node)
+        if kind == "ScopedName" and kind_of(node.parent) != "ScopedName":
             yield from self._path_faults(node)
         elif kind in _CALLS:
             target = getattr(node, _CALLS[kind])
-            if _kind(target) == "IdentifierName" and _text(target.identifier) not in self.names:
-                yield "unknown", _text(target.identifier)
-        elif kind in _WAITS or (kind in _EVENTS and self._runs_once(node)) or self._is_late(node):
+            name = _text(target.identifier) if kind_of(target) == "IdentifierName" else ""
+            if name and name not in self.names:
+                yield "unknown", name
+            elif name and name not in self.routines:
+                yield "relative", name
+        elif kind == "SystemName" and not _is_in_place(node):
+            yield "misplaced", _one_line(node).removeprefix("$")
+        elif (kind in _WAITS or (kind in _EVENTS and self._runs_once(node)) or self._is_late(node)) and not (
+                self._is_clock_to_output(node)):
             yield "waiting", _one_line(node)[:_LONGEST]
 
     def _path_faults(self, name: Any) -> Iterator[tuple[str, str]]:
@@ -113,11 +141,25 @@ class _Scope:
             yield "unknown", first
         elif not self.instances.isdisjoint((first, *others[:-1])):
             yield "far", _one_line(name)
+        elif first in self.blocks:
+            yield "relative", first
+
+    def _is_clock_to_output(self, delay: Any) -> bool:
+        """Whether it is a constant delay behind the `<=` of a clocked block."""
+        above = list(_above(delay))
+        kinds = [kind_of(node) for node in above]
+        if [kind_of(delay), *kinds[:2]] != _AFTER_ASSIGNMENT:
+            return False
+        block = next((node for node in above if kind_of(node) in _CLOCKED), None)
+        waits = next((node for node in nodes_below(block) if kind_of(node) in _EVENTS), None) if block else None
+        named = {_text(node.identifier) for node in nodes_below(delay) if kind_of(node) == "IdentifierName"}
+        return (waits is not None and _EDGE.search(str(waits)) is not None and named <= self.constants
+                and not any(kind_of(node) in _COMPUTED for node in nodes_below(delay)))
 
     def _is_late(self, node: Any) -> bool:
         """Whether it is what stands where a module has parameters, and a primitive its delays."""
-        instance = node.parent if _kind(node) == "ParameterValueAssignment" else None
-        return (instance is not None and _kind(instance) == "HierarchyInstantiation"
+        instance = node.parent if kind_of(node) == "ParameterValueAssignment" else None
+        return (instance is not None and kind_of(instance) == "HierarchyInstantiation"
                 and _text(instance.type) in self.primitives)
 
     def _runs_once(self, node: Any) -> bool:
@@ -126,42 +168,70 @@ class _Scope:
         return any(start <= place < end for start, end in self.once)
 
 
+def _is_in_place(name: Any) -> bool:
+    """Whether a task or function of the system is none of those that depend on where they stand, or stands there."""
+    word = _one_line(name).removeprefix("$")
+    if word not in word_list("placed"):
+        return True
+    for node in _above(name):
+        kind = kind_of(node)
+        if word == "fatal" and kind == "ActionBlock":
+            return True
+        if word != "fatal" and kind == "InvocationExpression" and _one_line(node.left) != f"${word}":
+            called = _one_line(node.left).removeprefix("$")
+            if called in word_list("prints") | {"fatal"}:
+                return True
+            if called != "sformatf":
+                return False
+        elif word != "fatal" and kind not in _PASSING:
+            return False
+    return False
+
+
+def _above(node: Any) -> Iterator[Any]:
+    """The nodes in which a node is, the nearest first."""
+    while (node := node.parent) is not None:
+        yield node
+
+
 def _modules(root: Any) -> list[Any]:
-    return [node for node in _nodes(root) if _kind(node) in _MODULES]
+    return [node for node in nodes_below(root) if kind_of(node) in _MODULES]
 
 
 def _loose_data(root: Any) -> Iterator[tuple[str, Any]]:
     """Variables and nets outside of the modules, which bench and reference could share."""
-    for node in root.members if _kind(root) == "CompilationUnit" else ():
-        if _kind(node) in _DATA:
-            yield from ((_text(one.name), node) for one in node.declarators if _kind(one) == "Declarator")
+    for node in root.members if kind_of(root) == "CompilationUnit" else ():
+        if kind_of(node) in _DATA:
+            yield from ((_text(one.name), node) for one in node.declarators if kind_of(one) == "Declarator")
 
 
 def _parts(name: Any) -> list[str]:
     """The names of a name with dots, selections left out."""
-    if _kind(name) == "ScopedName":
+    if kind_of(name) == "ScopedName":
         return [*_parts(name.left), *_parts(name.right)]
     identifier = getattr(name, "identifier", None)
     return [_text(identifier) if identifier is not None else _one_line(name)]
 
 
-def _routines(root: Any) -> Iterator[str]:
-    """The functions and tasks of the file, and what else can be called."""
-    for node in _nodes(root):
-        if _kind(node) in _CALLABLE:
+def _routines(root: Any, within: str = "") -> Iterator[str]:
+    """The functions and tasks below a node, and what else can be called; those alone that stand right in a node of the
+    kind `within`, where it is named."""
+    for node in nodes_below(root):
+        if kind_of(node) in _CALLABLE and within in ("", kind_of(node.parent)):
             yield _text(node.name)
-        elif _kind(node) == "FunctionPrototype" and _kind(node.name) == "IdentifierName":
+        elif kind_of(node) == "FunctionPrototype" and kind_of(node.name) == "IdentifierName" and (
+                within in ("", kind_of(node.parent.parent))):
             yield _text(node.name.identifier)
 
 
-def _nodes(root: Any) -> list[Any]:
+def nodes_below(root: Any) -> list[Any]:
     """The root and all nodes below it, tokens left out."""
     found: list[Any] = []
     root.visit(lambda node: found.append(node) if hasattr(node, "parent") else None)
     return found
 
 
-def _kind(node: Any) -> str:
+def kind_of(node: Any) -> str:
     return str(getattr(node, "kind", "")).rpartition(".")[2]
 
 

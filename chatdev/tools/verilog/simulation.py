@@ -26,22 +26,27 @@ from chatdev.tools.verilog.messages import Message, port_messages, render_text
 from chatdev.tools.verilog.preprocess import expand_macros
 from chatdev.tools.verilog.renaming import names_beside, rename, undefine_macros
 from chatdev.tools.verilog.simulators import compile_files, run_program
-from chatdev.tools.verilog.source_text import drop_comments, unit_names
-from chatdev.tools.verilog.target import ANSWER, USUAL, Target
+from chatdev.tools.verilog.slang import find_checks
+from chatdev.tools.verilog.source_text import unit_names
+from chatdev.tools.verilog.target import ANSWER, ICARUS, USUAL, Target
 from chatdev.tools.verilog.unknown_outputs import outputs_without_value, read_outputs
 from chatdev.tools.verilog.waveform.merge import merge_reference
 
 _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
+_DELAYS, _TIMESCALE = re.compile(r"<=\s*#"), re.compile(r"`timescale[^\n/]*/[^\n/]*")
+_CHECKS = re.compile(r"\b(?:assert|assume|cover|restrict|property|sequence|clocking)\b"
+                     r"|\$(?:fatal|error|warning|info)\b")
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
   function integer draw(input integer count);
     repeat (count) begin draw = $random; draw = $urandom; end
   endfunction
-  integer drawn = draw(997);
+  integer drawn = draw(COUNT);
 endmodule
 """
 """Draws from the simulator's random numbers before the bench does, in its declarations as well, so that the bench gets
 others."""
+_MOST_DRAWS = 8191
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ class SimulationResult:
     """How it went. `outcome` is a name of `outcomes.yaml`; `report` is None when there was nothing to simulate or the
     simulation did not come to its end; `waves` is the VCD file of all signals of the bench, where it was asked for;
     `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the simulation did,
-    and `expected` is how many samples there are with the reference, where it was simulated as well."""
+    `expected` is how many samples there are with the reference, where it was simulated as well, and `other_draws` the
+    number that led to the random inputs of a second run."""
 
     outcome: str
     compiled: CompileResult
@@ -59,6 +65,7 @@ class SimulationResult:
     log: str = ""
     printed: str = ""
     expected: int | None = None
+    other_draws: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -71,24 +78,43 @@ class SimulationResult:
         return cls(compiled.outcome, compiled, log=compiled.log)
 
 
-def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL, *, taken: Container[str] = (),
-            may_print: bool = True) -> CompileResult:
+def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
+            bench: HiddenBench | None = None) -> CompileResult:
     """Whether the answer keeps the rules and compiles alone, with warnings of compiler and lint. `folder` is empty and
-    the call's own; `taken` are names of the bench. Raises MissingProgram, SandboxError."""
+    the call's own; of the `bench` nothing is told. Raises MissingProgram, SandboxError."""
+    taken, may_print = (unit_names(bench.text), bench.can_be_marked) if bench else (frozenset[str](), True)
     target = target.including(answer)
     expanded = expand_macros(answer, sandbox, folder / "macros", target)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
-    compiled = compile_files({ANSWER: answer}, [target.top], sandbox, folder / "alone", target, to_run=False)
+    simulated = None if expanded is None else _without_checks(expanded, target)
+    compiled = compile_files({ANSWER: answer if simulated in (None, expanded) else simulated}, [target.top], sandbox,
+                             folder / "alone", target, to_run=False)
     compiled = replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     if not compiled.passed:
         return compiled
     if expanded is None:
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
-    if outside := outside_names(expanded, target):
+    if outside := outside_names(expanded, target, bench.beside if bench else None):
         return replace(compiled, outcome="refused", messages=tuple(outside))
     return replace(compiled, messages=(*compiled.messages, *lint(answer, target)),
-                   text=drop_comments(expanded))  # in which a simulator may find commands
+                   text=simulated or "")
+
+
+def _without_checks(text: str, target: Target) -> str:
+    """The text without those of its own assertions that the simulator does not know: they change nothing of what the
+    module does."""
+    if target.simulator != ICARUS or not _CHECKS.search(text):
+        return text
+    try:
+        found = find_checks(text)
+    except DesignError:  # which is told where its names are looked for
+        return text
+    parts, place = list[str](), 0
+    for start, end, instead in found:
+        parts += [text[place:start], instead, re.sub(r"[^\n]", " ", text[start:end])]
+        place = end
+    return "".join((*parts, text[place:]))
 
 
 def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
@@ -98,8 +124,7 @@ def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: P
     Raises MissingProgram, SandboxError and WorkspaceError; all that the answer or the bench does wrong is an outcome.
     """
     bench = replace(bench, target=bench.target.including(answer))
-    alone = examine(answer, sandbox, folder, bench.target, taken=unit_names(bench.text),
-                    may_print=bench.can_be_marked)
+    alone = examine(answer, sandbox, folder, bench.target, bench)
     if not alone.passed:
         return SimulationResult.of_compiling(alone)
     together = simulate_examined(alone.text, bench, sandbox, folder, dump=dump, limits=limits)
@@ -135,9 +160,10 @@ def _refuse_unknown(found: SimulationResult, bench: HiddenBench, sandbox: Sandbo
 
 
 def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
-                      limits: ProcessLimits = SIMULATING, other_draws: bool = False) -> SimulationResult:
-    """The same of the text of an answer that was examined. With `other_draws` the bench draws other random numbers."""
-    marked = (bench.change_draws() if other_draws else bench).marked(secrets.token_hex(8))
+                      limits: ProcessLimits = SIMULATING, other_draws: int | None = None) -> SimulationResult:
+    """The same of the text of an answer that was examined. With `other_draws` the bench draws the other random numbers
+    to which that number leads."""
+    marked = (bench if other_draws is None else bench.change_draws(other_draws)).marked(secrets.token_hex(8))
     if bench.compares:
         marked = replace(marked, reference=_without_clashes(bench.reference or "", names_beside(text)))
     found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits)
@@ -152,13 +178,16 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     """The same without examining the answer first: VerilogEval's own procedure."""
     root = bench.layout.root
     files, tops = {ANSWER: answer + undefine_macros(answer) + _RESET, BENCH: bench.text}, [root]
+    if unit := _unit_for(answer, bench):
+        files = {"unit_of_time.sv": unit, **files}
     if dump:
         files[BENCH], files[f"{DUMP}.sv"] = dump_everything(bench.text, root)
         tops = [DUMP, *tops]
     if bench.compares:
         files[REFERENCE] = bench.reference or ""
-    if bench.other_draws:
-        files, tops = files | {f"{_OTHER_DRAWS}.sv": _DRAWS}, [_OTHER_DRAWS, *tops]
+    if bench.other_draws is not None:
+        drawing = _DRAWS.replace("COUNT", str(1 + bench.other_draws % _MOST_DRAWS))
+        files, tops = files | {f"{_OTHER_DRAWS}.sv": drawing}, [_OTHER_DRAWS, *tops]
     compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target)
     if not compiled.passed:
         return _explain_misfit(compiled, files, bench, sandbox, folder)
@@ -166,6 +195,12 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     ended, report = _read_run(ran, bench)
     return SimulationResult(_outcome(ended, report), compiled, report, ran.waves, ran.seconds,
                             log=f"{compiled.log}\n{bench.without_marks(ran.stdout)}", printed=ran.stdout)
+
+
+def _unit_for(answer: str, bench: HiddenBench) -> str:
+    """The bench's unit of time, for an answer that has delays and none of its own."""
+    named = _TIMESCALE.search(bench.text)
+    return f"{named[0]}\n" if named and _DELAYS.search(answer) and not _TIMESCALE.search(answer) else ""
 
 
 def _read_run(ran: SimulatorRun, bench: HiddenBench) -> tuple[str, BenchReport | None]:

@@ -47,7 +47,8 @@ def require_simulator(target: Target) -> None:
     """Raise MissingProgram where the target's simulator is not installed."""
     if target.simulator == VERILATOR:
         verilator.require_verilator()
-    icarus.require_icarus()  # it replaces the macros, whatever simulates
+    else:
+        icarus.require_icarus()
 
 
 def read_compilation(execution: Execution, target: Target = USUAL) -> CompileResult:

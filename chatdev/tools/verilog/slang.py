@@ -4,34 +4,39 @@ bytes take gigabytes there, or crash it. `lint.py` says what becomes of it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.source import Source, import_pyslang
+from chatdev.tools.verilog.messages import word_list
+from chatdev.tools.verilog.own_checks import find_unsimulated
 from chatdev.tools.verilog.reach import Reach, find_known, find_reach
 from chatdev.tools.verilog.target import USUAL, Target
 
 Place = tuple[str, int]
 """A name and its line."""
 
-_TRUNCATION = "WidthTruncate"
+_TRUNCATION, _UPWARD, _NO_TIMESCALE = "WidthTruncate", "UpwardHierarchicalName", "MissingTimeScale"
 
 
 @dataclass(frozen=True, slots=True)
 class NamesFound:
     """Of the errors code, line and names; what the parser does not understand; names that reach from one module into
-    another (those of blocks of the module itself are fine), that are declared nowhere, or outside of the modules; and
-    what waits."""
+    another (those of blocks of the module itself are fine), that are declared nowhere, that may lead elsewhere where a
+    block is not there, or that are declared outside of the modules; what waits, and tasks of the system in the wrong
+    place."""
 
     errors: tuple[tuple[str, int, tuple[str, ...]], ...]
     unreadable: tuple[Place, ...]
     hierarchical: tuple[Place, ...]
     unknown: tuple[Place, ...]
+    relative: tuple[Place, ...]
     outside: tuple[Place, ...]
     waiting: tuple[Place, ...]
+    misplaced: tuple[Place, ...]
 
 
 @isolate(DesignError, MissingProgram)
@@ -42,13 +47,38 @@ def find_names(text: str, target: Target = USUAL) -> NamesFound:
     reach = source.reach()
     return NamesFound(tuple(source.errors()), tuple(source.syntax_errors()),
                       tuple((reach.far | source.hierarchical_names()).items()), tuple(reach.unknown.items()),
-                      tuple(reach.outside.items()), tuple(reach.waiting.items()))
+                      tuple(reach.relative.items()), tuple(reach.outside.items()), tuple(reach.waiting.items()),
+                      tuple(reach.misplaced.items()))
+
+
+@isolate(DesignError, MissingProgram)
+def find_escapes(answer: str, beside: dict[str, str], target: Target) -> tuple[Place, ...] | None:
+    """The names of an answer that lead out of it where a bench makes it, with the parameters that it gets there; None
+    where nobody can say. `beside` are bench and reference, by the names of files. Raises as `find_names` does."""
+    return _SlangSource(answer, replace(target, given=(*target.given, *beside.items()))).escapes(target.top)
 
 
 @isolate(DesignError, MissingProgram)
 def find_warnings(text: str, codes: frozenset[str], target: Target = USUAL) -> list[tuple[int, str]]:
     """Line and text of the warnings about an answer with one of these codes. Raises as `find_names` does."""
     return list(_SlangSource(text, target).warnings(codes))
+
+
+@isolate(DesignError, MissingProgram)
+def find_given_faults(target: Target, beside: dict[str, str]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Code, place (`fifo.sv:3`) and names of the errors in given files, with the parameters that bench and reference
+    (`beside`) give their modules; of one that nobody makes only what does not depend on these. Raises as `find_names`.
+    """
+    files = (*target.given, *beside.items())
+    return tuple(_SlangSource("", replace(target, given=files)).given_faults(frozenset(target.sources)))
+
+
+@isolate(DesignError, MissingProgram)
+def find_checks(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Where a text has assertions and checks that Icarus Verilog 11 does not know, with what may stand there instead.
+    Raises as `find_names` does."""
+    tree = _SlangSource(text, USUAL).tree
+    return tuple(find_unsimulated(tree.root)) if tree else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +117,13 @@ class _SlangSource:
         options.flags = ast.CompilationFlags.AllowUseBeforeDeclare
         self._source = Source(text, target, options)
         self._compilation = ast.Compilation(self._source.bag)
-        self._tree = None
+        self.tree = None
         self._given = []
         try:
-            *self._given, self._tree = self._source.trees()
+            *self._given, self.tree = self._source.trees()
         except RuntimeError:  # too deeply nested to be read: for Icarus Verilog to judge
             return
-        for tree in (*self._given, self._tree):
+        for tree in (*self._given, self.tree):
             self._compilation.addSyntaxTree(tree)
 
     def errors(self) -> Iterator[tuple[str, int, tuple[str, ...]]]:
@@ -105,15 +135,15 @@ class _SlangSource:
     def syntax_errors(self) -> Iterator[Place]:
         """What the parser does not understand, in its words."""
         engine = self._slang.DiagnosticEngine(self._source.manager)
-        for found in self._tree.diagnostics if self._tree else ():
+        for found in self.tree.diagnostics if self.tree else ():
             if found.isError():
                 yield engine.formatMessage(found), self._line(found.location)
 
     def reach(self) -> Reach:
         """What the syntax says of every branch."""
-        if self._tree is None:
+        if self.tree is None:
             return Reach()
-        return find_reach(self._tree.root, self._line_of, find_known(tree.root for tree in self._given))
+        return find_reach(self.tree.root, self._line_of, find_known(tree.root for tree in self._given))
 
     def hierarchical_names(self) -> dict[str, int]:
         """Names that reach from one module into another, with the line of their last use; interfaces are there to be
@@ -131,6 +161,32 @@ class _SlangSource:
 
         self._compilation.getRoot().visit(look)
         return found
+
+    def escapes(self, top: str) -> tuple[Place, ...] | None:
+        """The names in the instances of the module `top`, and in what these make, that lead out of them."""
+        ast, instances = self._slang.ast, list[Any]()
+        self._compilation.getRoot().visit(lambda node: instances.append(node) if node.kind == ast.SymbolKind.Instance
+                                          and node.body.definition.name == top else None)
+        diagnostics = self._compilation.getAllDiagnostics()
+        if not instances or self.tree is None or any(
+                found.isError() and _code(found) != _NO_TIMESCALE for found in diagnostics):
+            return None
+        found = {str(one.args[0]): self._line(one.location) for one in diagnostics
+                 if _code(one) == _UPWARD and not self._source.is_given(one.location)}
+        return tuple(found.items())
+
+    def given_faults(self, files: frozenset[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Code, place and names of the errors in these files."""
+        syntax = {found.location for tree in self._given for found in tree.diagnostics}
+        alone = {one.name for one in self._compilation.getRoot().topInstances
+                 if any(not getattr(each, "isLocalParam", True) for each in one.body.parameters)}
+        for found in self._compilation.getAllDiagnostics():
+            path, _, line = self._source.place_of(found.location).rpartition(":")
+            code = _code(found)
+            is_sure = (found.location in syntax or code in word_list("strangers")
+                       or self._module_at(found.location) not in alone)
+            if found.isError() and code != _NO_TIMESCALE and path in files and is_sure:
+                yield code, f"{path}:{line}", tuple(map(str, found.args))
 
     def warnings(self, codes: frozenset[str]) -> Iterator[tuple[int, str]]:
         """Line and text of the warnings with one of these codes."""

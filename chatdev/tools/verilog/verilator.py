@@ -61,6 +61,12 @@ def require_verilator() -> None:
                              f"{' '.join(missing)}")
 
 
+def preprocess(path: str, sandbox: Sandbox, folder: Path) -> Execution:
+    """Print the file in the folder without macros, with marks of lines (`` `line``). Raises MissingProgram."""
+    require_verilator()
+    return _verilate(("-E",), [path], None, sandbox, folder)
+
+
 def compile_with_verilator(paths: Sequence[str], tops: Sequence[str], sandbox: Sandbox, folder: Path, *,
                            to_run: bool) -> Execution:
     """Compile the files in the folder, in this order, with these root modules; without `to_run` they are only read.
@@ -112,14 +118,15 @@ def _build(paths: Sequence[str], tops: Sequence[str], sandbox: Sandbox, folder: 
     return _verilate(_MODEL, [*paths, f"{_ROOT}.sv"], _ROOT, sandbox, folder)
 
 
-def _verilate(how: Sequence[str], paths: Sequence[str], top: str, sandbox: Sandbox, folder: Path) -> Execution:
+def _verilate(how: Sequence[str], paths: Sequence[str], top: str | None, sandbox: Sandbox, folder: Path) -> Execution:
     home = verilator_home()
     program, variables, bindings = "verilator_bin", {}, []
     if home:
         program, variables = f"{_HOME}/bin/verilator_bin", {"VERILATOR_ROOT": _HOME}
         bindings = [Binding(home, _HOME)]
-    return sandbox.run(SandboxJob([program, *how, *_FLAGS, "--top-module", top, *paths], folder, COMPILING,
-                                  env=variables, bindings=bindings))
+    root = ("--top-module", top) if top else ()
+    return sandbox.run(SandboxJob([program, *how, *_FLAGS, *root, *paths], folder, COMPILING, env=variables,
+                                  bindings=bindings))
 
 
 def _runtime(sandbox: Sandbox) -> Path:

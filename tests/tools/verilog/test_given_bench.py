@@ -16,9 +16,11 @@ from tests.tools.verilog.small import BENCH, REFERENCE
 pytestmark = pytest.mark.tool
 
 
-def checked(folder: Path, bench: str | None = BENCH, reference: str | None = REFERENCE) -> str:
+def checked(folder: Path, bench: str | None = BENCH, reference: str | None = REFERENCE,
+            given: dict[str, str] | None = None) -> str:
     """What `verilog.bench` says."""
-    context = ToolContext({}, {}, {"bench": bench, "reference": reference}, find_sandbox(), folder, folder)
+    inputs = {"bench": bench, "reference": reference, "given": given}
+    context = ToolContext({}, {}, inputs, find_sandbox(), folder, folder)
     said = registry()["verilog.bench"].call(context, {})
     assert isinstance(said, dict)
     return str(said["reference"])
@@ -56,3 +58,31 @@ def test_two_benches_in_one_file_are_refused(tmp_path: Path) -> None:
     "module clocks; reg clk = 0; always #5 clk = ~clk; endmodule\n"])
 def test_a_bench_may_have_several_instances_or_other_roots(tmp_path: Path, more: str) -> None:
     assert checked(tmp_path, BENCH + more) == "matches"
+
+
+SLOW = """module slow #(parameter int R = 1) (input logic clk, output logic tick);
+  localparam W = $clog2(R);
+  localparam bit [W-1:0] LAST = W'(R-1);
+  logic [W-1:0] n = 0;
+  always_ff @(posedge clk) n <= n == LAST ? '0 : n + 1;
+  assign tick = n == LAST;
+endmodule
+"""
+SLOW_BENCH = """module tb;
+  logic clk = 0, tick; integer ticks = 0;
+  divider d(clk, tick);
+  always #5 clk = ~clk;
+  always @(posedge clk) ticks = ticks + tick;
+  initial begin #400 if (ticks !== 10) $display("FAIL"); else $display("PASS"); $finish; end
+endmodule
+"""
+DIVIDER = "module divider(input logic clk, output logic tick); slow #(.R(4)) s(.clk, .tick); endmodule\n"
+
+
+def test_given_files_are_read_with_the_parameters_that_they_get(tmp_path: Path) -> None:
+    assert checked(tmp_path, SLOW_BENCH, DIVIDER, {"slow.sv": SLOW}) == "matches"
+    assert checked(tmp_path, SLOW_BENCH, None, {"slow.sv": SLOW}) == ""  # nobody makes it yet
+    with pytest.raises(ToolError, match=r"slow\.sv, line 3: a mistake"):
+        checked(tmp_path, SLOW_BENCH, DIVIDER.replace("(4)", "(1)"), {"slow.sv": SLOW})
+    with pytest.raises(ToolError, match=r"slow\.sv, line 6: a mistake"):
+        checked(tmp_path, SLOW_BENCH, None, {"slow.sv": SLOW.replace("tick = n", "tick = = n")})

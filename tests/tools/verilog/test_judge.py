@@ -74,6 +74,35 @@ def recorded(bench: HiddenBench) -> list[str]:
     return re.findall(r"^seen (..)$", log, re.MULTILINE)
 
 
+def recorded_twice(bench: HiddenBench, number: int) -> list[list[str]]:
+    """The same with the inputs, with the bench's own draws and with those that a number leads to."""
+    recorder = REFERENCE.replace("endmodule", 'always @(clk) $strobe("seen %b%b%b%b", q, w, a, b);\nendmodule')
+    logs = []
+    for one in (bench, bench.change_draws(number)):
+        with TemporaryDirectory() as folder:
+            logs.append(simulate_unexamined(RIGHT, replace(one, reference=recorder), find_sandbox(), Path(folder)).log)
+    return [re.findall(r"^seen (....)$", log, re.MULTILINE) for log in logs]
+
+
+def table_of_both_runs(bench: HiddenBench, number: int) -> str:
+    """A module that counts edges, finds out by the inputs which of two runs it is in, and looks up what `q` was."""
+    usual, other = recorded_twice(bench, number)
+    fork = next(n for n, (one, two) in enumerate(zip(usual, other, strict=True)) if one[2:] != two[2:])
+    rows = "\n".join(f"{n}: q <= is_other ? 1'b{two[0]} : 1'b{one[0]};"
+                     for n, (one, two) in enumerate(zip(usual, other, strict=True)))
+    return HEADER.replace("output q", "output reg q") + f"""
+      integer n = 0;
+      reg is_other = 0;
+      assign w = a ^ b;
+      always @(posedge clk or negedge clk) begin
+        if (n == {fork + 1}) is_other = {{a, b}} == 2'b{other[fork][2:]};
+        case (n) {rows} default: ; endcase
+        n = n + 1;
+      end
+    endmodule
+    """
+
+
 def replay_of(bench: HiddenBench) -> str:
     """A module that counts edges and looks up what the reference was seen to do."""
     values = recorded(bench)
@@ -90,10 +119,31 @@ def replay_of(bench: HiddenBench) -> str:
     """
 
 
-def outcome_of(answer: str, bench: HiddenBench) -> str:
+def outcome_of(answer: str, bench: HiddenBench, number: int | None = None) -> str:
     with TemporaryDirectory() as folder:
-        found, _ = judge_answer(answer, bench, find_sandbox(), Path(folder))
+        found, _ = judge_answer(answer, bench, find_sandbox(), Path(folder), other_draws=number)
     return found.outcome
+
+
+def test_the_second_run_cannot_be_known_before() -> None:
+    """A table of both runs passes where somebody knows the number, so that it is a secret of each judgement."""
+    bench = HiddenBench(BENCH, REFERENCE)
+    table = table_of_both_runs(bench, 5)
+    assert outcome_of(table, bench, 5) == "matches"
+    assert outcome_of(table, bench) == "other_stimulus"
+    assert outcome_of(table, bench, 6) == "other_stimulus"
+
+
+@pytest.mark.parametrize("draw", ["$random(seed)", "$urandom(seed)", "$dist_uniform(seed, 0, 3)"])
+def test_a_seed_of_the_bench_tells_nothing_of_the_second_run(draw: str) -> None:
+    text = BENCH.replace("$random", draw).replace("always #5", "integer seed = 3;\n  always #5")
+    assert len({str(recorded_twice(HiddenBench(text, REFERENCE), number)[1]) for number in (1, 2, 3 << 20)}) == 3
+
+
+def test_a_verdict_has_the_number_that_repeats_it(desk: Desk) -> None:
+    numbers = {desk.use("judge", RIGHT).evidence["other_draws"] for _ in range(2)}
+    assert len(numbers) == 2
+    assert desk.use("judge", RIGHT, BENCH.replace("$random", "{b, !a}")).evidence["other_draws"] is None
 
 
 DRAWS = {

@@ -4,8 +4,10 @@ it for them, and the trace begins where they complain."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -179,12 +181,50 @@ LINES = {
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_says_how_many_checks_passed_and_failed(line: str) -> None:
-    assert tuple(checks_of(line)) == LINES[line]
+    assert checks_of(line)[:2] == LINES[line]
+
+
+PHRASES = [(verdict, text) for part in yaml.safe_load(
+    Path(__file__).with_name("bench_phrases.yaml").read_text(encoding="utf-8")).values()
+    for verdict, texts in part.items() for text in texts]
+
+
+def report_on(printed: str, *, complains: bool = False, of_right: str | None = None) -> BenchReport:
+    """Of what a bench printed, in the light of what it prints of a right module."""
+    bench = HiddenBench("module tb; endmodule")
+    right = report_on(of_right, complains=complains) if of_right is not None else None
+    return BenchReport.read_lines(bench.lines_of(printed), printed, complains=complains, right=right)
+
+
+@pytest.mark.parametrize(("verdict", "text"), PHRASES, ids=[text[:40] for _, text in PHRASES])
+def test_the_end_of_a_log_is_read_as_an_engineer_reads_it(verdict: str, text: str) -> None:
+    found = report_on(text)
+    assert ("undecidable" if found.mismatches is None else "right" if found.passed else "wrong") == verdict
+
+
+@pytest.mark.parametrize("text", ["Max error: 3", "Success rate:", "PASS/FAIL summary:", "errors injected: 5"])
+def test_what_may_mean_anything_is_no_silence(text: str) -> None:
+    assert report_on(text, complains=True).mismatches is None
+    assert report_on("sum = 3", complains=True).passed
+
+
+@pytest.mark.parametrize(("right", "wrong"), [
+    ("errors = 0", "errors = 3"), ("Error rate: 0%", "Error rate: 40%"), ("Success rate: 100%", "Success rate: 0%"),
+    ("ERROR injected\nerrors = 0", "ERROR injected\nerrors = 1"), ("UVM_ERROR : 0", "UVM_ERROR : 2")])
+def test_a_total_is_a_complaint_though_the_reference_has_one_too(right: str, wrong: str) -> None:
+    assert report_on(right, complains=True, of_right=right).passed
+    assert not report_on(wrong, complains=True, of_right=right).passed
+
+
+def test_a_plan_of_tests_is_kept_or_told() -> None:
+    assert report_on("1..2\nok 1\nok 2").passed
+    [complaint] = report_on("1..3\nok 1\nok 2").complaints
+    assert complaint.text == "1..3 was announced, and 2 came"
 
 
 @given(st.text(st.sampled_from("pasfileror 0123:/()of'%\nPASF"), max_size=300))
 def test_any_line_can_be_read(line: str) -> None:
-    passed, failed = checks_of(line)
+    passed, failed, _ = checks_of(line)
     assert passed >= 0
     assert failed >= 0
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import MissingProgram
-from chatdev.tools.verilog.target import ANSWER, Target
+from chatdev.tools.verilog.target import ANSWER, ICARUS, VERILATOR, Target
 
 if TYPE_CHECKING:
     from pyslang import Bag, SourceLocation
@@ -24,6 +24,7 @@ _DEEPEST = 16  # headers within headers
 _OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__", *(f"SV_COV_{name}" for name in (
     "START", "STOP", "RESET", "CHECK", "MODULE", "HIER", "ASSERTION", "FSM_STATE", "STATEMENT", "TOGGLE", "OVERFLOW",
     "ERROR", "NOCOV", "OK", "PARTIAL")))
+_MACROS = {ICARUS: ("__ICARUS__=1",), VERILATOR: ("VERILATOR=1", "verilator=1", "verilator3=1")}
 _PLACE = re.compile(rf"[./]*{_FOLDER}")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -65,6 +66,11 @@ class Source:
         above = self._starts[self._file_at(place)] if len(self._starts) > 1 else 0
         return above + self.manager.getLineNumber(place)
 
+    def place_of(self, location: SourceLocation) -> str:
+        """File and line of a place, as `fifo.sv:3`."""
+        place = self.manager.getFullyExpandedLoc(location)
+        return f"{self._file_at(place)}:{self.manager.getLineNumber(place)}"
+
     def name_files(self, text: str) -> str:
         """What pyslang says, its files under the names that users know."""
         return _PLACE.sub("", text).replace(_OURS, ANSWER)
@@ -94,12 +100,12 @@ class Source:
         return name if name in self._starts else _OURS
 
     def _preprocessing(self) -> Any:
-        """The macros that there are for Icarus Verilog and no others: a source can hide nothing from one of the two.
+        """The macros that there are for the simulator and no others: a source can hide nothing from one of the two.
         No file of this machine is read: what is included was given."""
         from pyslang.parsing import PreprocessorOptions
 
         macros = PreprocessorOptions()
-        macros.predefines, macros.undefines = ["__ICARUS__=1"], list(_OWN_MACROS)
+        macros.predefines, macros.undefines = list(_MACROS[self._target.simulator]), list(_OWN_MACROS)
         are_given = all(map(self._target.includes_only_given, self._texts.values()))
         macros.maxIncludeDepth = _DEEPEST if self._target.texts and are_given else 0
         return macros
