@@ -219,8 +219,28 @@ def _render_levels(trace: TraceFindings, count: int, facts: Mapping[str, Any]) -
     """The report with the first `count` signals of the levels."""
     ends = list(accumulate(map(len, trace.levels)))
     levels = [level[:max(0, count - end + len(level))] for level, end in zip(trace.levels, ends, strict=True)]
+    told = {line for level in levels for signal in level for cause in signal.causes for line in cause.lines}
+    told.update(trace.shared, *(signal.wait_lines for level in levels for signal in level))
+    told.update(*(numbers for _, numbers in facts["beside"]))
     return render_report("trace", levels=_with_lines_once(levels), left_out=max(0, (ends[-1] if ends else 0) - count),
-                         **facts)
+                         elsewhere=_join_ranges(sorted({*trace.cone} - told), facts["source"]), **facts)
+
+
+def _join_ranges(numbers: Sequence[int], source: Sequence[tuple[str, str]]) -> list[str]:
+    """Lines as people write them: `3`, `7–12`, `fifo.sv:3–9`."""
+    runs = list[list[int]]()
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1 and _is_next_line(*(source[one - 1][0] for one in (number - 1, number))):
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return [source[run[0] - 1][0] + (f"–{source[run[-1] - 1][0].rpartition(':')[2]}" if len(run) > 1 else "")
+            for run in runs]
+
+
+def _is_next_line(one: str, other: str) -> bool:
+    """Whether two lines that follow each other stand in the same file."""
+    return one.rpartition(":")[0] == other.rpartition(":")[0]
 
 
 def _first_wrong_bits(waveform: _Waveform, design: DesignFacts) -> tuple[Watch, ...]:
