@@ -250,7 +250,8 @@ def _result(design: Design, process: Process, part: Part, sample: SignalSample, 
     return made_value(design, process, part, last, sample)
 
 
-def made_value(design: Design, process: Process, part: Part, one: ExecutedAssignment, sample: SignalSample) -> str | None:
+def made_value(design: Design, process: Process, part: Part, one: ExecutedAssignment,
+               sample: SignalSample) -> str | None:
     """What an assignment makes of `part`; None when that is not known: where it depends on what the same run did
     before, or where it is not known which bits are written, unless all are alike."""
     expression = one.assignment.value

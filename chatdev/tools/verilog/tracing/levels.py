@@ -130,8 +130,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Lines that gave a signal its value. `sampled` is the time of the edge of a clocked block, else None; `made` is the
-    value that they made, where the signal had another one afterwards."""
+    """Lines that gave a signal its value. `sampled` is the time of the edge of a clocked block, else None; `made` is
+    the value that they made, where the signal had another one afterwards."""
 
     lines: tuple[int, ...]
     because: tuple[str, ...]
