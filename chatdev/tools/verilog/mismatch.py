@@ -17,6 +17,7 @@ from chatdev.tools.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.tools.verilog.bench_report import BenchReport, PrintedLine
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import DesignFacts, read_design
+from chatdev.tools.verilog.differences import find_minded
 from chatdev.tools.verilog.judge import simulate, verdict_of
 from chatdev.tools.verilog.messages import render_report
 from chatdev.tools.verilog.simulation import SimulationResult, simulate_answer
@@ -60,15 +61,16 @@ def trace(context: ToolContext, *,
         return verdict
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
-        return explain_result(answer, bench, result, levels, outputs)
+        minded = find_minded(result, answer, bench, context.sandbox, folder)
+        return explain_result(answer, bench, result, levels, outputs, minded)
 
 
 def explain_result(answer: Answer, bench: HiddenBench, result: SimulationResult, levels: int,
-                   outputs: Sequence[str] | None = None) -> Verdict:
-    """The verdict of a simulation, with the trace of its first mismatch if there is one; raises ToolArgumentsError when
-    none of the `outputs` is wrong."""
+                   outputs: Sequence[str] | None = None, minded: int | None = None) -> Verdict:
+    """The verdict of a simulation, with the trace of its first mismatch if there is one, which is at the time that is
+    `minded` (`find_minded`) where that is known; raises ToolArgumentsError when none of the `outputs` is wrong."""
     plain = verdict_of(result, answer)
-    waveform = _Waveform.of(result, bench, answer) if result.outcome == "mismatches" else None
+    waveform = _Waveform.of(result, bench, answer, minded) if result.outcome == "mismatches" else None
     return _trace_back(answer, waveform, outputs, levels, plain) if waveform else plain
 
 
@@ -89,7 +91,7 @@ def draw(context: ToolContext) -> dict[str, Any]:
         return {"pictures": {}}
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
-        waveform = _Waveform.of(result, bench, answer)
+        waveform = _Waveform.of(result, bench, answer, find_minded(result, answer, bench, context.sandbox, folder))
         if waveform is None:
             return {"pictures": {}}
         title, picture = _draw_waves(answer, waveform)
@@ -112,13 +114,14 @@ class _Waveform:
     is_guess: bool = False
 
     @classmethod
-    def of(cls, result: SimulationResult, bench: HiddenBench, answer: Answer) -> _Waveform | None:
+    def of(cls, result: SimulationResult, bench: HiddenBench, answer: Answer,
+           minded: int | None = None) -> _Waveform | None:
         """None when there is no report or no waveform."""
         if result.report is None or result.waves is None:
             return None
         waves = Waves.open(result.waves)
         target = add_parameters(bench, answer.text)
-        return cls(result.report, waves, bench.layout, target, wrong_outputs(result.report, waves, bench))
+        return cls(result.report, waves, bench.layout, target, wrong_outputs(result.report, waves, bench, minded))
 
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
@@ -219,8 +222,28 @@ def _render_levels(trace: TraceFindings, count: int, facts: Mapping[str, Any]) -
     """The report with the first `count` signals of the levels."""
     ends = list(accumulate(map(len, trace.levels)))
     levels = [level[:max(0, count - end + len(level))] for level, end in zip(trace.levels, ends, strict=True)]
+    told = {line for level in levels for signal in level for cause in signal.causes for line in cause.lines}
+    told.update(trace.shared, *(signal.wait_lines for level in levels for signal in level))
+    told.update(*(numbers for _, numbers in facts["beside"]))
     return render_report("trace", levels=_with_lines_once(levels), left_out=max(0, (ends[-1] if ends else 0) - count),
-                         **facts)
+                         elsewhere=_join_ranges(sorted({*trace.cone} - told), facts["source"]), **facts)
+
+
+def _join_ranges(numbers: Sequence[int], source: Sequence[tuple[str, str]]) -> list[str]:
+    """Lines as people write them: `3`, `7–12`, `fifo.sv:3–9`."""
+    runs = list[list[int]]()
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1 and _is_next_line(*(source[one - 1][0] for one in (number - 1, number))):
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return [source[run[0] - 1][0] + (f"–{source[run[-1] - 1][0].rpartition(':')[2]}" if len(run) > 1 else "")
+            for run in runs]
+
+
+def _is_next_line(one: str, other: str) -> bool:
+    """Whether two lines that follow each other stand in the same file."""
+    return one.rpartition(":")[0] == other.rpartition(":")[0]
 
 
 def _first_wrong_bits(waveform: _Waveform, design: DesignFacts) -> tuple[Watch, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
@@ -12,18 +12,10 @@ from itertools import chain
 from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.design.records import Part
-from chatdev.tools.verilog.waveform.comparison import (
-    ANSWER,
-    REFERENCE,
-    Pair,
-    are_different,
-    differing_bits,
-    find_pairs,
-    group_bits,
-)
+from chatdev.tools.verilog.differences import Differences
+from chatdev.tools.verilog.waveform.comparison import ANSWER, REFERENCE, differing_bits, group_bits
 from chatdev.tools.verilog.waveform.waves import Waves
 
-_FEW_ROWS = 16, 256  # in which to look for the beginning of a difference
 _TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d{1,9}\s*[munpf]?s)")
 _TIME = re.compile(r"(?P<count>\d{1,9})\s*(?P<unit>[munpf]?s)")
 _SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", "ms", "us", "ns", "ps", "fs"])}
@@ -42,16 +34,18 @@ class WrongOutput:
     parts: tuple[Part, ...]
 
 
-def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench) -> tuple[WrongOutput, ...]:
+def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench,
+                  minded: int | None = None) -> tuple[WrongOutput, ...]:
     """The outputs with mismatches, the one that differs first at the front. Where the bench names none, those that the
-    waveform shows to differ when it first complains, or else those that differ before all others."""
+    waveform shows to differ since the time that is `minded` (`find_minded`), or else where they most likely began to.
+    """
     root, factor = bench.layout.root, _unit_factor(bench.text, waves)
     found = [WrongOutput(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
              for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
     found.sort(key=lambda wrong: wrong.time)
     first = [wrong for wrong in found if wrong.time == found[0].time]
     if not found:
-        return tuple(_differing_outputs(report, waves, root))
+        return tuple(_differing_outputs(report, waves, root, minded))
     return (*_find_wrong_bits(first, waves, root), *found[len(first):])
 
 
@@ -60,63 +54,20 @@ def output_columns(output: str, waves: Waves, root: str) -> list[str]:
     return [name for name in (f"{root}.{output}{REFERENCE}", f"{root}.{output}{ANSWER}") if name in waves.signals]
 
 
-def _differing_outputs(report: BenchReport, waves: Waves, root: str) -> Iterator[WrongOutput]:
-    """The outputs that differ from the reference's at the time of the first complaint, or else those that differ
-    first."""
+def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int | None) -> Iterator[WrongOutput]:
+    """The outputs that differ from the reference's since the time that is `minded`, or else those that begin the
+    likeliest difference up to the first complaint, or of all; behind them the others that differ at the complaint."""
     complaint = report.first_complaint
-    found = _differences_at(waves, root, complaint.time) if complaint and complaint.time is not None else {}
-    if not found:
-        found = _find_differences(waves, _pairs_of(waves, root), None)
-    late = complaint.time if complaint and complaint.time is not None else 0
-    first = [WrongOutput(output, 1, sampled, sampled, ()) for output, start in found.items()
-             for sampled in [max(start + 1, late)]]
-    yield from _find_wrong_bits(first, waves, root)
-
-
-def _differences_at(waves: Waves, root: str, time: int) -> dict[str, int]:
-    """The outputs that differ at a time, each since when, the first one first. Of a single one it only tells whether
-    that was before the time. The whole waveform is read only for differences that are older than some rows."""
-    partners = _pairs_of(waves, root)
-    for count in _FEW_ROWS:
-        rows, since = waves.rows_before(partners, time + 1, count), dict[str, int]()
-        for row in rows:
-            for pair in dict.fromkeys(partners.values()):
-                _note_difference(pair, row.values, since, row.time)
-        is_whole = len(rows) < count or (rows[0].time < time and len(since) < 2)
-        if is_whole or rows[0].time not in since.values():
-            return since
-    return _find_differences(waves, {name: pair for name, pair in partners.items() if _output_of(pair) in since}, time)
-
-
-def _find_differences(waves: Waves, partners: Mapping[str, Pair], until: int | None) -> dict[str, int]:
-    """The outputs that differ at a time, each since when; without a time, those that differ before all others do."""
-    values, since = dict[str, str](), dict[str, int]()
-    for time, changed in waves.steps(partners, math.inf if until is None else until + 1):
-        values |= changed
-        for name in changed:
-            _note_difference(partners[name], values, since, time)
-        if since and until is None:
-            break
-    return since
-
-
-def _pairs_of(waves: Waves, root: str) -> dict[str, Pair]:
-    """Both sides of each output, by the name of either."""
-    pairs = [pair for pair in find_pairs(waves.signals) if pair.reference.rpartition(".")[0] == root]
-    return {name: pair for pair in pairs for name in (pair.reference, pair.answer)}
-
-
-def _note_difference(pair: Pair, values: Mapping[str, str], since: dict[str, int], time: int) -> None:
-    """Keep since when an output differs, as long as it does."""
-    output = _output_of(pair)
-    if are_different(values.get(pair.reference, "x"), values.get(pair.answer, "x")):
-        since.setdefault(output, time)
-    else:
-        since.pop(output, None)
-
-
-def _output_of(pair: Pair) -> str:
-    return pair.reference.rpartition(".")[2].removesuffix(REFERENCE)
+    until = math.inf if complaint is None or complaint.time is None else complaint.time
+    found = Differences.find(waves, root, until)
+    found = found if found.every else Differences.find(waves, root)
+    first = found.likely_first if minded is None else next((one for one in found.every if one.time == minded), None)
+    if first is None:
+        return
+    begin = [WrongOutput(output, 1, first.time, first.time + 1, ()) for output in first.outputs]
+    yield from _find_wrong_bits(begin, waves, root)
+    yield from (WrongOutput(output, 1, start, start + 1, ()) for output, start in found.lasting.items()
+                if output not in first.outputs)
 
 
 def _find_wrong_bits(some: Sequence[WrongOutput], waves: Waves, root: str) -> list[WrongOutput]:

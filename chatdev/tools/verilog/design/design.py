@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -95,6 +95,10 @@ class Design:
             self._drivers[signal] = tuple(found for found in every if found.writes(signal))
         return self._drivers[signal]
 
+    def writing_blocks(self, signal: str) -> set[int]:
+        """The numbers of the processes that may write a signal, but for what only begins it."""
+        return {one.process for one in self.drivers(signal) if one.kind != "initial"}
+
     def lines_of(self, assignment: Assignment) -> frozenset[int]:
         """The source lines of one assignment, of the constants in it, of the conditions and the loop around it, and of
         the edges that it waits for."""
@@ -108,6 +112,30 @@ class Design:
         if part not in self._lines_to:
             self._lines_to[part] = frozenset[int]().union(*map(self.telling_lines_of, self.drivers(part)))
         return self._lines_to[part]
+
+    def cone_of(self, part: Part) -> frozenset[int]:
+        """The source lines of all that may lead to these bits, at any time and however far back."""
+        found, seen, left = set[int](), dict[str, int](), [part]
+        while left:
+            one = left.pop()
+            fresh = one.mask & ~seen.get(one.signal, 0)
+            if not fresh:
+                continue
+            seen[one.signal] = seen.get(one.signal, 0) | one.mask
+            for driver in self._with_functions(self.drivers(one) or self.drivers(one.signal)):
+                found |= self.lines_of(driver)
+                left += [*driver.data, *driver.control, *(each.part for each in self.process_of(driver).triggers)]
+        return frozenset(found)
+
+    def _with_functions(self, assignments: Iterable[Assignment]) -> Iterator[Assignment]:
+        """The assignments, and those of the functions that they may enter."""
+        left, entered = [*assignments], set[str]()
+        while left:
+            one = left.pop()
+            yield one
+            for name in one.entered_functions - entered:
+                entered.add(name)
+                left += self.functions[name].assignments
 
     def telling_lines_of(self, assignment: Assignment) -> frozenset[int]:
         """The lines of an assignment without edges that most clocked blocks wait for."""

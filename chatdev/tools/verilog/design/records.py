@@ -217,6 +217,11 @@ class Assignment:
         return unique([*(part for condition in self.conditions for part in condition.reads), *self.selects])
 
     @property
+    def entered_functions(self) -> frozenset[str]:
+        """The names of the functions that it may enter, for its value or in the conditions around it."""
+        return frozenset((*self.calls, *(call for one in self.conditions for call in one.calls)))
+
+    @property
     def all_lines(self) -> frozenset[int]:
         """Its own lines, and those of the constants in it and of the conditions and the loop around it."""
         loop = [self.loop.line] if self.loop else []

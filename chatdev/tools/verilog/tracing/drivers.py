@@ -13,10 +13,11 @@ from chatdev.tools.verilog.tracing.execution import (
     ExecutedAssignment,
     SkippedAssignment,
     decisive_values,
+    made_value,
     run_process,
     samples_as_seen,
 )
-from chatdev.tools.verilog.tracing.history import History, SignalSample
+from chatdev.tools.verilog.tracing.history import History, SignalSample, bits_in
 from chatdev.tools.verilog.tracing.levels import Level, Step, Wait, Watch
 
 _LOGIC = {"always_comb", "latch"}
@@ -46,6 +47,11 @@ class _PastRun:
     def executed_assignments(self) -> list[ExecutedAssignment]:
         return [one for one in self.results if isinstance(one, ExecutedAssignment)]
 
+    @property
+    def may_write(self) -> bool:
+        """Whether anything was executed, in one reading at least."""
+        return bool(self.executed_assignments) or (self.other is not None and self.other.may_write)
+
 
 class Drivers:
     """Adds to a level what drives one watched part, and gathers what to watch next: after assignments of the kinds
@@ -54,6 +60,7 @@ class Drivers:
     def __init__(self, design: Design, watch: Watch, level: Level, wires: tuple[Kind, ...]) -> None:
         self._design, self._watch, self._level, self._wires = design, watch, level, wires
         self._part, self._signal = watch.part, watch.part.signal
+        self._is_explained = self._is_overruled = False
         self.runs = 0
         self._here: list[Watch] = []
         self._after: list[Watch] = []
@@ -61,11 +68,14 @@ class Drivers:
     def find(self, history: History | None) -> tuple[list[Watch], list[Watch]]:
         """What to watch in the same level, and in the next one."""
         drivers = self._design.drivers(self._part)
+        self._known_value = history.value_before(self._part, self._watch.time) if history is not None else ""
+        self._known_value = self._known_value or self._watch.value
         if not drivers:  # nothing writes these bits: what writes the others may have been meant to
             self._level.steps += [Step(self._watch, other, None, False) for other in self._design.drivers(self._signal)]
         processes = list({driver.process: self._design.process_of(driver) for driver in drivers}.values())
         if history is not None and self._watch.time is not None:
-            processes = self._add_active(processes, history, self._watch.time)
+            unknown = self._add_active(processes, history, self._watch.time)
+            processes = processes if self._is_overruled and not self._is_explained else unknown
         for process in processes:
             for assignment in process.assignments:
                 if assignment.writes(self._part):
@@ -84,8 +94,7 @@ class Drivers:
 
     def _called_assignments(self, assignment: Assignment) -> list[Assignment]:
         """The assignments of the functions that it may enter."""
-        calls = [call for condition in assignment.conditions for call in condition.calls]
-        names = dict.fromkeys([*assignment.calls, *calls])
+        names = sorted(assignment.entered_functions)
         return [inner for name in names for inner in self._design.functions[name].assignments]
 
     def _lead(self, assignment: Assignment, watches: Iterable[Watch]) -> None:
@@ -107,7 +116,7 @@ class Drivers:
         not, and whether it is known that no run wrote them."""
         left, number = process.writable_bits(self._part), 0
         for number, run in enumerate(self._last_runs(process, history, time), start=1):
-            if number == 1 or run.executed_assignments:
+            if number == 1 or run.may_write:
                 left = self._add_readings(process, run, left)
             if not left or self._is_written(process, run.executed_assignments):
                 return 0, True
@@ -134,7 +143,9 @@ class Drivers:
             yield run
 
     def _run_as_seen(self, process: Process, before: SignalSample, *, is_last: bool) -> _PastRun:
-        seen = samples_as_seen(self._design, process, self._part, before) if process.is_clocked else [before]
+        seen = [before]
+        if process.is_clocked:
+            seen = samples_as_seen(self._design, process, self._part, before, self._watch.value)
         run, *others = (self._run(process, sample, is_last=is_last) for sample in seen)
         other = next((one for one in others if one.ways != run.ways), None)
         return replace(run, other=other) if other else run
@@ -163,7 +174,12 @@ class Drivers:
             if isinstance(one, SkippedAssignment):
                 skipped.append(one)
                 continue
-            self._add_step(process, run.tell_doubt(one), run.sample)
+            made = self._made_otherwise(process, one, run.sample) if left == self._part.mask else ""
+            self._is_overruled = self._is_overruled or bool(made)
+            if made and not (one.certain and one.exact):
+                continue  # had it written these bits, they would have another value
+            self._is_explained = self._is_explained or not made
+            self._add_step(process, run.tell_doubt(one), run.sample, made)
             ways |= {id(condition.decision) for condition in one.assignment.conditions}
             if one.certain and one.exact and not _builds_on_itself(one, self._signal):
                 left &= ~bits
@@ -171,6 +187,13 @@ class Drivers:
         self._add_wait(process, [one for one in reversed(skipped) if id(one.conditions[-1].decision) not in ways],
                        run.sample)
         return left
+
+    def _made_otherwise(self, process: Process, one: ExecutedAssignment, sample: SignalSample) -> str:
+        """What an assignment makes of the part, if the part had another value afterwards; else nothing."""
+        after = bits_in(sample.after, self._part) or self._watch.value if process.is_clocked else ""
+        made = made_value(self._design, process, self._part, one, sample) if after else None
+        differ = any({*both} == {"0", "1"} for both in zip(made or "", after, strict=False))
+        return made if made and differ else ""
 
     def _bits_of(self, one: ExecutedAssignment | SkippedAssignment) -> int:
         """The bits of the signal that it wrote, or would have written."""
@@ -184,12 +207,13 @@ class Drivers:
                     if target.signal == self._signal and one.assignment.loop is None)
         return bool(executed) and self._signal in process.always_written and whole
 
-    def _add_step(self, process: Process, executed: ExecutedAssignment, sample: SignalSample) -> None:
+    def _add_step(self, process: Process, executed: ExecutedAssignment, sample: SignalSample, made: str = "") -> None:
         assignment = executed.assignment
-        self._level.steps.append(Step(self._watch, assignment, sample.until, executed.certain, sample.late))
+        self._level.steps.append(Step(self._watch, assignment, sample.until, executed.certain, sample.late, made))
         edge, changed = _after_edge(process, sample), executed.earlier | _new_signals(process, sample)
         for part in executed.reads:
-            watch = Watch(part, edge if part.signal in changed else sample.until)
+            value = "" if part != executed.copied or part.signal in sample.values or made else self._known_value
+            watch = Watch(part, edge if part.signal in changed else sample.until, value)
             if part.signal in executed.earlier or self._is_next_value(assignment, part):
                 self._here.append(watch)  # a variable of the same block, or what another one makes for it alone
             else:

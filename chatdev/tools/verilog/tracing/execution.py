@@ -20,7 +20,7 @@ from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import Evaluation, nesting_error
 from chatdev.tools.verilog.design.reads import Reader
 from chatdev.tools.verilog.design.records import Assignment, Condition, Decision, Loop, Part, Process, bits
-from chatdev.tools.verilog.design.selections import selection_of
+from chatdev.tools.verilog.design.selections import selection_of, strip_conversions
 from chatdev.tools.verilog.tracing.history import SignalSample, bits_in
 
 
@@ -28,7 +28,7 @@ from chatdev.tools.verilog.tracing.history import SignalSample, bits_in
 class ExecutedAssignment:
     """An assignment that was executed, `certain` or perhaps, and what it took its value from. `writes` are the bits
     it wrote, all of them when `exact`; `earlier` are the signals that the same run had written before, at once; `inner`
-    was executed in the functions that it calls."""
+    was executed in the functions that it calls. The bits that were asked for are those of `copied` as they are."""
 
     assignment: Assignment
     certain: bool
@@ -37,6 +37,7 @@ class ExecutedAssignment:
     reads: tuple[Part, ...]
     earlier: frozenset[str]
     inner: tuple[ExecutedAssignment, ...] = ()
+    copied: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,9 @@ class _ProcessRun:
         writes, exact = self._find_writes(assignment, reader)
         if self._part is None or any(target.overlaps(self._part) for target in writes):
             self._read_value(assignment, reader, writes, exact)
+            copied = self._find_copied(assignment, writes[0]) if exact and len(writes) == 1 else None
             self._found.append(ExecutedAssignment(assignment, reached is True, writes, exact, reader.found.parts,
-                                                  frozenset(self._earlier), self._run_functions(reader)))
+                                                  frozenset(self._earlier), self._run_functions(reader), copied))
 
     def _find_writes(self, assignment: Assignment, reader: Reader) -> tuple[tuple[Part, ...], bool]:
         """What it writes, with what is known of its indices, which are read."""
@@ -166,6 +168,17 @@ class _ProcessRun:
             reader.read(assignment.value, low - writes[0].low, high - low)
         else:
             reader.read(assignment.value)
+
+    def _find_copied(self, assignment: Assignment, written: Part) -> Part | None:
+        """The bits that it takes over as those that were asked for."""
+        if assignment.value is None or self._part is None or not written.covers(self._part):
+            return None
+        expression = strip_conversions(assignment.value)
+        low, bit_count = self._part.low - written.low, expression.type.bitstreamWidth
+        selection = selection_of(expression, self._now.value) if low + self._part.width <= bit_count else None
+        if selection is None or not selection.exact:
+            return None
+        return self._design.names.part(selection.narrow(low, self._part.width))
 
     def _run_functions(self, reader: Reader) -> tuple[ExecutedAssignment, ...]:
         return tuple(one for call in reader.found.calls for one in self._run_function(call))
@@ -194,17 +207,21 @@ def _start_of(design: Design, process: Process, sample: SignalSample) -> Evaluat
     return sample.once(process, lambda: design.evaluation(sample.values, process.signals))
 
 
-def samples_as_seen(design: Design, process: Process, part: Part, sample: SignalSample) -> list[SignalSample]:
+def samples_as_seen(design: Design, process: Process, part: Part, sample: SignalSample,
+                    value: str = "") -> list[SignalSample]:
     """The sample with the values that a process saw when it made what became of `part`; two of them where it may have
-    seen what held before the edge or what changed at it, as both explain the same. Raises DesignError."""
+    seen what held before the edge or what changed at it, as both explain the same. `value` is that of a part which no
+    waveform has, empty when it is not known. Raises DesignError."""
     changed = _find_races(design, process, sample)
-    result = _result(design, process, part, sample) if changed else None
-    if result is None:
+    after = bits_in(sample.after, part)
+    result = _result(design, process, part, sample, value) if changed else None
+    if not changed or (result is None and after):
         return [sample]
     late = sample.seen_late(changed)
-    results: dict[str | None, list[SignalSample]] = {result: [sample]}
-    results.setdefault(_result(design, process, part, late), []).append(late)
-    return results.get(bits_in(sample.after, part), [sample])
+    made = [(sample, result), (late, _result(design, process, part, late, value))]
+    if not (after or value):
+        return [sample, late]
+    return [one for one, result in made if result in ((after,) if after else (None, value))] or [sample]
 
 
 def _find_races(design: Design, process: Process, sample: SignalSample) -> frozenset[str]:
@@ -222,21 +239,27 @@ def decisive_values(design: Design, process: Process, part: Part, sample: Signal
     return tuple(sample.values.get(signal, "") for signal in deciders)
 
 
-def _result(design: Design, process: Process, part: Part, sample: SignalSample) -> str | None:
-    """What a process makes of `part` with these values; None when that is not known."""
+def _result(design: Design, process: Process, part: Part, sample: SignalSample, value: str) -> str | None:
+    """What a process makes of `part`, whose value is `value` where no waveform has it; None when that is not known."""
     ran = run_process(design, process, part, sample, skipped=False)
     if not ran:
-        return bits_in(sample.values, part)
+        return bits_in(sample.values, part) or value
     last = ran[-1]
-    if isinstance(last, SkippedAssignment) or not _is_plain(last) or not last.writes[0].covers(part):
+    if isinstance(last, SkippedAssignment) or not last.certain or not last.exact:
         return None
-    value = _start_of(design, process, sample).value(last.assignment.value)
-    if value is None or value.bitWidth != last.writes[0].width:
-        return None
-    return bits_in({part.signal: bits(value)}, part._replace(low=part.low - last.writes[0].low))
+    return made_value(design, process, part, last, sample)
 
 
-def _is_plain(one: ExecutedAssignment) -> bool:
-    """Whether it surely writes one piece, and what it makes of it does not depend on what the same run did before."""
-    return (one.certain and one.exact and len(one.writes) == 1 and one.assignment.value is not None
-            and one.assignment.loop is None and not any(part.signal in one.earlier for part in one.reads))
+def made_value(design: Design, process: Process, part: Part, one: ExecutedAssignment,
+               sample: SignalSample) -> str | None:
+    """What an assignment makes of `part`; None when that is not known: where it depends on what the same run did
+    before, or where it is not known which bits are written, unless all are alike."""
+    expression = one.assignment.value
+    if expression is None or len(one.writes) != 1 or any(read.signal in one.earlier for read in one.reads):
+        return None
+    found = _start_of(design, process, sample).value(expression)
+    made = "" if found is None else bits(found)
+    if one.exact and one.assignment.loop is None:
+        is_whole = one.writes[0].covers(part) and len(made) == one.writes[0].width
+        return bits_in({part.signal: made}, part._replace(low=part.low - one.writes[0].low)) if is_whole else None
+    return made[0] * part.width if len(set(made)) == 1 else None

@@ -21,9 +21,10 @@ class TraceFindings:
     """`output` is the one that the trace is about; `signals` are those of the trace, inputs first, then what is nearest
     to the output; `leapt` are for each level the signals that were left out before it, as lines that were shown had set
     them;
-    `goes_on` says that further levels would show more. Of signals of which only some bits were followed,
-    `beside` are the lines that write others. `shared` are the lines of edges that most blocks wait for; they are left
-    out elsewhere."""
+    `goes_on` says that further levels would show more. Of signals of which only some bits were followed, or that more
+    than one block writes, `beside` are the lines that write them besides. `shared` are the lines of edges that most
+    blocks wait for; they are left out elsewhere. `cone` are the lines of all that may lead to the wrong bits at any
+    time."""
 
     output: str
     lines: tuple[int, ...]
@@ -34,6 +35,7 @@ class TraceFindings:
     goes_on: bool
     beside: tuple[tuple[str, tuple[int, ...]], ...]
     shared: tuple[int, ...]
+    cone: tuple[int, ...]
 
 
 @isolate(DesignError, MissingProgram, ToolError)
@@ -46,7 +48,8 @@ def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, past: Past,
     reports = tuple(map(tuple, signal_reports(trace, history)))
     return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports,
                          tuple(_leapt_signals(trace)), _misfits(trace),
-                         _traced_signals(trace), bool(trace.next), tuple(_lines_beside(trace)), _shared_edges(trace))
+                         _traced_signals(trace), bool(trace.next), tuple(_lines_beside(trace)), _shared_edges(trace),
+                         tuple(sorted(trace.design.cone_of(trace.levels[0].watched[0].part))))
 
 
 def _misfits(trace: Trace) -> tuple[Misfit, ...]:
@@ -55,11 +58,13 @@ def _misfits(trace: Trace) -> tuple[Misfit, ...]:
 
 
 def _lines_beside(trace: Trace) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """A mistake may be that the wrong bits are written: other assignments of a signal that was followed in part."""
-    shown = set(trace.lines())
-    for signal in dict.fromkeys(watch.part.signal for level in trace.levels for watch in level.watched
-                                if watch.part != trace.design.part(watch.part.signal)):
-        lines = {line for one in trace.design.drivers(signal) for line in one.lines} - shown
+    """A mistake may be that the wrong bits are written, or that another block writes them: further assignments of a
+    signal that was followed in part, or that several blocks write."""
+    shown, design = set(trace.lines()), trace.design
+    watched = dict.fromkeys(watch.part for level in trace.levels for watch in level.watched)
+    for signal in dict.fromkeys(part.signal for part in watched
+                                if part != design.part(part.signal) or len(design.writing_blocks(part.signal)) > 1):
+        lines = {line for one in design.drivers(signal) for line in one.lines} - shown
         if lines:
             yield signal, tuple(sorted(lines))
 

@@ -112,6 +112,15 @@ class History:
             yield self._sample_at(place, until)
             until = self._times[place]
 
+    def has(self, signal: str) -> bool:
+        """Whether the waveform has its values."""
+        return signal in self._columns
+
+    def value_before(self, part: Part, time: int | None) -> str:
+        """The bits of a part just before `time`; empty where the waveform does not have them."""
+        sample = next(self.samples_before(time), None) if time is not None else None
+        return bits_in(sample.values, part) if sample else ""
+
     def samples_at_triggers(self, triggers: tuple[Trigger, ...], time: int) -> Iterator[SignalSample]:
         """What a process saw when it was triggered before `time`, the last time first: of its triggers the new values,
         of everything else those just before (x at the start)."""

@@ -13,10 +13,12 @@ from chatdev.tools.verilog.waveform.comparison import value_text
 
 
 class Watch(NamedTuple):
-    """Bits of a signal, as they were just before `time` (None: at any time)."""
+    """Bits of a signal, as they were just before `time` (None: at any time). `value` is theirs where no waveform has
+    it, but what took them over does, as of a word of a memory."""
 
     part: Part
     time: int | None = None
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,8 @@ class Step:
     """An assignment that gave `of` its value, or (`certain` is False) may have done so.
 
     `sampled` is the time just before which its values were taken; with None any time is meant. Of `late` signals the
-    values count that they got at that time.
+    values count that they got at that time. `made` is the value that it makes, where `of` had another one afterwards:
+    then something else wrote that as well.
     """
 
     of: Watch
@@ -32,6 +35,7 @@ class Step:
     sampled: int | None
     certain: bool
     late: frozenset[str] = frozenset()
+    made: str = ""
 
     def lines(self, design: Design) -> frozenset[int]:
         """Its source lines; where a time is known, only those that tell something."""
@@ -126,12 +130,14 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Lines that gave a signal its value. `sampled` is the time of the edge of a clocked block, else None."""
+    """Lines that gave a signal its value. `sampled` is the time of the edge of a clocked block, else None; `made` is
+    the value that they made, where the signal had another one afterwards."""
 
     lines: tuple[int, ...]
     because: tuple[str, ...]
     sampled: int | None
     certain: bool
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +184,7 @@ def _cause(trace: Trace, step: Step) -> Cause:
     because = tuple(condition.text if condition.holds else f"not ({condition.text})"
                     for condition in step.assignment.conditions)
     return Cause(tuple(sorted(step.lines(trace.design))), because, step.sampled if clocked else None,
-                 step.certain)
+                 step.certain, value_text(step.made))
 
 
 def _subjects(waits: Sequence[Wait]) -> tuple[str, ...]:
@@ -208,8 +214,5 @@ def _edges(waits: Sequence[Wait]) -> tuple[str, ...]:
 
 
 def _value(watch: Watch, history: History) -> str:
-    """The value of these bits, empty when the waveform does not have it."""
-    sample = next(history.samples_before(watch.time), None) if watch.time is not None else None
-    bits = sample.values.get(watch.part.signal, "") if sample else ""
-    end = len(bits) - watch.part.low
-    return value_text(bits[max(0, end - watch.part.width):end]) if bits else ""
+    """The value of these bits, empty when nobody has it."""
+    return value_text(history.value_before(watch.part, watch.time) or watch.value)

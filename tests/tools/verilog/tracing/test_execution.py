@@ -30,9 +30,9 @@ endmodule
 """
 
 
-def followed(text: str, history: History, levels: int = 1) -> Trace:
+def followed(text: str, history: History, levels: int = 1, time: int = 9) -> Trace:
     design = Design.of(text)
-    return trace_outputs(design, [Watch(design.part("q"), 9)], levels, history)
+    return trace_outputs(design, [Watch(design.part("q"), time)], levels, history)
 
 
 def lines(trace: Trace, level: int = 0) -> list[int]:
@@ -94,10 +94,53 @@ def test_what_wires_make_of_registers_is_as_late_as_these() -> None:
     assert Design.of(text).racing_signals == {"clk", "d", "w"}
 
 
-def test_what_neither_explains_stays_as_it_was_before_the_edge() -> None:
+def test_what_neither_explains_is_told_of_all_that_writes_it() -> None:
     text = REGISTER.replace("q <= 0", "q <= 1")
     found = followed(text, history_of("clk", "reset", "d", "q", t0="0 1 1 0", t5="1 0 1 0"))
-    assert lines(found) == [3]
+    assert lines(found) == [3, 4]
+    assert [(step.made, step.certain) for step in found.levels[0].steps] == [("1", True), ("", False)]
+
+
+TWO_BLOCKS = """module TopModule(input clk, ev, d, output reg [1:0] q);
+always @(posedge clk) q <= {d, 1'b1};
+always @(posedge clk)
+  if (ev) q <= 2'b10;
+endmodule"""
+
+
+@pytest.mark.parametrize(("became", "made"), [("11", {2: "", 4: "10"}), ("10", {2: "11", 4: ""}),
+                                              ("00", {2: "11", 4: "10"})])
+def test_of_two_writers_the_one_whose_value_fits_is_the_cause(became: str, made: dict[int, str]) -> None:
+    found = followed(TWO_BLOCKS, history_of("clk", "ev", "d", "q", t0="0 1 1 00", t5=f"1 1 1 {became}"))
+    assert {step.assignment.lines.first: step.made for step in found.levels[0].steps} == made
+
+
+FILE = """module TopModule(input clk, rst, we, input [0:0] wa, ra, input [1:0] wd, output [1:0] q);
+reg [1:0] m [0:1];
+integer i;
+always @(posedge clk)
+  if (rst) for (i = 0; i < 2; i = i + 1) m[i] <= 0;
+  else if (we) m[wa] <= wd;
+assign q = m[ra];
+endmodule"""
+NAMES = ("clk", "rst", "we", "wa", "ra", "wd", "q")
+
+
+def test_a_word_of_a_memory_is_what_is_read_of_it() -> None:
+    """The bench changes address and data at the edge at which they are written, of which no waveform tells the words.
+    """
+    found = followed(FILE, history_of(*NAMES, t0="0 1 0 0 0 00 xx", t5="1 0 1 1 0 10 00", t10="0 0 1 1 0 10 00",
+                                      t15="1 0 0 0 1 01 10", t20="0 0 0 0 1 01 10"), time=29)
+    word = [step for step in found.levels[0].steps if step.of.part.signal == "m"]
+    assert {step.of.value for step in word} == {"10"}
+    assert [(step.assignment.lines.first, step.sampled) for step in word] == [(6, 15), (6, 5)]  # before it or after it
+
+
+def test_a_reset_to_another_value_is_no_cause_of_a_word() -> None:
+    found = followed(FILE, history_of(*NAMES, t0="0 1 0 0 0 00 xx", t5="1 1 0 0 0 00 00", t10="0 0 1 1 1 11 00",
+                                      t15="1 0 1 1 1 11 11", t20="0 0 0 1 1 00 11", t25="1 0 0 1 1 00 11"), time=29)
+    word = [step for step in found.levels[0].steps if step.of.part.signal == "m"]
+    assert [(step.assignment.lines.first, step.sampled, step.certain) for step in word] == [(6, 15, True)]
 
 
 @pytest.mark.parametrize("listed", ["*", "s", "s or t"])
