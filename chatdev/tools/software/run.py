@@ -81,9 +81,19 @@ def _verdict_of_trial(trial: Trial, software: Mapping[str, bytes], bare: Finding
 
 
 def _verdict_of_start(started: Verdict, plan: Plan) -> Verdict:
-    """The verdict of a bare start where that is all: no example of the request is reached, if there is any."""
+    """The verdict of a bare start where that is all: no example of the request is reached, if there is any. That it
+    starts does not say that it does what is wanted."""
     count = sum(start.expects for case in plan.cases for start in case.starts)
-    return replace(started, evidence={**started.evidence, "commands": []}, examples=(0, count) if count else None)
+    report = started.report
+    if started.passed:
+        report += f"\n\n{_unconfirmed()}"
+    return replace(started, report=report, evidence={**started.evidence, "commands": []}, judged=not started.passed,
+                   examples=(0, count) if count else None)
+
+
+def _unconfirmed() -> str:
+    """What is said of software that starts where nothing speaks for it."""
+    return str(template(knowledge.report_template("unconfirmed")).render()).strip()
 
 
 def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:
@@ -96,7 +106,8 @@ def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:
 def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, least: float) -> Verdict:
     """The verdict of a trial; `least` is the score of software of which nothing works."""
     shown = [show_case(case, software) for case in sorted(trial.cases, key=lambda case: not case.failed)]
-    report = template(knowledge.report_template("use")).render(cases=shown, **show_trial(trial)).strip()
+    report = template(knowledge.report_template("use")).render(
+        cases=shown, unconfirmed=_unconfirmed(), **show_trial(trial)).strip()
     evidence = {**started.evidence,
                 "commands": [{key: start[key] for key in ("command", "typed", "failed")}
                              for start in map(show_start, trial.starts)],
@@ -105,7 +116,8 @@ def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, leas
         return Verdict(False, report, least + _score(trial), evidence, examples=_count_examples(trial))
     counts = _count_examples(trial)
     doubt = 1 - counts[0] / counts[1] if counts else 0.0
-    return Verdict(True, report, started.score - _FOR_DOUBT * doubt, evidence, judged=not doubt, examples=counts)
+    return Verdict(True, report, started.score - _FOR_DOUBT * doubt, evidence,
+                   judged=trial.confirmed and not doubt, examples=counts)
 
 
 def _count_examples(trial: Trial) -> tuple[int, int] | None:

@@ -45,7 +45,7 @@ def show_trial(trial: Trial) -> dict[str, Any]:
     """The counts of a trial, and what of its plan was not tried."""
     examples, failed = len(trial.examples), len(trial.failed)
     return {"examples": examples, "held": trial.held, "failed": failed, "others": len(trial.starts) - examples,
-            "other_failed": failed - (examples - trial.held), "refused": trial.refused,
+            "other_failed": failed - (examples - trial.held), "not_taken": trial.not_taken, "confirmed": trial.confirmed,
             "likely": _show_likely(trial.likely),
             "left_out": [" ".join(start.arguments) for start in trial.plan.left_out]}
 
