@@ -12,7 +12,7 @@ from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding, verdict
 from chatdev.tools.software.trial.plan import Plan, plan_of
 from chatdev.tools.software.trial.sense import refuses_as_asked
-from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial
+from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
 from chatdev.tools.software.trial.trial import try_plan
 from chatdev.tools.software.trial.tried import Trial
 
@@ -55,13 +55,15 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
     if bare.rule == "failed_status" and refuses_as_asked(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if built is None or not _is_worth_trying(bare, started, plan):
-        return _tell_contradictions(_verdict_of_start(started, plan), plan)
+        return _tell_what_counts_for_nothing(_verdict_of_start(started, plan), plan)
     trial = try_plan(toolchain, built, context.software, plan, bare)
-    return _tell_contradictions(_verdict_of_trial(trial, context.software, bare, started), plan)
+    return _tell_what_counts_for_nothing(_verdict_of_trial(trial, context.software, bare, started), plan)
 
 
-def _tell_contradictions(judged: Verdict, plan: Plan) -> Verdict:
-    """The verdict, which says what of the request counts for nothing because it contradicts itself."""
+def _tell_what_counts_for_nothing(judged: Verdict, plan: Plan) -> Verdict:
+    """The verdict, which says what nobody can do, and what of the request contradicts itself."""
+    if unfit := show_unfit(plan):
+        judged = replace(judged, report=f"{judged.report}\n\n{unfit}")
     told = show_contradictions(plan, str(judged.evidence.get("command", "")))
     if not told:
         return judged

@@ -81,8 +81,8 @@ WHOLE: dict[str, tuple[str, list[dict[str, Any]]]] = {
                           "prints `rows 2` and then `sum 3`.", ROWS),
     "a file with a content below": ("With a file `data.csv` with the content\n\n```\na,1\nb,2\n```\n\nthe command "
                                     "`python main.py data.csv` prints:\n\n```\nrows 2\nsum 3\n```\n", ROWS),
-    "a file with its lines in a list": ("With a file `data.csv` that holds these lines:\n\n- `a,1`\n- `b,2`\n\nthe command"
-                                        " `python main.py data.csv` prints two lines: `rows 2` and `sum 3`.", ROWS),
+    "a file with its lines in a list": ("With a file `data.csv` that holds these lines:\n\n- `a,1`\n- `b,2`\n\nthe "
+                                        "command `python main.py data.csv` prints `rows 2` and then `sum 3`.", ROWS),
     "two files": ("Sums. With two files, `a.txt` holding the line `1` and `b.txt` with the lines `2` and `3`, "
                   "`python main.py a.txt b.txt` prints `6`.",
                   [{"files": {"a.txt": "1\n", "b.txt": "2\n3\n"}, "starts": [prints("a.txt b.txt", "6")]}]),
@@ -157,8 +157,8 @@ UNCERTAIN = {
         "With a file `data.csv` containing `a,1` and `b,2`, `python main.py data.csv` prints `sum 3`."),
     "a file that the program makes": (
         "Write a program: it makes a file `out.txt` that holds the line `5`. `python main.py out.txt` prints `5`."),
-    "a file only for example": ("Write a program in Python: for a file `x.csv`, such as one that holds the lines `a,1` and "
-                                "`b,2`, `python main.py x.csv` prints `sum 3`."),
+    "a file only for example": ("Write a program in Python: for a file `x.csv`, such as one that holds the lines `a,1` "
+                                "and `b,2`, `python main.py x.csv` prints `sum 3`."),
     "a placeholder": "`python main.py add NAME` prints `added NAME`.",
     "a file that is not shown": "`python main.py moves.txt` prints `X wins`.",
     "a condition": "`python main.py 3 5 4` prints `6` if the jugs are empty.",

@@ -132,8 +132,8 @@ def _role_with_name(sentence: str, rows: set[str] | None, *, block: bool) -> Rol
 
 def _without_order(sentence: str) -> str:
     """The sentence without the order before a colon that it begins with: `Write a program in Python: …`."""
-    order, colon, rest = sentence.rstrip("".join(COLONS)).rpartition(": ")
-    return rest + sentence[len(sentence.rstrip("".join(COLONS))):] if colon and begins_with("order", order) else sentence
+    place = sentence.rstrip("".join(COLONS)).rfind(": ") + 1
+    return sentence[place:] if place and begins_with("order", sentence) else sentence
 
 
 def _role_of_block(sentence: str) -> Role | None:

@@ -4,15 +4,16 @@ Tester makes them up before there is a program: only what the request names spea
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from chatdev.errors import WorkspaceError
 from chatdev.tools.software.cases.case import UNKNOWN, Start
+from chatdev.tools.software.cases.places import is_form
 from chatdev.tools.software.cases.wording import is_concrete, says, status_in
 from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
-from chatdev.tools.software.trial.calling import Conventions
+from chatdev.tools.software.trial.calling import LACKS, Conventions
 from chatdev.tools.software.trial.plan import Plan
 from chatdev.tools.software.trial.probe import OF_ARGUMENTS, NoTimeLeft, Probe, is_done
 from chatdev.tools.software.trial.tried import TriedCase, TriedStart
@@ -49,23 +50,29 @@ def _is_owed(case: TriedCase, start: TriedStart, plan: Plan) -> bool:
 
 def _is_at_fault(start: TriedStart, plan: Plan) -> bool:
     """Whether a crash is the program's fault, and not that of what was made up for it: where the request has the form
-    of the command, or where it names it, or there is none, and the exception does not come of what is typed."""
-    kind = str(start.finding.facts.get("exception", "")).split(":")[0].rpartition(".")[2]
-    is_open = bool(start.start.arguments) and not names(start.start, plan)
-    return _has_form(start.start, plan) or not (is_open or kind in OF_ARGUMENTS)
+    of the command; where it names its word, and the exception does not come of what stands behind that; and at lines
+    that are typed where the request names them, or where the exception does not come of them."""
+    done, exception = start.start, str(start.finding.facts.get("exception", ""))
+    comes_of_words = exception.split(":")[0].rpartition(".")[2] in OF_ARGUMENTS
+    if not done.arguments:
+        return names(done, plan) or not comes_of_words
+    if len(done.arguments) == 1 and not done.stdin:
+        comes_of_words = LACKS.search(exception) is not None or done.arguments[0] in exception
+    return _has_form(done, plan) or (names(done, plan) and not comes_of_words)
 
 
 def names(start: Start, plan: Plan) -> bool:
     """Whether the request names what is done: a command of this form, its first word, or a line that is typed."""
     words = start.arguments[:1] or tuple(map(str.strip, (start.stdin or "").splitlines()))
-    return _has_form(start, plan) or start.arguments in plan.reading.commands or any(
+    return start.arguments in plan.reading.commands or any(
+        _is_like(start, form, is_form) for form in plan.reading.commands) or any(
         re.search(rf"(?<!\w){re.escape(word)}(?!\w)", plan.request, re.IGNORECASE)
         for word in words if word[:1].isalpha())
 
 
 def carries_out_named(conventions: Conventions, plan: Plan, software: Mapping[str, bytes]) -> bool:
-    """Whether the program carries out one of the Tester's commands that the request names, and not as it would carry out
-    a word that nobody knows."""
+    """Whether the program carries out one of the Tester's commands that the request names, and otherwise than a word
+    that nobody knows."""
     if plan.own is None:
         return False
     probe = Probe(conventions, plan.own, software)
@@ -139,10 +146,13 @@ def repeats_request(finding: Finding, plan: Plan) -> bool:
 
 def _has_form(start: Start, plan: Plan) -> bool:
     """Whether the request has a command of this form: the same words, but for those that have to be filled in."""
-    return any(len(words) == len(start.arguments) and not is_concrete(words)
-               and all(word == given or not is_concrete([word])
-                       for word, given in zip(words, start.arguments, strict=True))
-               for words in plan.reading.commands)
+    return any(_is_like(start, words, lambda some: not is_concrete(some)) for words in plan.reading.commands)
+
+
+def _is_like(start: Start, form: Sequence[str], is_open: Callable[[Sequence[str]], bool]) -> bool:
+    """Whether a start has the words of a form of which some are to be filled in: those that `is_open` by themselves."""
+    return len(form) == len(start.arguments) and is_open(form) and all(
+        word == given or is_open([word]) for word, given in zip(form, start.arguments, strict=True))
 
 
 def _lacks_file(start: TriedStart, plan: Plan) -> bool:
