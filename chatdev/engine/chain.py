@@ -90,6 +90,8 @@ class Chain:
         phase = self.context.company.phases[step.phase_named] if step.phase_named else None
         if step.when and not self.value_for(step, step.when, state):
             return f"`{step.when}` does not hold"
+        if isinstance(step, PhaseStep) and step.fresh and state.given:
+            return "the software was there before the run, and is not written anew"
         if phase and phase.once and phase.writes in state.values:
             return f"`{phase.writes}` is known from the run before"
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from chatdev.config.phases import Phase
+from chatdev.config.phases import Phase, names_read
 from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, RunContext, State
 from chatdev.engine.target import Acceptance, Target, target_of
@@ -68,6 +68,8 @@ class Deliveries:
     refused: int = field(init=False, default=0)
     verdict: Verdict | None = field(init=False, default=None)
     """Newest verdict of `feedback`."""
+    asked: list[str] = field(init=False, default_factory=list)
+    """What whoever delivers was told: the texts that the phase reads, and what the instructor says."""
     guard: Verdict | None = field(init=False, default=None)
     _versions: list[tuple[float, Files]] = field(init=False, default_factory=list)
     _judged: dict[tuple[str, str], Verdict] = field(init=False, default_factory=dict)
@@ -75,6 +77,8 @@ class Deliveries:
 
     def __post_init__(self) -> None:
         self.target = target_of(self.phase, self.state, anew=self.anew)
+        known = self.context.names(self.state)
+        self.asked = [known[name] for name in names_read(self.phase.reads) if isinstance(known.get(name), str)]
 
     async def judge_entry(self) -> None:
         """Judge what is there before the phase. Where nothing is there yet, the verdict is for the opening only; where
@@ -197,7 +201,7 @@ class Deliveries:
     def _objections(self, delivery: Any) -> str:
         """Why the target does not accept the delivery, in words; empty when it does."""
         templates = self.context.company.protocol.problems
-        return "\n".join(problem.words(templates) for problem in self.target.objections(delivery))
+        return "\n".join(problem.words(templates) for problem in self.target.objections(delivery, self.asked))
 
     async def _judge_preview(self, delivery: Any, place: Place) -> tuple[Verdict | None, Verdict | None]:
         """The verdicts of feedback and guard on a delivery before it is accepted. Feedback on a value comes after."""

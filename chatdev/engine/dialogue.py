@@ -251,6 +251,8 @@ class Dialogue:
     def _say(self, kind: UtteranceKind, agent: Agent, utterance: Utterance, place: Place,
              number: int | None = None) -> None:
         self.turns.memory.add(utterance)
+        if agent.speaker == "instructor":
+            self.deliveries.asked.append(utterance.text)
         self.context.emit(Uttered(place, kind, agent.speaker, agent.title, utterance.text,
                                   number or self.progress.round))
 

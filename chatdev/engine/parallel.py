@@ -43,7 +43,7 @@ class BranchRun:
     def fork(cls, state: State, place: Place, *, optional: bool) -> BranchRun:
         """A branch that begins with a copy of the state."""
         history = BranchHistory(state.software)
-        return cls(place, optional, State(dict(state.values), state.software, history), history)
+        return cls(place, optional, State(dict(state.values), state.software, history, state.given), history)
 
     async def run(self, work: Awaitable[None], halt: Halt) -> None:
         """Do the work; a failure that cannot be borne raises the flag for the siblings."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from chatdev.config.phases import Phase
 from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, State
+from chatdev.engine.given_files import unasked_losses
 from chatdev.engine.tool_use import fingerprint
 from chatdev.place import Place
 from chatdev.replies import FilesDelivery, ReplyProblem, example_part, objections
@@ -48,8 +50,8 @@ class Target(Protocol):
         """A part of the value as a delivery brings it, for prompts; empty where that shows nothing."""
         ...
 
-    def objections(self, delivery: Any) -> list[ReplyProblem]:
-        """Why the delivery is not accepted, whatever tools say of it."""
+    def objections(self, delivery: Any, asked: Sequence[str]) -> list[ReplyProblem]:
+        """Why the delivery is not accepted, whatever tools say of it; `asked` is what whoever delivers was told."""
         ...
 
     def preview(self, delivery: Any) -> State:
@@ -104,7 +106,7 @@ class ValueTarget:
         """A value is not delivered in parts."""
         return ""
 
-    def objections(self, delivery: Any) -> list[ReplyProblem]:
+    def objections(self, delivery: Any, asked: Sequence[str]) -> list[ReplyProblem]:
         """A value that has the form of the phase may always stand."""
         return []
 
@@ -163,9 +165,10 @@ class SoftwareTarget:
         """A part of the files as a delivery of changed parts brings it."""
         return example_part(self.base)
 
-    def objections(self, delivery: FilesDelivery) -> list[ReplyProblem]:
-        """Files that would be cut to a fragment or no longer parse."""
-        return objections(self.base, delivery.software, whole=delivery.whole)
+    def objections(self, delivery: FilesDelivery, asked: Sequence[str]) -> list[ReplyProblem]:
+        """Files that would be cut to a fragment or no longer parse, and given ones that nobody asked to remove."""
+        return [*objections(self.base, delivery.software, whole=delivery.whole),
+                *unasked_losses(self.state.given, self.state.software, delivery.software, asked)]
 
     def preview(self, delivery: FilesDelivery) -> State:
         """The state with the delivered files."""

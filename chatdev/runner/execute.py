@@ -92,7 +92,9 @@ class RunExecution:
         self.log = RunLog(Run(folder.path, limits=plan.equipment.limits), journal, plan.equipment.options.on_event)
         self.playback = Playback(plan.past.record() if plan.past else None, journal, self._begin_live)
         self.history = FolderHistory(SoftwareFolder(folder.software), self.playback)
-        self.state = State(dict(plan.order.values), Software(plan.order.software), self.history)
+        software = Software(plan.order.software)
+        self.state = State(dict(plan.order.values), software, self.history,
+                           software if plan.order.semantics > 4 else Software({}))
         self.context = self._context(resources.tools)
 
     async def run_to_end(self) -> Run:

@@ -21,7 +21,7 @@ SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
 """What programs need of /etc."""
 Exceeded = Literal["memory", "disk", "output", "command"]
 """Which of `ProcessLimits.memory`, `disk` and `written` ended a program; `command`: it was not started, because its
-command line is longer than the kernel takes, or holds what no command line can hold."""
+command line is too long, has too many words, or holds what no command line can hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ _DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
 _POLL = 0.02  # seconds between looks at a child that still holds its pipes
 _LONGEST_WORD = 128 << 10  # bytes of one word of a command line (MAX_ARG_STRLEN)
 _LONGEST_COMMAND = 1 << 20  # bytes of all words: half of what Linux takes with the usual stack limit
+_MOST_WORDS = 8500  # of a command line: bubblewrap takes 9000, its own options among them
 _NAP = 0.005  # seconds between looks at a child that closed them
 _ALL: weakref.WeakSet[Children] = weakref.WeakSet()
 
@@ -125,7 +126,10 @@ def _stdin(text: str | None) -> Iterator[IO[bytes] | int]:
 
 
 def _is_command(command: Sequence[str]) -> bool:
-    """Whether the kernel takes this as a command line: words that can be encoded, without NUL, and not too long."""
+    """Whether every sandbox takes this as a command line: words that can be encoded, without NUL, neither too long nor
+    too many."""
+    if len(command) > _MOST_WORDS:
+        return False
     try:
         words = [os.fsencode(word) for word in command]
     except UnicodeEncodeError:

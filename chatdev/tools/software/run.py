@@ -12,7 +12,7 @@ from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding, verdict
 from chatdev.tools.software.trial.plan import Plan, plan_of
 from chatdev.tools.software.trial.sense import refuses_as_asked
-from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial
+from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
 from chatdev.tools.software.trial.trial import try_plan
 from chatdev.tools.software.trial.tried import Trial
 
@@ -55,13 +55,15 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
     if bare.rule == "failed_status" and refuses_as_asked(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if built is None or not _is_worth_trying(bare, started, plan):
-        return _tell_contradictions(_verdict_of_start(started, plan), plan)
+        return _tell_what_counts_for_nothing(_verdict_of_start(started, plan), plan)
     trial = try_plan(toolchain, built, context.software, plan, bare)
-    return _tell_contradictions(_verdict_of_trial(trial, context.software, bare, started), plan)
+    return _tell_what_counts_for_nothing(_verdict_of_trial(trial, context.software, bare, started), plan)
 
 
-def _tell_contradictions(judged: Verdict, plan: Plan) -> Verdict:
-    """The verdict, which says what of the request counts for nothing because it contradicts itself."""
+def _tell_what_counts_for_nothing(judged: Verdict, plan: Plan) -> Verdict:
+    """The verdict, which says what nobody can do, and what of the request contradicts itself."""
+    if unfit := show_unfit(plan):
+        judged = replace(judged, report=f"{judged.report}\n\n{unfit}")
     told = show_contradictions(plan, str(judged.evidence.get("command", "")))
     if not told:
         return judged
@@ -81,9 +83,19 @@ def _verdict_of_trial(trial: Trial, software: Mapping[str, bytes], bare: Finding
 
 
 def _verdict_of_start(started: Verdict, plan: Plan) -> Verdict:
-    """The verdict of a bare start where that is all: no example of the request is reached, if there is any."""
+    """The verdict of a bare start where that is all: no example of the request is reached, if there is any. That it
+    starts does not say that it does what is wanted."""
     count = sum(start.expects for case in plan.cases for start in case.starts)
-    return replace(started, evidence={**started.evidence, "commands": []}, examples=(0, count) if count else None)
+    report = started.report
+    if started.passed:
+        report += f"\n\n{_unconfirmed()}"
+    return replace(started, report=report, evidence={**started.evidence, "commands": []}, judged=not started.passed,
+                   examples=(0, count) if count else None)
+
+
+def _unconfirmed() -> str:
+    """What is said of software that starts where nothing speaks for it."""
+    return str(template(knowledge.report_template("unconfirmed")).render()).strip()
 
 
 def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:
@@ -96,7 +108,8 @@ def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:
 def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, least: float) -> Verdict:
     """The verdict of a trial; `least` is the score of software of which nothing works."""
     shown = [show_case(case, software) for case in sorted(trial.cases, key=lambda case: not case.failed)]
-    report = template(knowledge.report_template("use")).render(cases=shown, **show_trial(trial)).strip()
+    report = template(knowledge.report_template("use")).render(
+        cases=shown, unconfirmed=_unconfirmed(), **show_trial(trial)).strip()
     evidence = {**started.evidence,
                 "commands": [{key: start[key] for key in ("command", "typed", "failed")}
                              for start in map(show_start, trial.starts)],
@@ -105,7 +118,8 @@ def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, leas
         return Verdict(False, report, least + _score(trial), evidence, examples=_count_examples(trial))
     counts = _count_examples(trial)
     doubt = 1 - counts[0] / counts[1] if counts else 0.0
-    return Verdict(True, report, started.score - _FOR_DOUBT * doubt, evidence, judged=not doubt, examples=counts)
+    return Verdict(True, report, started.score - _FOR_DOUBT * doubt, evidence,
+                   judged=trial.confirmed and not doubt, examples=counts)
 
 
 def _count_examples(trial: Trial) -> tuple[int, int] | None:

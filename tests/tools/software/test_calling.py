@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chatdev.tools.base import Verdict
 from tests.tools.software.conftest import Use
 
 pytestmark = pytest.mark.tool
@@ -70,6 +71,13 @@ while True:
     else:
         print("Invalid command.")
 """
+
+
+def is_open(verdict: Verdict) -> bool:
+    """Whether nothing speaks against a program, nor for it."""
+    return verdict.passed and not verdict.judged
+
+
 FORGETS = ('store.write_text("".join(f"{task}\\n" for task in tasks))', "pass")
 MERGES = ('f"{task}\\n" for', 'f"{task}" for')
 
@@ -103,13 +111,13 @@ def test_it_fails_where_the_request_says_how_commands_are_given(use: Use, progra
     "while True:\n    print('You said', input('> '))\n",
     "while input('Choose 1 or 2: ') not in ('1', '2'):\n    print('Invalid choice.')\n",
     "import sys\nprint('Hello', *sys.argv[1:])\ninput('Press Enter')\ninput('Press Enter again')\n"])
-def test_one_that_knows_no_command_fails(use: Use, program: str) -> None:
-    assert not use(program, TASK, COMMANDS).passed
+def test_one_that_knows_no_command_is_not_confirmed(use: Use, program: str) -> None:
+    assert is_open(use(program, TASK, COMMANDS))
 
 
-def test_a_command_that_crashes_at_what_it_asked_for_fails(use: Use) -> None:
+def test_a_command_that_crashes_at_what_it_asked_for_is_told(use: Use) -> None:
     verdict = use(ANSWERED.replace('input("Enter task: ")]', 'input("Enter task: ")] + None'), TASK, COMMANDS)
-    assert not verdict.passed
+    assert is_open(verdict)
     assert "TypeError" in verdict.report
 
 
@@ -139,7 +147,7 @@ def test_what_a_command_needs_and_the_plan_lacks_is_filled_up(use: Use, check: s
 @pytest.mark.parametrize("check", ["words[5]", "sys.exit('usage: none')"])
 def test_a_command_that_nothing_is_enough_for_is_left_as_it_is(use: Use, check: str) -> None:
     verdict = use(SPENDING.replace("CHECK", check), "Develop an expense tracker", COMMANDS[:1])
-    assert not verdict.passed
+    assert is_open(verdict)
     assert "$ python main.py add 'Buy milk'\n" in verdict.report
 
 
@@ -183,10 +191,9 @@ REJECTING = "import sys\nfor word in sys.argv[1:]:\n    print(f'Unknown command:
 
 
 @pytest.mark.parametrize("program", [DEAF, REJECTING])
-def test_a_program_that_does_nothing_with_any_command_fails(program: str, use: Use) -> None:
-    verdict = use(program, "Escribe un programa para llevar la cuenta de mis libros", ["python main.py add 'The cat'"])
-    assert not verdict.passed
-    assert "This is refused, and it should work." in verdict.report
+def test_a_program_that_does_nothing_with_any_command_is_not_confirmed(program: str, use: Use) -> None:
+    task = "Escribe un programa para llevar la cuenta de mis libros"
+    assert is_open(use(program, task, ["python main.py add 'The cat'"]))
 
 
 @pytest.mark.parametrize(("program", "task"), [

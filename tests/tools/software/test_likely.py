@@ -163,9 +163,9 @@ def test_a_program_is_confirmed_by_what_stands_in_its_request() -> None:
     assert (right.passed, right.judged, right.examples) == (True, True, (1, 1))
     assert "stands there" in right.report
     wrong = try_program(PASTED, MEAN.replace(" if float(line)]", "]"))
-    assert (wrong.passed, wrong.judged, wrong.examples) == (True, True, None)  # an uncertain reading is not against it
+    assert (wrong.passed, wrong.judged, wrong.examples) == (True, False, None)  # an uncertain reading is not against it
     unshown = try_program("Add up the numbers that I pipe in, one per line.", MEAN)
-    assert (unshown.passed, unshown.judged, unshown.examples) == (True, True, None)
+    assert (unshown.passed, unshown.judged, unshown.examples) == (True, False, None)
 
 
 @pytest.mark.tool

@@ -54,6 +54,7 @@ def test_one_example_is_read_in_every_layout(request_text: str) -> None:
 
 
 FILE = "The file data.csv looks like this:\n\n```\na,1\nb,2\n```\n\n"
+ROWS = [{"files": {"data.csv": "a,1\nb,2\n"}, "starts": [prints("data.csv", "rows 2\nsum 3")]}]
 WHOLE: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "a session": ("```\n$ python main.py add milk\n$ python main.py list\n1. milk\n2. tea\n$\n```",
                   [{"starts": [{"arguments": ["add", "milk"]}, prints("list", "1. milk\n2. tea")]}]),
@@ -70,6 +71,24 @@ WHOLE: dict[str, tuple[str, list[dict[str, Any]]]] = {
                [{"files": {"data.csv": "a,1\nb,2\n"}, "starts": [prints("data.csv", "sum 3")]}]),
     "a file in a sentence": ('If data.csv has the two lines "a,1" and "b,2", `python main.py data.csv` prints `sum 3`.',
                              [{"files": {"data.csv": "a,1\nb,2\n"}, "starts": [prints("data.csv", "sum 3")]}]),
+    "a file between marks, behind an order": (
+        "Write a program in Python: with a file `data.csv` that holds the lines `a,1` and `b,2`, the command "
+        "`python main.py data.csv` prints two lines: `rows 2` and `sum 3`.", ROWS),
+    "a file between quotes": (
+        'Sums. With a file "data.csv" containing the lines "a,1" and "b,2", the command "python main.py data.csv" '
+        'prints two lines: "rows 2" and "sum 3".', ROWS),
+    "a file with lines": ("Sums. Given a file `data.csv` with the lines `a,1` and `b,2`, `python main.py data.csv` "
+                          "prints `rows 2` and then `sum 3`.", ROWS),
+    "a file with a content below": ("With a file `data.csv` with the content\n\n```\na,1\nb,2\n```\n\nthe command "
+                                    "`python main.py data.csv` prints:\n\n```\nrows 2\nsum 3\n```\n", ROWS),
+    "a file with its lines in a list": ("With a file `data.csv` that holds these lines:\n\n- `a,1`\n- `b,2`\n\nthe "
+                                        "command `python main.py data.csv` prints `rows 2` and then `sum 3`.", ROWS),
+    "two files": ("Sums. With two files, `a.txt` holding the line `1` and `b.txt` with the lines `2` and `3`, "
+                  "`python main.py a.txt b.txt` prints `6`.",
+                  [{"files": {"a.txt": "1\n", "b.txt": "2\n3\n"}, "starts": [prints("a.txt b.txt", "6")]}]),
+    "a file that is there after the run": (
+        "After it the file `out.txt` holds the line `5`. `python main.py 2 3` prints `ok`.",
+        [{"starts": [{**prints("2 3", "ok"), "writes": {"out.txt": "5\n"}}]}]),
     "a file without arguments": (FILE.replace("\n\n", "\n") + "It reads it and prints:\n\n    sum 3\n",
                                  [{"files": {"data.csv": "a,1\nb,2\n"}, "starts": [prints("", "sum 3")]}]),
     "lines that are typed": ("Standard input. Input:\n\n    3\n    4\n\nOutput:\n\n    7\n",
@@ -132,6 +151,14 @@ def test_files_input_and_several_lines_are_read(request_text: str, expected: lis
 
 
 UNCERTAIN = {
+    "lines of a file with the signs of a list": (
+        "With a file `a.md` that holds the lines:\n\n- milk\n- tea\n\n`python main.py a.md` prints `2`."),
+    "a file of which nobody knows whether these are lines": (
+        "With a file `data.csv` containing `a,1` and `b,2`, `python main.py data.csv` prints `sum 3`."),
+    "a file that the program makes": (
+        "Write a program: it makes a file `out.txt` that holds the line `5`. `python main.py out.txt` prints `5`."),
+    "a file only for example": ("Write a program in Python: for a file `x.csv`, such as one that holds the lines `a,1` "
+                                "and `b,2`, `python main.py x.csv` prints `sum 3`."),
     "a placeholder": "`python main.py add NAME` prints `added NAME`.",
     "a file that is not shown": "`python main.py moves.txt` prints `X wins`.",
     "a condition": "`python main.py 3 5 4` prints `6` if the jugs are empty.",

@@ -14,7 +14,7 @@ WORDS = "Words go in with `python main.py add WORD` and out with `python main.py
 
 
 @pytest.mark.parametrize(("commands", "failed"), [
-    (["python main.py", "python main.py dance"], [True, True]),  # nothing gets further
+    (["python main.py", "python main.py dance"], [False, False]),  # nobody has asked for these
     (["python main.py add milk", "python main.py cat"], [True, False]),  # the form stands in the request
     (["python main.py list", "python main.py add", "python main.py dance 3"], [False, False, False])])
 def test_a_refusal_fails_where_the_request_has_its_form(use: Use, commands: list[str], failed: list[bool]) -> None:
@@ -25,10 +25,48 @@ def test_a_refusal_fails_where_the_request_has_its_form(use: Use, commands: list
     assert ("This is refused, and it should work." in verdict.report) == any(failed)
 
 
-def test_a_program_that_only_explains_its_usage_does_not_pass(use: Use) -> None:
+def test_a_program_that_only_explains_its_usage_is_not_confirmed(use: Use) -> None:
     verdict = use(USAGE, "Count letters.", [f"python main.py {word}" for word in ("a", "b", "c")])
-    assert (verdict.passed, verdict.score) == (False, 5)
-    assert "3 of these 3 commands do not work" in verdict.report
+    assert (verdict.passed, verdict.judged) == (True, False)
+    assert "takes none of these 3 commands" in verdict.report
+    assert "whether it works is not known" in verdict.report
+
+
+TRACKER = """\
+import argparse, json, pathlib
+
+parser = argparse.ArgumentParser()
+commands = parser.add_subparsers(dest="command", required=True)
+add = commands.add_parser("add-expense")
+add.add_argument("--amount", type=float, required=True)
+add.add_argument("--category", required=True)
+commands.add_parser("monthly-report")
+given = parser.parse_args()
+store = pathlib.Path("expenses.json")
+kept = json.loads(store.read_text()) if store.exists() else []
+if given.command == "add-expense":
+    store.write_text(json.dumps([*kept, [given.amount, given.category]]))
+print(sum(amount for amount, _ in kept))
+"""
+GUESSED = [f"python main.py {words}" for words in ("add 12.50 food lunch", "list", "report 2026-11", "bogus")]
+
+
+def test_a_syntax_that_the_tester_made_up_fails_no_right_program(use: Use) -> None:
+    task = "Develop an expense tracker for the terminal with categories and monthly reports"
+    verdict = use(TRACKER, task, GUESSED)
+    assert (verdict.passed, verdict.judged) == (True, False)
+    assert "takes none of these 4 commands" in verdict.report
+    assert "$ python main.py add 12.50 food lunch" in verdict.report, "it is told what was tried"
+    stated = f"{task}. `python main.py monthly-report` prints `0` at first."
+    assert use(TRACKER, stated, GUESSED).judged
+    assert not use(TRACKER.replace("print(sum", "print(1 + sum"), stated, GUESSED).passed
+
+
+def test_a_command_that_the_request_names_speaks_for_a_program(use: Use) -> None:
+    task = "A converter. `python main.py CELSIUS` says how much that is in Fahrenheit."
+    program = "import sys\nprint(float(sys.argv[1]) * 9 / 5 + 32)\n"
+    assert use(program, task, ["python main.py 100"]).judged
+    assert not use("print('It is warm.')\n", task, ["python main.py 100"]).judged, "it says the same of everything"
 
 
 def test_a_refusal_in_the_words_of_the_request_is_right(use: Use) -> None:
@@ -57,21 +95,21 @@ INVENTED = ["python main.py add socks", 'python main.py add "rain coat"']
 def test_a_program_that_reads_lines_may_refuse_made_up_arguments(use: Use) -> None:
     assert use(NUMBERED, "Number the lines of standard input.", INVENTED).passed
     said = use(NUMBERED, "Number the lines of standard input, or the socks, which you add.", INVENTED[:1])
-    assert not said.passed, "these words stand in the request"
+    assert said.passed, "these words stand in the request, and no command"
 
 
 def test_where_an_example_holds_what_is_made_up_may_be_refused(use: Use) -> None:
     task = "A glass counter.\n\n~/water> python main.py drink        # the first one\n1 of 8\n"
     program = "import sys\nif sys.argv[1:] != ['drink']: sys.exit('usage: main.py drink')\nprint('1 of 8')\n"
-    assert use(program, task, INVENTED).passed
-    assert not use(program.replace("1 of", "2 of"), task, INVENTED).passed
+    assert use(program, task, INVENTED).judged
+    assert not use(program.replace("1 of", "2 of"), task, INVENTED).judged
 
 
 def test_where_an_example_holds_what_is_made_up_may_crash(use: Use) -> None:
     task = "A glass counter.\n\n~/water> python main.py 1        # the first one\n1 of 8\n"
     program = "import sys\nprint(int(sys.argv[1]), 'of 8')\n"
     assert use(program, task, INVENTED).passed
-    assert not use(program, task, ["python main.py glass"]).passed, "this word stands in the request"
+    assert use(program, task, ["python main.py glass"]).passed, "a word of the request, and no command of it"
 
 
 NAMED = ("`python main.py add milk` puts a word in, `python main.py drop 1` takes it out, and "
@@ -93,13 +131,12 @@ def test_a_command_of_the_request_that_is_never_taken_fails(use: Use) -> None:
     assert [start["failed"] for start in verdict.evidence["commands"][:2]] == [False, False]
 
 
-def test_a_program_that_calls_every_command_invalid_does_nothing(use: Use) -> None:
+def test_a_program_that_calls_every_command_invalid_is_not_confirmed(use: Use) -> None:
     knows = "import sys\nknown = {'add': print, 'list': print}\n"
     counts = f"{knows}print('Invalid number of arguments.' if len(sys.argv) > 2 else 'Invalid command.')\n"
     plan = ["python main.py add milk", "python main.py list", "python main.py add bread"]
     verdict = use(counts, "Develop a shopping list.", plan)
-    assert not verdict.passed
-    assert "This is refused, and it should work." in verdict.report
+    assert (verdict.passed, verdict.judged) == (True, False)
 
 
 def test_a_program_that_calls_some_commands_invalid_may_be_right(use: Use) -> None:

@@ -59,7 +59,7 @@ def used(software: str | dict[str, str], plan: list[str] | None, folder: Path, *
 
 
 def test_a_crash_on_a_users_command_is_found_with_its_place(tmp_path: Path) -> None:
-    verdict = used(TODO, PLAN, tmp_path)
+    verdict = used(TODO, PLAN, tmp_path, task="A to-do list with the commands add and list.")
     assert not verdict.passed
     assert verdict.score == pytest.approx(5 + 4 / 3)
     assert "2 of these 3 commands do not work" in verdict.report
@@ -93,7 +93,8 @@ def test_a_game_that_asks_for_more_than_was_typed_is_no_mistake(tmp_path: Path) 
 
 
 def test_a_game_that_crashes_on_a_word_fails(tmp_path: Path) -> None:
-    verdict = used(GAME, ["north", "dig"], tmp_path)
+    assert used(GAME, ["north", "dig"], tmp_path / "unnamed").passed, "somebody made these words up"
+    verdict = used(GAME, ["north", "dig"], tmp_path, task="A game: one can go north and dig.")
     assert not verdict.passed
     assert "KeyError: 'spade'" in verdict.report
 
@@ -101,8 +102,9 @@ def test_a_game_that_crashes_on_a_word_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize("plan", [None, [], ["", "  "]])
 def test_without_commands_it_judges_as_software_run_does(tmp_path: Path, plan: list[str] | None) -> None:
     verdict = used("print('hi')", plan, tmp_path)
-    assert (verdict.passed, verdict.evidence["rule"]) == (True, "clean_exit")
+    assert (verdict.passed, verdict.judged, verdict.evidence["rule"]) == (True, False, "clean_exit")
     assert "exit status 0" in verdict.report
+    assert "Nothing that was tried confirms that it does what the request says" in verdict.report
 
 
 def test_what_does_not_start_is_not_used(tmp_path: Path) -> None:
@@ -216,7 +218,8 @@ def test_other_languages_are_used_like_python(tmp_path: Path) -> None:
 
 
 def test_a_crash_of_another_language_is_told_with_its_place(tmp_path: Path) -> None:
-    verdict = used({"main.js": JS.replace('"list")', '"list" && {}.x.y)')}, ["npm start -- list"], tmp_path)
+    verdict = used({"main.js": JS.replace('"list")', '"list" && {}.x.y)')}, ["npm start -- list"], tmp_path,
+                   task="Add tasks and list them.")
     assert not verdict.passed
     assert "at Object.<anonymous> (main.js:3:34)" in verdict.report
 
@@ -261,14 +264,37 @@ def test_examples_of_objects_and_lists_are_read(promised: object) -> None:
     assert examples(example_lines(promised), ADD) == [Start(("3", "4"), prints="7")]
 
 
-@pytest.mark.parametrize("odd", ["x" * 200_000, "a\0b", "\ud800"], ids=["long", "NUL", "half"])
-def test_a_command_that_no_shell_takes_fails_and_the_others_run(tmp_path: Path, odd: str) -> None:
-    verdict = used(ADDER, [f"python main.py {odd}", "python main.py 3 4"], tmp_path)
-    assert [command["failed"] for command in verdict.evidence["commands"]] == [True, False]
-    assert "not started: no command line can hold this" in verdict.report
+UNFIT = {"long": ("x" * 200_000, "it is longer than anything that a user types"),
+         "words": ("x " * 10_000, "no user types so many words"),
+         "NUL": ("a\0b", "no keyboard has such signs"), "half": ("\ud800", "no keyboard has such signs"),
+         "typed": ("\n" + "y" * 30_000, "it is longer than anything that a user types")}
+
+
+@pytest.mark.parametrize(("odd", "why"), UNFIT.values(), ids=UNFIT)
+def test_what_no_user_types_is_no_case_and_the_others_run(tmp_path: Path, odd: str, why: str) -> None:
+    verdict = used(ADDER, [*f"python main.py {odd}".split("\n"), "python main.py 3 4"], tmp_path)
+    assert [command["command"] for command in verdict.evidence["commands"]] == ["python main.py 3 4"]
+    assert verdict.passed
+    assert f"Not tried, because {why}: " in verdict.report
     assert "$ python main.py 3 4\n7" in verdict.report
     assert len(verdict.report) < 2000
 
 
-def test_a_line_that_no_keyboard_types_is_typed_all_the_same(tmp_path: Path) -> None:
-    assert used("print(len(input()))", ["a\0\ud800b"], tmp_path).passed
+def test_where_nothing_else_is_planned_the_reason_is_told(tmp_path: Path) -> None:
+    verdict = used(ADDER, ["python main.py " + "1 " * 10_000], tmp_path)
+    assert (verdict.passed, verdict.judged) == (True, False)
+    assert "no user types so many words" in verdict.report
+
+
+@pytest.mark.parametrize("example", [
+    {"files": {f"{n}.txt": "x\n" for n in range(1000)}, "starts": [{"command": "python main.py 3 4", "prints": "7"}]},
+    {"starts": [{"command": "python main.py " + "3 " * 10_000, "prints": "7"}]},
+    {"starts": [{"arguments": ["3"] * 10_000, "prints": "7"}]},
+    {"starts": [{"arguments": ["a\0b"], "prints": "7"}]}, {"starts": [{"arguments": ["\ud800"], "prints": "7"}]},
+    {"starts": [{"command": "python main.py 3 4", "stdin": "x\n" * 200_000, "prints": "7"}]}])
+def test_an_example_beyond_every_limit_is_no_case(tmp_path: Path, example: object) -> None:
+    context = ToolContext({"main.py": ADDER.encode()}, {"examples": [example]},
+                          {"task": "`python main.py 3 4` prints `7`."}, find_sandbox(), tmp_path, tmp_path)
+    verdict = registry()["software.use"].call(context, {})
+    assert isinstance(verdict, Verdict)
+    assert (verdict.passed, verdict.judged, verdict.examples) == (True, True, (1, 1))

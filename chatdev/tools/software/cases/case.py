@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeGuard
@@ -15,6 +16,10 @@ MOST_STARTS = 20  # of a case
 UNKNOWN = "zq7"
 """What nobody knows: no command, no number, in no table, and nothing that was added."""
 _MOST_TEXT = 20_000  # characters of what one start types, prints or writes
+_MOST_WORDS, _MOST_TYPED = 500, 20_000  # of a command, and bytes of it: a user types less than any system takes
+Unfit = Literal["", "words", "length", "signs"]
+"""Why nobody does what a start says: too many words, too long, or signs of no keyboard (NUL, half a character)."""
+_MOST_FILES = 20
 Origin = Literal["request", "tester", "program"]
 """Where a case stands: in the request itself, in what the Tester wrote down, or in the commands of the program."""
 
@@ -33,6 +38,16 @@ class Start:
     def act(self) -> tuple[object, ...]:
         """What a user does."""
         return self.arguments, self.stdin
+
+    @property
+    def unfit(self) -> Unfit:
+        """Why no user does this; empty for what one may do."""
+        texts = (*self.arguments, self.stdin or "")
+        if any(re.search("[\0\ud800-\udfff]", text) for text in texts):
+            return "signs"
+        if len(self.arguments) > _MOST_WORDS:
+            return "words"
+        return "length" if sum(len(text.encode()) for text in texts) > _MOST_TYPED else ""
 
     @property
     def expects(self) -> bool:
@@ -125,7 +140,7 @@ def _text(value: object) -> str | None:
 
 def texts_by_path(value: object) -> dict[str, str] | None:
     """The files of JSON values, none for None; None when a name or a text will not do."""
-    if not isinstance(value, Mapping | None):
+    if not isinstance(value, Mapping | None) or len(value or ()) > _MOST_FILES:
         return None
     found = dict[str, str]()
     for name, content in (value or {}).items():

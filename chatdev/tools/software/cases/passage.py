@@ -9,7 +9,9 @@ from typing import Literal
 
 from chatdev.tools.software.cases.command_line import TypedCommand
 from chatdev.tools.software.cases.wording import (
+    COLONS,
     FILE_NAME,
+    begins_with,
     is_all_of,
     last_clause,
     last_sentence,
@@ -118,6 +120,7 @@ def _role_of_clause_before(sentence: str, clause: str) -> Role | None:
 
 def _role_with_name(sentence: str, rows: set[str] | None, *, block: bool) -> Role | None:
     """The role of what stands behind the name of a file."""
+    sentence = _without_order(sentence)
     if says("printed", sentence) or says("typed", sentence):
         return None
     if says("afterwards", sentence):
@@ -125,6 +128,12 @@ def _role_with_name(sentence: str, rows: set[str] | None, *, block: bool) -> Rol
     if block:
         return None if says("stop", without("holds", sentence)) else "file"
     return "file" if rows is not None and "holds" in rows else None
+
+
+def _without_order(sentence: str) -> str:
+    """The sentence without the order before a colon that it begins with: `Write a program in Python: …`."""
+    place = sentence.rstrip("".join(COLONS)).rfind(": ") + 1
+    return sentence[place:] if place and begins_with("order", sentence) else sentence
 
 
 def _role_of_block(sentence: str) -> Role | None:

@@ -73,8 +73,8 @@ class _Reading:
 
     def _list(self, items: Sequence[Block], following: Sequence[Block]) -> Iterator[Passage]:
         """The items of a list, which is an output, a script as a whole, or each of them running text."""
-        if output := self._listed_output(items, following):
-            yield output
+        if shown := self._listed_output(items, following) or self._listed_file(items):
+            yield shown
             return
         lines = [item.lines[1:] if self._are_titled(items) else item.lines for item in items]
         if found := self._script([line for part in lines for line in part], following):
@@ -99,6 +99,16 @@ class _Reading:
         if any(len(item.lines) > 1 for item in items) or not self._is_shown([one.text for one in items], following):
             return None
         return Passage(role, tuple(f"{one.tag} {one.text}" for one in items), self._group, cue=self._take_cue())
+
+    def _listed_file(self, items: Sequence[Block]) -> Passage | None:
+        """The passage of a list below words that say that a file holds these lines; without marks around them nobody
+        knows whether the signs of the list are in the file, too."""
+        lines = tuple(strip_marks(item.text) for item in items)
+        if not self._cue.endswith(COLONS) or any(
+                len(item.lines) > 1 or line == item.text for item, line in zip(items, lines, strict=True)):
+            return None
+        passage = make_passage(self._cue, lines, self._group, block=True)
+        return replace(passage, cue=self._take_cue()) if passage.role == "file" else None
 
     def _take_cue(self) -> str:
         cue, self._cue = self._cue, ""

@@ -57,6 +57,7 @@ class Sentences:
 
     def read(self, text: str) -> list[Passage]:
         """The passages of a paragraph, without what stands in brackets."""
+        text = _without_marks_of_files(text)
         spans = deque(next(filter(None, span.groups())) for span in _SPAN.finditer(text))
         found: list[Passage] = []
         pieces = _PIECE.findall(_SPAN.sub(MARK, text))
@@ -128,6 +129,18 @@ class Sentences:
             yield make_passage(self._take_cue(), tuple(listed[1]), self._group, block=False)
             place = len(text)
         self.rest += text[place:]
+
+
+def _without_marks_of_files(text: str) -> str:
+    """The text without the marks around the names of files, but for names that are what is printed or typed there."""
+    plain, place = "", 0
+    for span in _SPAN.finditer(text):
+        name = next(filter(None, span.groups()))
+        cue = text[max(place, span.start() - _FURTHEST):span.start()]
+        is_spoken_of = FILE_NAME.fullmatch(name) and role_of(cue, block=False) not in ("printed", "typed")
+        plain += text[place:span.start()] + (name if is_spoken_of else span[0])
+        place = span.end()
+    return plain + text[place:]
 
 
 def _is_plain(text: str) -> bool:

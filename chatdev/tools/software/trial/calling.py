@@ -14,7 +14,7 @@ from chatdev.tools.software.cases.case import UNKNOWN, Start
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
 
-_LACKS = re.compile(r"IndexError|ValueError: not enough values|TypeError: .* missing \d+ required")
+LACKS = re.compile(r"IndexError|ValueError: not enough values|TypeError: .* missing \d+ required")
 """What programs die of that look for more arguments than there are."""
 _MOST_LACKING = 2
 _MORE = "1"  # what may be a number as well as a word
@@ -123,4 +123,4 @@ def _possible(start: Start, first: Finding) -> Iterator[Convention]:
 
 def _lacks_words(finding: Finding) -> bool:
     """Whether a program shows how it is used, or dies of too few arguments."""
-    return bool(_LACKS.search(str(finding.facts.get("exception", "")))) or shows_usage(finding)
+    return bool(LACKS.search(str(finding.facts.get("exception", "")))) or shows_usage(finding)

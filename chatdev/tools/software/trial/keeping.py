@@ -21,7 +21,8 @@ from chatdev.tools.software.trial.calling import Conventions
 from chatdev.tools.software.trial.listing import Listing
 from chatdev.tools.software.trial.marking import judge_marks
 from chatdev.tools.software.trial.plan import Plan, quoted_words
-from chatdev.tools.software.trial.probe import KeepingStart, NoTimeLeft, Probe, is_done, is_unclear
+from chatdev.tools.software.trial.probe import OF_ARGUMENTS, KeepingStart, NoTimeLeft, Probe, is_done, is_unclear
+from chatdev.tools.software.trial.sense import names
 
 _MOST_VALUES = 6
 _MOST_COMMANDS = 12  # that may show what was added
@@ -29,25 +30,37 @@ _NUMBER = re.compile(r"\b\w*\d\w*\b")
 _ANSWERS = "1\ny\ntoday\n\n2\nn\nq\nhome\n"  # to whatever a command may want to know
 _ASKING = ("ignored", "asking")
 _MISSING = re.compile(r"TypeError: .* missing \d+ required")
-_OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"}
-"""Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""
 
 
-def try_keeping(conventions: Conventions, plan: Plan, software: Mapping[str, bytes]) -> list[KeepingStart]:
-    """Go through the Tester's own commands and look at what the program keeps of them. What goes wrong, after what was
-    added; else the commands for it that are not in the plan. Empty for software that keeps nothing."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a program keeps: what goes wrong, after what was added; else the commands for it that are not in the plan.
+    `confirmed`: something that was added is then listed or taken, and nothing goes wrong."""
+
+    starts: Sequence[KeepingStart] = ()
+    confirmed: bool = False
+
+
+def try_keeping(conventions: Conventions, plan: Plan, software: Mapping[str, bytes]) -> Kept:
+    """Go through the Tester's own commands and look at what the program keeps of them."""
     if plan.own is None:
-        return []
+        return Kept()
     trial = _Keeping(Probe(conventions, plan.own, software), may_ask=says("dialogue", plan.request))
     with suppress(WorkspaceError, NoTimeLeft):  # it may leave what cannot be copied, such as a named pipe
         with trial.probe.fresh_copy() as folder:
             trial.go_through(folder)
         trial.judge_marks(plan.request)
-    early, wrong = trial.crashes_at_nothing(), [one for one in trial.tried if one.wrong]
+    early, wrong = trial.crashes_at_nothing(), [one for one in trial.tried if one.wrong and _is_fault(one, plan)]
     if early or wrong:
-        return [*early, *(trial.added[:1] if wrong else ()), *wrong]
-    planned = {start.arguments[:1] for start in plan.own.starts}
-    return [one for one in trial.tried if one.start.arguments[:1] not in planned]
+        return Kept([*early, *(trial.added[:1] if wrong else ()), *wrong])
+    right, planned = [one for one in trial.tried if not one.wrong], {start.arguments[:1] for start in plan.own.starts}
+    return Kept([one for one in right if one.start.arguments[:1] not in planned], confirmed=bool(right))
+
+
+def _is_fault(one: KeepingStart, plan: Plan) -> bool:
+    """Whether something wrong is the program's fault: a command that only the Tester has, and that it takes in another
+    way, or not at all, is none."""
+    return one.wrong not in (*_ASKING, "hidden") or names(one.start, plan)
 
 
 @dataclass(slots=True)
@@ -238,7 +251,7 @@ class _Keeping:
         if self._calls_wrongly(folder, starts[0], findings):
             return [KeepingStart(starts[0], findings[0], "crash")]
         kinds = {str(finding.facts.get("exception", "")).split(":")[0].rpartition(".")[2] for finding in findings}
-        crashes = all(finding.rule == "crashed" for finding in findings) and not kinds & _OF_ARGUMENTS
+        crashes = all(finding.rule == "crashed" for finding in findings) and not kinds & OF_ARGUMENTS
         return [KeepingStart(starts[0], findings[0], "crash")] if crashes else []
 
     def _calls_wrongly(self, folder: Path, start: Start, findings: Sequence[Finding]) -> bool:

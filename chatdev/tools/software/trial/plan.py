@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
-from typing import Any
+from typing import Any, Literal
 
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
@@ -25,20 +25,29 @@ from chatdev.tools.software.reading.languages import languages
 
 MOST_TRIED = 60  # starts of all cases; one that does not end takes seconds
 _LONGEST_REQUEST = 100_000  # characters in which what a program says is looked for
+_SHOWN = 60  # characters of what is left out
 _LONGEST_SOURCE = 200_000  # characters in which commands are looked for
 _QUOTED = re.compile(r"""(?P<mark>["'])(\w[\w-]{1,19})(?P=mark)""")
 _BARE_PROGRAM = r"(?:\./)?[\w-]+\.py"
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is not tried, in words, and why: it names a file that nobody gives, or nobody can do it."""
+
+    what: str
+    why: Literal["file", "words", "length", "signs"]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """`cases` expect something; `own` are the Tester's commands in their order, of which nobody knows what they print.
-    `left_out` are those that need a file which nobody makes. `likely` is what the request seems to show, where no case
-    is certain."""
+    `left_out` are those that need a file which nobody makes, and what nobody can do, each with the reason. `likely` is
+    what the request seems to show, where no case is certain."""
 
     cases: tuple[Case, ...]
     own: Case | None
-    left_out: tuple[Start, ...]
+    left_out: tuple[LeftOut, ...]
     request: str
     reading: RequestReading
     likely: tuple[LikelyExample, ...] = ()
@@ -64,14 +73,33 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     """The plan for software that is started by `command`, a pattern."""
     request = _request_of(context)
     reading = read_request(request, any_command())
-    cases = _as_many_as_fit(_sound_cases(reading, context))
+    sound = _sound_cases(reading, context)
+    cases = _as_many_as_fit([case for case in sound if not any(start.unfit for start in case.starts)])
     done = {act for case in cases for act in case.acts}
-    starts = _without_middle([start for start in starts_of(plan_lines(context.values.get("commands")), command)
-                              if start.act not in done and not _is_invented(start, reading.facts, request)])
-    left_out = tuple(start for start in starts if _needs_file(start, reading, context.software))
-    own = _own_case(starts, left_out, reading)
+    lines = starts_of(plan_lines(context.values.get("commands")), command)
+    starts = _without_middle([start for start in lines if not start.unfit and start.act not in done
+                              and not _is_invented(start, reading.facts, request)])
+    lacking = [start for start in starts if _needs_file(start, reading, context.software)]
+    own = _own_case([start for start in starts if start not in lacking], reading)
     likely = () if cases or reading.contradictory else likely_examples(request, any_command())
+    left_out = (*(LeftOut(" ".join(start.arguments), "file") for start in lacking),
+                *_left_out([*lines, *(start for case in sound for start in case.starts)]),
+                *_too_long(context.values.get("examples")))
     return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading, likely)
+
+
+def _left_out(starts: Iterable[Start]) -> Iterator[LeftOut]:
+    """What of these nobody can do."""
+    for start in starts:
+        if why := start.unfit:
+            yield LeftOut(ascii(" ".join((*start.arguments, start.stdin or "")))[1:_SHOWN + 1], why)
+
+
+def _too_long(examples: object) -> Iterator[LeftOut]:
+    """The Tester's examples that are longer than any that a request gives."""
+    for part in examples if isinstance(examples, list | tuple) else [examples]:
+        if len(text := repr(part)) > _LONGEST_REQUEST:
+            yield LeftOut(text[:_SHOWN], "length")
 
 
 def shows_example(request: str) -> bool:
@@ -86,9 +114,9 @@ def _as_many_as_fit(cases: Sequence[Case]) -> list[Case]:
     return [case for case, number in zip(cases, starts, strict=True) if number <= MOST_TRIED]
 
 
-def _own_case(starts: Iterable[Start], left_out: Iterable[Start], reading: RequestReading) -> Case | None:
+def _own_case(starts: Iterable[Start], reading: RequestReading) -> Case | None:
     """The Tester's own commands as one case, with the files that the request shows."""
-    kept = tuple(start for start in starts if start not in tuple(left_out))[:MOST_STARTS]
+    kept = tuple(starts)[:MOST_STARTS]
     return Case("tester", kept, reading.files or {}) if kept else None
 
 

@@ -18,6 +18,8 @@ from chatdev.tools.software.trial.calling import Conventions
 from chatdev.tools.software.trial.plan import command_words
 from chatdev.workspace.file_tree import read_tree
 
+OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"}
+"""Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""
 _MOST_WORDS = 3
 _MOST_STARTS, _MOST_ENDLESS = 150, 3
 KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "asking",

@@ -1,64 +1,103 @@
-"""Whether a program does something sensible with the Tester's own commands, of which nobody knows what they print."""
+"""Whether a program does something sensible with the Tester's own commands, of which nobody knows what they print. The
+Tester makes them up before there is a program: only what the request names speaks against one, or for it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from chatdev.tools.software.cases.case import Start
+from chatdev.errors import WorkspaceError
+from chatdev.tools.software.cases.case import UNKNOWN, Start
+from chatdev.tools.software.cases.places import is_form
 from chatdev.tools.software.cases.wording import is_concrete, says, status_in
 from chatdev.tools.software.toolchains.verdict import Finding, shows_usage
+from chatdev.tools.software.trial.calling import LACKS, Conventions
 from chatdev.tools.software.trial.plan import Plan
+from chatdev.tools.software.trial.probe import OF_ARGUMENTS, NoTimeLeft, Probe, is_done
 from chatdev.tools.software.trial.tried import TriedCase, TriedStart
 
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}
 """Rules of programs that came to their end by themselves."""
-_FIGURE = re.compile(r"\d")
 _SHORTEST = 3  # characters of a message that is looked for in a request
 
 
-def judge_own(tried: Sequence[TriedCase], plan: Plan, known: Collection[str] | None,
-              bare: Finding) -> list[TriedCase]:
+def judge_own(tried: Sequence[TriedCase], plan: Plan) -> list[TriedCase]:
     """The Tester's own commands expect no output, only sense. One that the program refuses fails only if its form
-    stands in the request, if it is never taken, or if no command gets further; one that was done before, or that needs
-    a file that nobody makes, fails for no refusal. Where the program does what the request seems to show, and has these
-    `known` words in it, a command that neither of them has fails for nothing."""
-    every = [start for case in tried for start in case.starts]
-    further = known is not None or any(_gets_further(start, plan, bare) for start in every)
-    return [replace(case, starts=tuple(_judge_sense(case, number, plan, None if further else bare, known)
-                                       for number in range(len(case.starts))))
+    stands in the request, or if the request has it and it is never taken; one that crashes or does not end only if the
+    request names it. One that was done before, or that needs a file that nobody makes, fails for no refusal."""
+    return [replace(case, starts=tuple(_judge_sense(case, number, plan) for number in range(len(case.starts))))
             if case.case is plan.own else case for case in tried]
 
 
-def _gets_further(start: TriedStart, plan: Plan, bare: Finding) -> bool:
-    return start.wrong in ("", "crash") and not _is_undone(start, plan, bare)
+def _judge_sense(case: TriedCase, number: int, plan: Plan) -> TriedStart:
+    start = case.starts[number]
+    if not start.wrong and (_is_refused(start, plan) or _is_called_wrong(start)):
+        again = any(start.start == one.start for one in case.starts[:number])
+        start = replace(start, wrong="refusal", counts=not again and _is_owed(case, start, plan))
+    elif start.wrong == "crash":
+        start = replace(start, counts=_is_at_fault(start, plan))
+    elif start.wrong:
+        start = replace(start, counts=names(start.start, plan) and not says("for_ever", plan.request))
+    return replace(start, counts=False) if _lacks_file(start, plan) else start
 
 
-def _is_undone(start: TriedStart, plan: Plan, bare: Finding | None) -> bool:
-    """Whether the program refuses what it was given, or, where no command gets further than the `bare` start, calls it
-    wrong or takes no notice of it."""
-    return _is_refused(start, plan) or (bare is not None and (
-        _is_called_wrong(start) or _is_unnoticed(start, plan, bare)))
+def _is_owed(case: TriedCase, start: TriedStart, plan: Plan) -> bool:
+    """Whether the request has what is refused: a command of its form, or one that is never taken."""
+    return _is_refused(start, plan) and (_has_form(start.start, plan) or _is_never_taken(case, start, plan))
 
 
-def _judge_sense(case: TriedCase, number: int, plan: Plan, bare: Finding | None,
-                 known: Collection[str] | None) -> TriedStart:
-    """`bare` is None where any command gets further than that."""
-    start, further = case.starts[number], bare is None
-    if _is_excused(start, plan, known):
-        return replace(start, counts=False)
-    if start.wrong or not _is_undone(start, plan, bare):
-        return start
-    again = any(start.start == one.start for one in case.starts[:number])
-    counts = not further or _has_form(start.start, plan) or _is_never_taken(case, start, plan)
-    return replace(start, wrong="refusal", counts=counts and not again)
+def _is_at_fault(start: TriedStart, plan: Plan) -> bool:
+    """Whether a crash is the program's fault, and not that of what was made up for it: where the request has the form
+    of the command; where it names its word, and the exception does not come of what stands behind that; and at lines
+    that are typed where the request names them, or where the exception does not come of them."""
+    done, exception = start.start, str(start.finding.facts.get("exception", ""))
+    comes_of_words = exception.split(":")[0].rpartition(".")[2] in OF_ARGUMENTS
+    if not done.arguments:
+        return names(done, plan) or not comes_of_words
+    if len(done.arguments) == 1 and not done.stdin:
+        comes_of_words = LACKS.search(exception) is not None or done.arguments[0] in exception
+    return _has_form(done, plan) or (names(done, plan) and not comes_of_words)
 
 
-def _is_excused(start: TriedStart, plan: Plan, known: Collection[str] | None) -> bool:
-    """Whether a start lacks a file, need not be known, or goes on as the request wants."""
-    return (_lacks_file(start, plan) or (known is not None and _is_made_up(start.start, plan, known))
-            or (start.wrong == "endless" and says("for_ever", plan.request)))
+def names(start: Start, plan: Plan) -> bool:
+    """Whether the request names what is done: a command of this form, its first word, or a line that is typed."""
+    words = start.arguments[:1] or tuple(map(str.strip, (start.stdin or "").splitlines()))
+    return start.arguments in plan.reading.commands or any(
+        _is_like(start, form, is_form) for form in plan.reading.commands) or any(
+        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", plan.request, re.IGNORECASE)
+        for word in words if word[:1].isalpha())
+
+
+def carries_out_named(conventions: Conventions, plan: Plan, software: Mapping[str, bytes]) -> bool:
+    """Whether the program carries out one of the Tester's commands that the request names, and otherwise than a word
+    that nobody knows."""
+    if plan.own is None:
+        return False
+    probe = Probe(conventions, plan.own, software)
+    with suppress(WorkspaceError, NoTimeLeft), probe.fresh_copy() as folder:
+        for start in plan.own.starts:
+            finding, _ = probe.try_alone(folder, start)
+            ended = is_done(finding) or (not start.arguments and finding.rule == "asks_for_input")
+            if ended and finding.said.strip() and names(start, plan) and _takes_notice(probe, start, finding):
+                return True
+            probe.run(folder, start)
+    return False
+
+
+def _takes_notice(probe: Probe, start: Start, finding: Finding) -> bool:
+    """Whether a start goes otherwise than with words that nobody knows; in a fresh copy, where nothing was done."""
+    if not (start.arguments or start.stdin):
+        return False
+    typed = (start.stdin or "").splitlines()
+    other = replace(start, stdin=f"{UNKNOWN}\n" * len(typed) or None) if not start.arguments else replace(
+        start, arguments=(UNKNOWN, *start.arguments[1:]))
+    with probe.fresh_copy() as folder:
+        unknown = probe.run(folder, other).said
+    for word in (*start.arguments[:1], *(typed if not start.arguments else ())):
+        finding = replace(finding, facts={**finding.facts, "streams": (finding.said.replace(word, UNKNOWN),)})
+    return finding.said != unknown
 
 
 def _is_never_taken(case: TriedCase, start: TriedStart, plan: Plan) -> bool:
@@ -70,12 +109,6 @@ def _is_never_taken(case: TriedCase, start: TriedStart, plan: Plan) -> bool:
     has_word = any(word[:1].isalpha() for word in start.start.arguments[:1])
     return has_word and any(map(is_alike, plan.reading.commands)) and all(
         _is_refused(one, plan) and shows_usage(one.finding) for one in case.starts if is_alike(one.start.arguments))
-
-
-def _is_made_up(start: Start, plan: Plan, known: Collection[str]) -> bool:
-    """Whether the first argument of a start is a word that neither the request nor the software has."""
-    word = next(iter(start.arguments), "")
-    return word[:1].isalpha() and word not in known and word not in plan.request
 
 
 def _is_refused(start: TriedStart, plan: Plan) -> bool:
@@ -91,24 +124,8 @@ def _is_refused(start: TriedStart, plan: Plan) -> bool:
 
 def _is_called_wrong(start: TriedStart) -> bool:
     """Whether all that the program says is that what it was given is wrong, and it ends well nevertheless."""
-    return _is_carried_out(start) and all(says("rejects", line) for line in _lines_of(start.finding) or [""])
-
-
-def _is_unnoticed(start: TriedStart, plan: Plan, bare: Finding) -> bool:
-    """Whether the program only says what it says without any command: one sentence that tells nothing."""
-    said = _lines_of(start.finding)
-    is_same = _is_carried_out(start) and said == _lines_of(bare)
-    return is_same and len(said) == 1 and _tells_nothing(said[0], plan.request)
-
-
-def _tells_nothing(line: str, request: str) -> bool:
-    """Whether a line is no result, nor anything that the request wants to be said."""
-    return not _FIGURE.search(line) and line.casefold() not in request.casefold() and not says("speaks", request)
-
-
-def _is_carried_out(start: TriedStart) -> bool:
-    """Whether a start with arguments alone ended well."""
-    return start.finding.rule == "clean_exit" and bool(start.start.arguments) and not start.start.stdin
+    is_alone = start.finding.rule == "clean_exit" and bool(start.start.arguments) and not start.start.stdin
+    return is_alone and all(says("rejects", line) for line in _lines_of(start.finding) or [""])
 
 
 def _lines_of(finding: Finding) -> list[str]:
@@ -129,10 +146,13 @@ def repeats_request(finding: Finding, plan: Plan) -> bool:
 
 def _has_form(start: Start, plan: Plan) -> bool:
     """Whether the request has a command of this form: the same words, but for those that have to be filled in."""
-    return any(len(words) == len(start.arguments) and not is_concrete(words)
-               and all(word == given or not is_concrete([word])
-                       for word, given in zip(words, start.arguments, strict=True))
-               for words in plan.reading.commands)
+    return any(_is_like(start, words, lambda some: not is_concrete(some)) for words in plan.reading.commands)
+
+
+def _is_like(start: Start, form: Sequence[str], is_open: Callable[[Sequence[str]], bool]) -> bool:
+    """Whether a start has the words of a form of which some are to be filled in: those that `is_open` by themselves."""
+    return len(form) == len(start.arguments) and is_open(form) and all(
+        word == given or is_open([word]) for word, given in zip(form, start.arguments, strict=True))
 
 
 def _lacks_file(start: TriedStart, plan: Plan) -> bool:

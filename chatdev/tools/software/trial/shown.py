@@ -45,9 +45,9 @@ def show_trial(trial: Trial) -> dict[str, Any]:
     """The counts of a trial, and what of its plan was not tried."""
     examples, failed = len(trial.examples), len(trial.failed)
     return {"examples": examples, "held": trial.held, "failed": failed, "others": len(trial.starts) - examples,
-            "other_failed": failed - (examples - trial.held), "refused": trial.refused,
-            "likely": _show_likely(trial.likely),
-            "left_out": [" ".join(start.arguments) for start in trial.plan.left_out]}
+            "other_failed": failed - (examples - trial.held), "not_taken": trial.not_taken,
+            "confirmed": trial.confirmed, "likely": _show_likely(trial.likely),
+            "left_out": [one.what for one in trial.plan.left_out if one.why == "file"]}
 
 
 def _show_likely(likely: LikelyTrial | None) -> dict[str, Any] | None:
@@ -66,6 +66,12 @@ def show_contradictions(plan: Plan, command: str) -> str:
                           "prints": start.prints, "writes": dict(start.writes), "status": start.status}
                          for start in case.starts]} for case in plan.reading.contradictory]
     return str(template(knowledge.report_template("contradictions")).render(cases=cases)).strip()
+
+
+def show_unfit(plan: Plan) -> str:
+    """What nobody can do, as text; empty for most plans."""
+    unfit = [{"what": one.what, "why": one.why} for one in plan.left_out if one.why != "file"]
+    return str(template(knowledge.report_template("unfit")).render(unfit=unfit)).strip()
 
 
 def _failure(finding: Finding, software: Mapping[str, bytes]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from chatdev.tools.software.cases.case import Case, Start
@@ -13,11 +14,11 @@ from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.beginning import begin_with_needed
 from chatdev.tools.software.trial.calling import Conventions
-from chatdev.tools.software.trial.keeping import try_keeping
+from chatdev.tools.software.trial.keeping import Kept, try_keeping
 from chatdev.tools.software.trial.likely_trial import LikelyTrial, output_of, try_likely
-from chatdev.tools.software.trial.plan import Plan, any_command, quoted_words
+from chatdev.tools.software.trial.plan import Plan, any_command
 from chatdev.tools.software.trial.probe import KeepingStart, Probe
-from chatdev.tools.software.trial.sense import judge_own
+from chatdev.tools.software.trial.sense import carries_out_named, judge_own
 from chatdev.tools.software.trial.tried import CRASHES, Trial, TriedCase, TriedStart, Wrong
 
 _MANY, _FEW = 1000, 50  # lines; how often each stands there
@@ -36,9 +37,12 @@ def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, 
             tried.append(_try_own(conventions, folder, case) if case is plan.own else
                          _try_case(toolchain, folder, case, allowed))
     likely = _try_likely(toolchain, built, plan, bare, allowed)
-    keeping = [] if plan.cases else try_keeping(conventions, plan, software)
-    known = quoted_words(software) if likely and likely.counts and likely.confirmed else None
-    return Trial(plan, (*judge_own(tried, plan, known, bare), *_keeping_case(keeping, conventions)), likely)
+    kept = Kept() if plan.cases else try_keeping(conventions, plan, software)
+    cases = (*judge_own(tried, plan), *_keeping_case(kept.starts, conventions))
+    trial = Trial(plan, cases, likely, shows_sense=kept.confirmed)
+    if trial.failed or trial.confirmed:
+        return trial
+    return replace(trial, shows_sense=carries_out_named(conventions, plan, software))
 
 
 def _leaves_open(plan: Plan) -> bool:

@@ -56,6 +56,8 @@ class Trial:
     cases: tuple[TriedCase, ...]
     likely: LikelyTrial | None = None
     """Of what the request seems to show, where no case is certain."""
+    shows_sense: bool = False
+    """Whether it keeps what is added, or carries out a command that the request names."""
 
     @property
     def starts(self) -> list[TriedStart]:
@@ -80,9 +82,14 @@ class Trial:
         return [start for start in self.starts if start.failed]
 
     @property
-    def refused(self) -> int:
-        """How many starts the program refuses that fail nobody."""
-        return sum(start.wrong == "refusal" and not start.counts for start in self.starts)
+    def not_taken(self) -> int:
+        """How many starts go wrong that fail nobody."""
+        return sum(start.wrong != "" and not start.counts for start in self.starts)
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether anything was seen of the program that speaks for it: a start that goes well is none."""
+        return self.held > 0 or bool(self.likely and self.likely.confirmed) or self.shows_sense
 
     @property
     def only_crashes(self) -> bool:

@@ -1,0 +1,42 @@
+"""The files that a run was given: its user's work, of which nothing is lost that nobody asked to remove."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+from chatdev.engine.context import Files
+from chatdev.replies import ReplyProblem
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s|[。！？；\n]")
+
+
+def unasked_losses(given: Files, before: Files, after: Files, asked: Iterable[str]) -> list[ReplyProblem]:
+    """The given files that are there `before` a delivery, and gone or empty `after` it, though none of the texts that
+    were `asked` of whoever delivers wants that."""
+    lost = [path for path in sorted(given) if before.get(path, b"").strip() and not after.get(path, b"").strip()]
+    sentences = [sentence for text in asked if lost for sentence in _SENTENCE.split(text) if _says("verbs", sentence)]
+    return [ReplyProblem("lost_file", {"path": path, "emptied": path in after}) for path in lost
+            if not any(_is_meant(path, sentence) for sentence in sentences)]
+
+
+def _is_meant(path: str, sentence: str) -> bool:
+    """Whether a sentence that asks for a removal names the file, its folder, or files at all."""
+    pure = PurePosixPath(path)
+    names = (path, *pure.parts, pure.stem)
+    return _says("files", sentence) or any(
+        re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", sentence, re.IGNORECASE) for name in names)
+
+
+def _says(row: str, text: str) -> bool:
+    return any(pattern.search(text) for pattern in _words()[row])
+
+
+@functools.cache
+def _words() -> dict[str, list[re.Pattern[str]]]:
+    rows = yaml.safe_load(Path(__file__).with_name("removal.yaml").read_text(encoding="utf-8"))
+    return {row: [re.compile(pattern, re.IGNORECASE) for pattern in patterns] for row, patterns in rows.items()}
