@@ -119,6 +119,11 @@ class Evaluation:
         self._all = z3.Function("all", *(part.sort() for part in parts), z3.BoolSort())(*parts) if parts else None
         self._lifted: dict[tuple[str, Value], Any] = {}
 
+    @property
+    def paths(self) -> list[str]:
+        """The scalars that a scan begins with."""
+        return [path for path, _, _ in self._symbols if path != CYCLE]
+
     def scan(self, begin: dict[str, Value]) -> tuple[dict[str, Value], set[tuple[str, str]]]:
         """All scalars after a scan that begins with these, and kind and place of what goes wrong in it."""
         end = {path: term for path, term in self._transition.end.items() if is_known(term)}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from chatdev.tools.plc.st.core import Scalar
-from chatdev.tools.plc.st.scalars import SCALARS, fit
+from chatdev.tools.plc.st.scalars import SCALARS, fit, unite
 
 NUMBERS = ("SINT", "INT", "DINT", "LINT", "USINT", "UINT", "UDINT", "ULINT")
 BITS = ("BYTE", "WORD", "DWORD", "LWORD")
@@ -205,12 +205,16 @@ class ExpressionWriter:
         return f"{other}_TO_{type_}({self.write(other, depth)})"
 
     def _widen(self, type_: str, depth: int) -> str:
-        """A value of another type that goes into this one without being told, with all of its values or not."""
-        others = [one for one in self.scope.places if one in ELEMENTARY and one != type_
-                  and fit(scalar_of(one), scalar_of(type_)) != "no"]
+        """A value of other types that goes into this one without being told, with all of its values or not: two that
+        meet in a type that does."""
+        target = scalar_of(type_)
+        names = [one for one in self.scope.places if one in ELEMENTARY]
+        pairs = [(one, other) for one in names for other in names
+                 if (met := unite(scalar_of(one), scalar_of(other))) and fit(met, target) != "no"]
         inner = self.write(type_, depth)
-        if others:
-            return f"SEL({self.write('BOOL', depth)}, {inner}, {self._leaf(self._dice.choice(others))})"
+        if pairs:
+            one, other = self._dice.choice(pairs)
+            return f"SEL({self.write('BOOL', depth)}, {self._leaf(one)}, {self._leaf(other)})"
         return f"({inner} + {self._dice.randint(0, 9)})" if type_ in NUMBERS else inner
 
     def _apply(self, type_: str, depth: int) -> str:

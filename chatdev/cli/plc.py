@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import click
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.plc_options import (
     cycle_option,
+    dialect_options,
     entry_option,
     form_options,
     json_option,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from chatdev.tools.plc.source_check import SourceCheck
     from chatdev.tools.plc.source_proof import ProofOptions, SourceProof
     from chatdev.tools.plc.source_run import SourceRun
+    from chatdev.tools.plc.st.core import Dialect
 
 UNDECIDED = 7
 """Exit code of `verify` and `explain` where something is neither proved nor refuted."""
@@ -58,45 +60,48 @@ def command() -> None:
 @click.option("--fix", "mends", is_flag=True,
               help="First mend in FILE what is certainly meant otherwise: a missing `;`, `=` for `:=`, an END_ that "
                    "ends nothing.")
+@dialect_options
 @form_options
 @report_outcome
-def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...], mends: bool, form: str) -> int:
+def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...], mends: bool, dialect: Dialect,
+          form: str) -> int:
     """Say what is wrong in each FILE, as `file:line:column: error: …`. Exits with 1 if there are errors; warnings are
     none."""
     from chatdev.tools.plc.report.sarif import check_sarif
     from chatdev.tools.plc.source_check import check_source
 
     read = _mend if mends else _read
-    sources = {file: read(file, entry) for file in files}
-    checks = {file: check_source(source, entry) for file, source in sources.items()}
+    sources = {file: read(file, entry, dialect) for file in files}
+    checks = {file: check_source(source, entry, dialect) for file, source in sources.items()}
     refuse_entry(checks.values())
     if compilers:
         _ask_compilers(compilers, sources, checks)
     if form == "sarif":
         click.echo(as_json(check_sarif(checks)))
     elif form == "json":
-        click.echo(as_json({"files": [check_data(file, one) for file, one in checks.items()]}))
+        click.echo(as_json({"dialect": asdict(dialect),
+                            "files": [check_data(file, one) for file, one in checks.items()]}))
     else:
         _show_checks(checks)
     return 1 if any(one.errors for one in checks.values()) else 0
 
 
-def _read(file: Path, _entry: str | None) -> str:
+def _read(file: Path, _entry: str | None, _dialect: Dialect) -> str:
     return read_text_file(file, "program")
 
 
-def _mend(file: Path, entry: str | None) -> str:
+def _mend(file: Path, entry: str | None, dialect: Dialect) -> str:
     """Mend a file, which keeps its line ends and byte order mark, and say on standard error what was mended."""
     from chatdev.tools.plc.source_check import mend_source
 
-    _read(file, entry)  # raises ConfigError for what is no text
+    _read(file, entry, dialect)  # raises ConfigError for what is no text
     source = file.read_bytes().decode("utf-8")
-    found = mend_source(source, entry)
+    found = mend_source(source, entry, dialect=dialect)
     if found.source != source:
         write_file(file, found.source.encode("utf-8"))
     for line in mended_lines(file, found.mended):
         click.echo(sanitize(line), err=True)
-    return _read(file, entry)
+    return _read(file, entry, dialect)
 
 
 def _ask_compilers(names: Sequence[str], sources: Mapping[Path, str], checks: dict[Path, SourceCheck]) -> None:
@@ -137,10 +142,11 @@ def _show_checks(checks: Mapping[Path, SourceCheck]) -> None:
               help="Where the trace is written. [default: standard output]")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png|FILE.svg", help="Draw the signals.")
 @click.option("--signals", metavar="A,B,C", help="Draw these, in this order.")
+@dialect_options
 @json_option
 @report_outcome
-def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entry: str | None, form: str,
-        **written: Any) -> int:
+def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entry: str | None, dialect: Dialect,
+        form: str, **written: Any) -> int:
     """Run FILE scan by scan. Exits with 1 after a run-time fault, an `//#ASSERT` that does not hold, or a value that is
     not as expected."""
     from chatdev.tools.plc.simulation.trace import WrongTrace
@@ -151,7 +157,7 @@ def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entr
     picture = _picture_form(plot)
     source = read_text_file(file, "program")
     try:
-        seen = simulate_source(source, entry, _read_table(inputs), cycle_ms, cycles)
+        seen = simulate_source(source, entry, _read_table(inputs), cycle_ms, cycles, dialect=dialect)
     except SourceRefused as error:
         raise ConfigError(f"{file}: {error}") from None
     except WrongTrace as error:
@@ -159,7 +165,7 @@ def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entr
     if plot:
         _draw(seen, plot, picture, signals)
     if form == "json":
-        click.echo(as_json(run_data(file, seen)))
+        click.echo(as_json(run_data(file, seen, dialect)))
     elif out:
         write_file(out, seen.csv)
     else:
@@ -239,13 +245,12 @@ def _write_report(proof: SourceProof, file: Path, report: Path, requirement: str
               help="Only of the one with this number in the table of `verify`.")
 @json_option
 @report_outcome
-def explain(file: Path, properties: Path | None, entry: str | None, options: ProofOptions, number: int | None,
-            form: str) -> int:
+def explain(file: Path, number: int | None, form: str, **asked: Any) -> int:
     """Show the run behind each verdict that has one: what changed in every cycle, and which lines of FILE ran. Exits as
     `verify` does."""
     from chatdev.tools.plc.report.listing import list_explanation
 
-    proof = _prove(file, properties, entry, options)
+    proof = _prove(file, **asked)
     if number and proof.outcomes and number > len(proof.outcomes):
         raise ConfigError(f"--property: there is no property {number}; there are {len(proof.outcomes)}")
     if form == "json":
@@ -261,7 +266,8 @@ def explain(file: Path, properties: Path | None, entry: str | None, options: Pro
     return _status(proof)
 
 
-def _prove(file: Path, properties: Path | None, entry: str | None, options: ProofOptions) -> SourceProof:
+def _prove(file: Path, properties: Path | None, entry: str | None, options: ProofOptions, dialect: Dialect
+           ) -> SourceProof:
     from chatdev.tools.plc.source_proof import WrongProperties, prove_source
 
     source = read_text_file(file, "program")
@@ -269,7 +275,7 @@ def _prove(file: Path, properties: Path | None, entry: str | None, options: Proo
     if properties and not asked.strip():
         raise ConfigError(f"{properties}: the file is empty; it holds a JSON list of properties")
     try:
-        proof = prove_source(source, entry, asked, options)
+        proof = prove_source(source, entry, asked, options, dialect)
         refuse_entry([proof.check])
         return proof
     except WrongProperties as error:

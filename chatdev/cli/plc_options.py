@@ -39,20 +39,50 @@ def cycle_option(default: int | None) -> Callable[[Command], Command]:
                         metavar="N", help=f"Milliseconds from one scan to the next.{told}")
 
 
+def _read_defines(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    from chatdev.tools.plc.st.core import Dialect
+
+    try:
+        return Dialect(defines=names).defines
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def dialect_options(command: Command) -> Command:
+    """Add what is chosen of the language, as `dialect`."""
+    @wraps(command)
+    def collect(*, kind: Any, mod_zero: Any, defines: tuple[str, ...], **given: Any) -> Any:
+        from chatdev.tools.plc.st.core import Dialect
+
+        return command(dialect=Dialect(kind, mod_zero, defines), **given)
+
+    extended: Command = collect
+    for add in (
+        click.option("--mod-zero", type=click.Choice(["fault", "zero"]), default="fault", show_default=True,
+                     help="What x MOD 0 is: a run-time fault, or 0 as in IEC 61131-3."),
+        click.option("--dialect", "kind", type=click.Choice(["iec", "codesys"]), default="iec", show_default=True,
+                     help="With codesys, F_TRIG sees no edge in its first call."),
+        click.option("--define", "defines", multiple=True, metavar="NAME", callback=_read_defines,
+                     help="Let `{IF defined (NAME)}` hold; may be given several times. Nothing else is defined."),
+    ):
+        extended = add(extended)
+    return extended
+
+
 def form_options(command: Command) -> Command:
     """Add `--json` and `--sarif`, as `form`."""
     return json_option(_sarif_option(command))
 
 
 def proof_options(command: Command) -> Command:
-    """Add FILE and what a proof takes, as `file`, `properties`, `entry` and `options`."""
+    """Add FILE and what a proof takes, as `file`, `properties`, `entry`, `options` and `dialect`."""
     @wraps(command)
     def collect(*, seconds: float, most_k: int, cycle_ms: int | None, overflow: bool, **given: Any) -> Any:
         from chatdev.tools.plc.source_proof import ProofOptions
 
         return command(options=ProofOptions(seconds, most_k, cycle_ms, overflow), **given)
 
-    extended: Command = collect
+    extended: Command = dialect_options(collect)
     for add in (
         click.option("--overflow", is_flag=True, help="Integers may not overflow, either."),
         cycle_option(default=None),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from chatdev.tools.plc.source_check import SourceCheck
     from chatdev.tools.plc.source_proof import SourceProof
     from chatdev.tools.plc.source_run import SourceRun
+    from chatdev.tools.plc.st.core import Dialect
     from chatdev.tools.plc.st.diagnostics import Diagnostic
 
 
@@ -53,12 +54,14 @@ def proof_data(file: Path, proof: SourceProof) -> dict[str, Any]:
         found.append({"number": number, "asked": describe_property(one.asked), **asked, **data, "cycles": cycles,
                       "contradicted": one.is_contradicted})
     verdict = proof.verdict if proof.outcomes or not proof.check.errors else None
-    return check_data(file, proof.check) | {"verdict": verdict, "options": asdict(proof.options), "properties": found}
+    return check_data(file, proof.check) | {"verdict": verdict, "options": asdict(proof.options),
+                                            "dialect": asdict(proof.dialect), "properties": found}
 
 
-def run_data(file: Path, seen: SourceRun) -> dict[str, Any]:
+def run_data(file: Path, seen: SourceRun, dialect: Dialect) -> dict[str, Any]:
     """A run, for JSON."""
-    return {"file": str(file), "passed": seen.passed, "columns": [column.name for column in seen.trace.columns],
+    return {"file": str(file), "dialect": asdict(dialect), "passed": seen.passed,
+            "columns": [column.name for column in seen.trace.columns],
             "rows": [[_json_value(value) for value in row] for row in seen.trace.rows],
             "milliseconds": seen.milliseconds, "lines": seen.lines, "problems": list(run_problems(file, seen))}
 

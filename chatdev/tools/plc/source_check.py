@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chatdev.isolation.isolate import isolate
 from chatdev.tools.plc.proof.outcome import Property
 from chatdev.tools.plc.simulation.layout import all_variables
-from chatdev.tools.plc.st.core import Assert, Branch, Loop, Program, Section, Span, Statement
+from chatdev.tools.plc.st.core import IEC, Assert, Branch, Dialect, Loop, Program, Section, Span, Statement
 from chatdev.tools.plc.st.diagnostics import Diagnostic
 from chatdev.tools.plc.st.reading import read_condition, read_program
 from chatdev.tools.plc.st.scalars import describe_type
@@ -48,11 +48,11 @@ class SourceCheck:
         return tuple(one for one in self.diagnostics if one.severity == "error")
 
 
-def check_source(source: str, entry: str | None = None) -> SourceCheck:
+def check_source(source: str, entry: str | None = None, dialect: Dialect = IEC) -> SourceCheck:
     """The diagnostics of a source, and what its entry (without one: as `read_program` finds it) has. A source that
     takes too long to read, or too much memory, has one error that says so."""
     try:
-        return _check(source, entry)
+        return _check(source, entry, dialect)
     except SourceRefused as refused:
         return SourceCheck("", (Diagnostic("error", "refused", str(refused), _WHOLE),))
 
@@ -65,20 +65,22 @@ class MendedSource:
     mended: tuple[Diagnostic, ...] = ()
 
 
-def mend_source(source: str, entry: str | None = None, asked: str | None = None) -> MendedSource:
+def mend_source(source: str, entry: str | None = None, asked: str | None = None, dialect: Dialect = IEC
+                ) -> MendedSource:
     """Mend a source (see `st/slips.py`), and where `asked`, the requirement, is given, leave out what is neither needed
     for `entry` nor named there. A source that takes too long to read, or too much memory, stays as it is."""
     try:
-        return _mend(source, entry, asked)
+        return _mend(source, entry, asked, dialect)
     except SourceRefused:
         return MendedSource(source)
 
 
 @isolate(SourceRefused)
-def find_unreadable(source: str, entry: str | None, properties: Sequence[Property]) -> dict[str, str]:
+def find_unreadable(source: str, entry: str | None, properties: Sequence[Property], dialect: Dialect = IEC
+                    ) -> dict[str, str]:
     """What is wrong with the conditions of properties, by the number of the property (from 1, as text): unknown
     variables, wrong types. Raises SourceRefused for a source with errors, too."""
-    program = readable_program(source, entry)
+    program = readable_program(source, entry, dialect)
     found = {}
     for number, asked in enumerate(properties, 1):
         wrong = [line for text in asked.parameters for line in _wrong_in(text, program)]
@@ -87,9 +89,9 @@ def find_unreadable(source: str, entry: str | None, properties: Sequence[Propert
     return found
 
 
-def readable_program(source: str, entry: str | None) -> Program:
+def readable_program(source: str, entry: str | None, dialect: Dialect = IEC) -> Program:
     """The program, for what runs in the child. Raises SourceRefused for one with errors."""
-    reading = read_program(source, entry)
+    reading = read_program(source, entry, dialect)
     if reading.program is None:
         first = next(one for one in reading.diagnostics if one.severity == "error")
         raise SourceRefused(f"the program has errors, the first one at {first.span}: {first.message}")
@@ -97,17 +99,17 @@ def readable_program(source: str, entry: str | None) -> Program:
 
 
 @isolate(SourceRefused)
-def _mend(source: str, entry: str | None, asked: str | None) -> MendedSource:
+def _mend(source: str, entry: str | None, asked: str | None, dialect: Dialect) -> MendedSource:
     strangers: tuple[Diagnostic, ...] = ()
     if entry and asked is not None:
         source, strangers = leave_out_strangers(source, entry, asked)
-    source, mended = mend_text(source, entry)
+    source, mended = mend_text(source, entry, dialect)
     return MendedSource(source, strangers + mended)
 
 
 @isolate(SourceRefused)
-def _check(source: str, entry: str | None) -> SourceCheck:
-    reading = read_program(source, entry)
+def _check(source: str, entry: str | None, dialect: Dialect) -> SourceCheck:
+    reading = read_program(source, entry, dialect)
     program = reading.program
     if program is None:
         return SourceCheck("", reading.diagnostics)

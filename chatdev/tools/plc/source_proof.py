@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from chatdev.errors import MissingProgram
 from chatdev.tools.plc.proof.outcome import Outcome, Verdict
 from chatdev.tools.plc.source_check import SourceCheck, SourceRefused, check_source, find_unreadable
+from chatdev.tools.plc.st.core import IEC, Dialect
 
 
 class WrongProperties(ValueError):
@@ -34,6 +35,7 @@ class SourceProof:
     check: SourceCheck
     outcomes: tuple[Outcome, ...]
     options: ProofOptions = ProofOptions()
+    dialect: Dialect = IEC
 
     def count(self, *verdicts: Verdict) -> int:
         """How many have one of these verdicts."""
@@ -48,8 +50,8 @@ class SourceProof:
         return next((one for one in order if self.count(one)), "PROVED")
 
 
-def prove_source(source: str, entry: str | None, properties: str, options: ProofOptions = ProofOptions()
-                 ) -> SourceProof:
+def prove_source(source: str, entry: str | None, properties: str, options: ProofOptions = ProofOptions(),
+                 dialect: Dialect = IEC) -> SourceProof:
     """Decide properties (a JSON text as `proof.properties` describes it; empty for none) and what is owed at run time.
 
     Raises WrongProperties, MissingProgram without a solver, and SandboxError when no process can be started."""
@@ -62,13 +64,14 @@ def prove_source(source: str, entry: str | None, properties: str, options: Proof
         asked = read_properties(properties) if properties else []
     except PropertyError as error:
         raise WrongProperties(str(error)) from None
-    check = check_source(source, entry)
+    check = check_source(source, entry, dialect)
     if check.errors:
-        return SourceProof(source, check, (), options)
+        return SourceProof(source, check, (), options, dialect)
     try:
-        unreadable = find_unreadable(source, entry, asked)
+        unreadable = find_unreadable(source, entry, asked, dialect)
     except SourceRefused as refused:
         raise WrongProperties(f"the conditions of the properties cannot be read: {refused}") from None
     if unreadable:
         raise WrongProperties("\n".join(f"property {number}, {why}" for number, why in unreadable.items()))
-    return SourceProof(source, check, tuple(verify(source, entry, asked, **asdict(options))), options)
+    outcomes = tuple(verify(source, entry, asked, **asdict(options), dialect=dialect))
+    return SourceProof(source, check, outcomes, options, dialect)

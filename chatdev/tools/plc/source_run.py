@@ -24,7 +24,7 @@ from chatdev.tools.plc.simulation.trace import (
 )
 from chatdev.tools.plc.simulation.values import WrongValue
 from chatdev.tools.plc.source_check import SourceRefused, readable_program
-from chatdev.tools.plc.st.core import Program, Span
+from chatdev.tools.plc.st.core import IEC, Dialect, Program, Span
 
 DEFAULT_CYCLES = 20
 """Scans of a run that nobody gives inputs or a length to."""
@@ -67,7 +67,8 @@ class SourceRun:
 
 @isolate(SourceRefused, WrongTrace, WrongValue)
 def simulate_source(source: str, entry: str | None = None, inputs: str = "", cycle_ms: int = 100,
-                    cycles: int | None = None, initial: Mapping[str, Any] | None = None) -> SourceRun:
+                    cycles: int | None = None, initial: Mapping[str, Any] | None = None,
+                    dialect: Dialect = IEC) -> SourceRun:
     """Run a source scan by scan. `inputs` is a CSV text as `simulation/trace.py` describes it; it is cut after `cycles`
     scans, or the last inputs are held until then. `initial` are values to begin with, as Python has them.
 
@@ -75,7 +76,7 @@ def simulate_source(source: str, entry: str | None = None, inputs: str = "", cyc
     it, WrongValue for such initial values."""
     if cycles is not None and not 1 <= cycles <= MOST_ROWS:
         raise WrongTrace(f"{cycles} scans are asked for; 1 to {MOST_ROWS} can be run")
-    program = readable_program(source, entry)
+    program = readable_program(source, entry, dialect)
     given = read_trace(inputs, program) if inputs.strip() else Trace((), ((),) * (cycles or DEFAULT_CYCLES))
     given = _lengthen(given, cycles)
     if not given.rows:

@@ -29,7 +29,7 @@ from chatdev.tools.plc.proof.properties import (
 from chatdev.tools.plc.proof.search import Budget, Found, search
 from chatdev.tools.plc.proof.terms import BOOL, Inexpressible, Term, choose, either, is_known, lift, negate, symbol
 from chatdev.tools.plc.proof.transition import Obligation, Transition, build_transition
-from chatdev.tools.plc.st.core import Expression
+from chatdev.tools.plc.st.core import IEC, Dialect, Expression
 from chatdev.tools.plc.st.reading import read_program
 
 _DEPTH = 20_000  # of calls in Python, for long chains of operators
@@ -76,19 +76,21 @@ class Model:
 
 @isolate(ProofStopped)
 @at_work()
-def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limits: Limits) -> tuple[Property, ...]:
+def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limits: Limits, dialect: Dialect = IEC
+                     ) -> tuple[Property, ...]:
     """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
-    model = model_of(source, entry, cycle_ms, limits.watch_overflow)
+    model = model_of(source, entry, cycle_ms, limits.watch_overflow, dialect)
     return tuple(Property(RUN_TIME, (one.kind, str(one.span), one.text)) for one in model.transition.obligations)
 
 
 @isolate(ProofStopped)
 @at_work()
-def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: Property, limits: Limits) -> Outcome:
+def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: Property, limits: Limits,
+                   dialect: Dialect = IEC) -> Outcome:
     """The verdict on one property."""
     began = time.process_time()
     try:
-        check = Check(model_of(source, entry, cycle_ms, limits.watch_overflow), asked, limits)
+        check = Check(model_of(source, entry, cycle_ms, limits.watch_overflow, dialect), asked, limits)
         outcome = check.decide()
     except (PropertyError, Inexpressible) as error:
         outcome = Outcome(asked, "UNKNOWN", reason=str(error))
@@ -116,9 +118,10 @@ def _find_nonsense(source: str, entry: str, asked: Property) -> str:
 
 
 @lru_cache(maxsize=2)
-def model_of(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool) -> Model:
+def model_of(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool, dialect: Dialect = IEC
+             ) -> Model:
     """A program's transition; those of the last two programs are kept. Raises ProofStopped."""
-    program = read_program(source, entry).program
+    program = read_program(source, entry, dialect).program
     if program is None:
         raise ProofStopped("the program has errors; check it first")
     try:

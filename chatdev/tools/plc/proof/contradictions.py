@@ -16,6 +16,7 @@ from chatdev.tools.plc.proof.outcome import Limits, Property
 from chatdev.tools.plc.proof.properties import PropertyError, Step
 from chatdev.tools.plc.proof.search import Budget
 from chatdev.tools.plc.proof.terms import BOOL, Inexpressible, lift, negate
+from chatdev.tools.plc.st.core import IEC, Dialect
 
 _PATTERNS = ("pattern-invariant", "pattern-implication", "pattern-forbidden")
 """Those that look at one moment only."""
@@ -33,10 +34,10 @@ class Contradiction:
 @isolate(ProofStopped)
 @at_work()
 def find_contradictions(source: str, entry: str | None, cycle_ms: int | None, properties: tuple[Property, ...],
-                        limits: Limits) -> tuple[Contradiction, ...]:
+                        limits: Limits, dialect: Dialect = IEC) -> tuple[Contradiction, ...]:
     """The contradictions among properties of one moment, no property in two of them. Values that the program gives to
     its variables do not count, only their types. Raises ProofStopped."""
-    model = model_of(source, entry, cycle_ms, limits.watch_overflow)
+    model = model_of(source, entry, cycle_ms, limits.watch_overflow, dialect)
     steps: dict[int, Step] = {}
     for number, asked in enumerate(properties):
         if asked.pattern in _PATTERNS:

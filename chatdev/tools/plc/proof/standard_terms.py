@@ -47,9 +47,9 @@ def _maximum(type_: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) ->
     return greatest
 
 
-def _limit(type_: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) -> Term:
+def _limit(type_: Scalar, values: Sequence[Term], types: Sequence[Scalar]) -> Term:
     low, value, high = values
-    return choose(_less(value, low, type_), low, choose(_less(high, value, type_), high, value, type_), type_)
+    return _minimum(type_, (_maximum(type_, (value, low), types), high), types)
 
 
 def _select(type_: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) -> Term:
@@ -62,6 +62,12 @@ def _multiplex(type_: Scalar, values: Sequence[Term], types: Sequence[Scalar]) -
     for index, value in reversed(list(enumerate(inputs[:-1]))):
         result = choose(operate("=", [number, index], types[0], BOOL), value, result, type_)
     return result
+
+
+def _remainder(type_: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) -> Term:
+    dividend, divisor = values
+    is_zero = operate("=", [divisor, 0], type_, BOOL)
+    return 0 if is_zero is True else choose(is_zero, 0, operate("mod", [dividend, divisor], type_, type_), type_)
 
 
 def _move(_type: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) -> Term:
@@ -104,8 +110,8 @@ def _name_only(name: str) -> Meaning:
 
 STANDARD: dict[str, Meaning] = {
     "ABS": _absolute, "MIN": _minimum, "MAX": _maximum, "LIMIT": _limit, "SEL": _select, "MUX": _multiplex,
-    "MOVE": _move, "SHL": _shift(to_left=True), "SHR": _shift(to_left=False), "ROL": _rotate(to_left=True),
-    "ROR": _rotate(to_left=False), "TRUNC": _whole(z3.RTZ()), "ROUND": _whole(NEAREST), "FLOOR": _whole(z3.RTN()),
-    "CEIL": _whole(z3.RTP()), "SQRT": _root,
+    "MOVE": _move, "MOD": _remainder, "SHL": _shift(to_left=True), "SHR": _shift(to_left=False),
+    "ROL": _rotate(to_left=True), "ROR": _rotate(to_left=False), "TRUNC": _whole(z3.RTZ()), "ROUND": _whole(NEAREST),
+    "FLOOR": _whole(z3.RTN()), "CEIL": _whole(z3.RTP()), "SQRT": _root,
     **{name: _name_only(name) for name in ("EXP", "LN", "LOG", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN")},
 }

@@ -13,6 +13,7 @@ from chatdev.isolation.parent import Reader, ReadingLimits
 from chatdev.tools.plc.proof.checks import ProofStopped, check_property, list_obligations
 from chatdev.tools.plc.proof.contradictions import Contradiction, find_contradictions
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Limits, Outcome, Property
+from chatdev.tools.plc.st.core import IEC, Dialect
 
 MEMORY = 2 << 30
 """Bytes that a check may take."""
@@ -25,8 +26,9 @@ _ANY_FAULT = Property(RUN_TIME, ("any", "1:1", ""))  # asked where it is not eve
 _About = tuple[str, str | None, int | None]  # source, entry, time from scan to scan
 
 
-def verify(source: str, entry: str | None, properties: Sequence[Property], *, seconds: float = 10.0,
-           most_k: int = 30, cycle_ms: int | None = None, watch_overflow: bool = False) -> list[Outcome]:
+def verify(source: str, entry: str | None, properties: Sequence[Property], *,  # noqa: PLR0913 - options of a command
+           seconds: float = 10.0, most_k: int = 30, cycle_ms: int | None = None, watch_overflow: bool = False,
+           dialect: Dialect = IEC) -> list[Outcome]:
     """The verdicts on the properties, in their order, and behind them those on what the program owes at run time.
 
     `seconds` is what each check may take (all together `TOGETHER` times as much, and half of that those at run time),
@@ -36,7 +38,7 @@ def verify(source: str, entry: str | None, properties: Sequence[Property], *, se
     nothing is raised but SandboxError, when no process can be started.
     """
     limits = Limits(float(seconds), most_k, watch_overflow)
-    with _prover((source, entry, cycle_ms), limits) as prover:
+    with _prover((source, entry, cycle_ms), limits, dialect) as prover:
         try:
             owed = prover.list_obligations()
         except ProofStopped as stopped:
@@ -88,10 +90,10 @@ def _tell_contradiction(contradiction: Contradiction, outcomes: list[Outcome]) -
 
 
 @contextmanager
-def _prover(about: _About, limits: Limits) -> Iterator[_Prover]:
+def _prover(about: _About, limits: Limits, dialect: Dialect) -> Iterator[_Prover]:
     reader = Reader(ReadingLimits(MEMORY, int(limits.seconds) + _SPARE))
     try:
-        yield _Prover(reader, about, limits)
+        yield _Prover(reader, about, limits, dialect)
     finally:
         reader.end()
 
@@ -99,10 +101,11 @@ def _prover(about: _About, limits: Limits) -> Iterator[_Prover]:
 class _Prover:
     """Asks the child."""
 
-    def __init__(self, reader: Reader, about: _About, limits: Limits) -> None:
+    def __init__(self, reader: Reader, about: _About, limits: Limits, dialect: Dialect) -> None:
         self._reader = reader
         self._about = about
         self._limits = limits
+        self._dialect = dialect
 
     def list_obligations(self) -> tuple[Property, ...]:
         """Raises ProofStopped."""
@@ -128,5 +131,6 @@ class _Prover:
         return found
 
     def _ask(self, function: Any, *given: Any) -> Any:
-        request = encode([function.__module__, function.__qualname__, [*self._about, *given], {}])
+        request = encode([function.__module__, function.__qualname__, [*self._about, *given],
+                          {"dialect": self._dialect}])
         return function.isolated.take(*self._reader.ask(request))

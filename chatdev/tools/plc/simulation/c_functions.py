@@ -28,7 +28,7 @@ def _extreme(sign: str) -> Text:
 
 def _limit(_type: Scalar, names: Sequence[str]) -> str:
     low, value, high = names
-    return f"{value} < {low} ? {low} : {value} > {high} ? {high} : {value}"
+    return f"{value} < {low} ? ({high} < {low} ? {high} : {low}) : {high} < {value} ? {high} : {value}"
 
 
 def _select(_type: Scalar, names: Sequence[str]) -> str:
@@ -38,6 +38,12 @@ def _select(_type: Scalar, names: Sequence[str]) -> str:
 def _multiplex(_type: Scalar, names: Sequence[str]) -> str:
     choices = "".join(f"{names[0]} == {number} ? {name} : " for number, name in enumerate(names[1:-1]))
     return choices + names[-1]
+
+
+def _remainder(type_: Scalar, names: Sequence[str]) -> str:
+    dividend, divisor = names
+    rest = f"plc_remainder({dividend}, {divisor})" if type_.signed else f"{dividend} % {divisor}"
+    return f"{divisor} == 0 ? 0 : {rest}"
 
 
 def _move(_type: Scalar, names: Sequence[str]) -> str:
@@ -63,7 +69,7 @@ def _real(function: str) -> Text:
 
 FUNCTION_TEXTS: Mapping[str, Text] = {
     "ABS": _absolute, "MIN": _extreme("<"), "MAX": _extreme(">"), "LIMIT": _limit, "SEL": _select, "MUX": _multiplex,
-    "MOVE": _move, "SHL": _shift("<<"), "SHR": _shift(">>"), "ROL": _rotate(""), "ROR": _rotate("-"),
+    "MOVE": _move, "MOD": _remainder, "SHL": _shift("<<"), "SHR": _shift(">>"), "ROL": _rotate(""), "ROR": _rotate("-"),
     "TRUNC": _whole("trunc"), "ROUND": _whole("rint"), "FLOOR": _whole("floor"), "CEIL": _whole("ceil"),
     "SQRT": _real("sqrt"), "EXP": _real("exp"), "LN": _real("log"), "LOG": _real("log10"), "SIN": _real("sin"),
     "COS": _real("cos"), "TAN": _real("tan"), "ASIN": _real("asin"), "ACOS": _real("acos"), "ATAN": _real("atan"),

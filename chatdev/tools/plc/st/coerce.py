@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from chatdev.tools.plc.st.core import Constant, Convert, Expression, Scalar, Type, Value
+from chatdev.tools.plc.st.core import Call, Constant, Expression, Operation, Scalar, Type, Value
+from chatdev.tools.plc.st.loose import convert, resolve, settle, shares_type
 from chatdev.tools.plc.st.scalars import (
     GREATEST_REAL,
     LOOSE_INT,
     LOOSE_REAL,
+    base_of,
     describe_type,
     fit,
     fit_constant,
     is_loose,
     range_of,
-    settle,
     unite,
 )
 from chatdev.tools.plc.st.scope import Reject, Scope
@@ -35,58 +36,44 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
             return expression
         raise scope.reject("type-mismatch", expression.span, found=describe_type(source), what=what,
                            wanted=describe_type(target), conversion="", constant="")
-    if isinstance(expression, Constant) and is_loose(source):
-        return _coerce_number(expression, target, scope, what)
+    if is_loose(source):
+        return _coerce_loose(expression, target, scope, what)
     judged = fit(source, target)
     if judged == "no":
         raise _reject_type(expression, source, target, scope, what)
     if judged == "risky":
-        scope.report("risky-conversion", expression.span, found=describe_type(source), wanted=describe_type(target),
-                     conversion=conversion_name(source, target))
+        _warn(expression, target, scope)
     return convert(expression, target)
 
 
-def convert(expression: Expression, target: Scalar) -> Expression:
-    """The expression in another type, with the conversion said if there is one."""
-    source = expression.type
-    if not isinstance(source, Scalar) or _plain(source) == _plain(target):
-        return expression
-    if isinstance(expression, Constant) and (is_loose(source) or _keeps_value(source, target)):
-        number = fit_constant(expression, target)
-        if number is not None:
-            return number
-        expression = settle(expression)
-    return Convert(expression, target, expression.span)
-
-
-def meet(left: Expression, right: Expression) -> tuple[Expression, Expression, Scalar] | None:
-    """Two operands in one type, which may still be that of a loose number; nothing if there is none."""
-    if not isinstance(left.type, Scalar) or not isinstance(right.type, Scalar):
+def meet(left: Expression, right: Expression, scope: Scope | None) -> tuple[Expression, Expression, Scalar] | None:
+    """Two operands in one type, which may still be that of a loose number; nothing if there is none. Without a scope no
+    warning is given."""
+    left_type, right_type = left.type, right.type
+    if not isinstance(left_type, Scalar) or not isinstance(right_type, Scalar):
         return None
-    if is_loose(left.type) and is_loose(right.type):
-        return left, right, LOOSE_REAL if LOOSE_REAL in (left.type, right.type) else LOOSE_INT
-    return _meet_numbers(left, right, left.type, right.type)
-
-
-def _meet_numbers(left: Expression, right: Expression, left_type: Scalar,
-                  right_type: Scalar) -> tuple[Expression, Expression, Scalar] | None:
-    """The same of two operands of which one at the most is loose."""
-    if isinstance(left, Constant) and is_loose(left_type):
-        return _meet_number(left, right, left, right_type)
-    if isinstance(right, Constant) and is_loose(right_type):
-        return _meet_number(left, right, right, left_type)
-    united = unite(left_type, right_type)
-    if united is None:
-        return None
+    if left_type is right_type and left_type.bits and left_type.low is None:
+        return left, right, left_type
+    if is_loose(left_type) and is_loose(right_type):
+        return left, right, LOOSE_REAL if LOOSE_REAL in (left_type, right_type) else LOOSE_INT
+    if is_loose(left_type):
+        united = _meet_loose(left, right, base_of(right_type), scope)
+    elif is_loose(right_type):
+        united = _meet_loose(right, left, base_of(left_type), scope)
+    else:
+        united = unite(left_type, right_type)
+        for one in (left, right):
+            _warn_if_risky(one, united, scope)
+    if united is None or united == LOOSE_REAL:
+        return None if united is None else (left, right, united)
     return convert(left, united), convert(right, united), united
 
 
-def fold(sign: str, left: Expression, right: Expression) -> Constant | None:
-    """The number that an operation on two numbers gives, if it is known exactly."""
+def fold(sign: str, left: Expression, right: Expression, type_: Scalar) -> Constant | None:
+    """The number that an operation on two numbers which meet in a type gives, if it is known exactly."""
     if not isinstance(left, Constant) or not isinstance(right, Constant):
         return None
-    type_ = left.type
-    if not isinstance(type_, Scalar) or not _is_exact(type_, right.type):
+    if not is_loose(type_) and (type_.kind not in ("int", "time") or left.type != right.type):
         return None
     value = _compute(sign, left.value, right.value)
     if isinstance(value, float):
@@ -101,10 +88,6 @@ def conversion_name(source: Scalar, target: Scalar) -> str:
     if "string" in (source.kind, target.kind) or target.kind == "enum" or is_loose(source):
         return ""
     return f"{'INT' if source.kind == 'enum' else source.name}_TO_{target.name}"
-
-
-def _is_exact(type_: Scalar, other: Type) -> bool:
-    return type_ == LOOSE_REAL or (type_.kind in ("int", "time") and (is_loose(type_) or type_ == other))
 
 
 def _is_within(value: int, type_: Scalar) -> bool:
@@ -127,42 +110,76 @@ def _compute(sign: str, left: Any, right: Any) -> Value | None:
     return None
 
 
-def _keeps_value(source: Scalar, target: Scalar) -> bool:
-    """Whether a constant that fits is the same number in the other type."""
-    return source.kind in ("int", "bits", "real", "enum") and target.kind in ("int", "real") and (
-        target.kind == "real" or source.kind != "real")
+def _meet_loose(loose: Expression, other: Expression, type_: Scalar, scope: Scope | None) -> Scalar | None:
+    """Where a loose number meets a value of a type: there, if the type holds it; an integer beside a fraction becomes a
+    real, of which is not known yet how wide it is; what is too large makes the other one wider."""
+    if loose.type == LOOSE_REAL and type_.kind == "int":
+        return LOOSE_REAL
+    united: Scalar | None = type_
+    if resolve(loose, type_) is None:
+        number = settle(loose).type
+        united = unite(number, type_) if isinstance(number, Scalar) and type_.kind in ("int", "real") else None
+    _warn_if_risky(other if united == type_ else loose, united, scope)
+    _warn_within(loose, united, scope)
+    return united
 
 
-def _plain(type_: Scalar) -> tuple[str, str, int, bool]:
-    return type_.name, type_.kind, type_.bits, type_.signed
+def _coerce_loose(expression: Expression, target: Scalar, scope: Scope, what: str) -> Expression:
+    found = resolve(expression, target)
+    if found is not None:
+        _warn_within(expression, target, scope)
+        return found
+    if isinstance(expression, Constant):
+        raise _reject_number(expression, target, scope, what)
+    wrong = next((one for one in _numbers(expression) if fit_constant(one, target) is None), None)
+    if wrong is not None and (expression.type == LOOSE_INT or target.kind == "real"):
+        raise _reject_number(wrong, target, scope, what)
+    return coerce(settle(expression), target, scope, what)
 
 
-def _meet_number(left: Expression, right: Expression, loose: Constant,
-                 type_: Scalar) -> tuple[Expression, Expression, Scalar] | None:
-    """The number takes the other operand's type; one with a fraction, or too large, makes the other one wider."""
-    number = fit_constant(loose, type_)
-    if number is None and type_.kind in ("int", "real"):
-        number_type = settle(loose).type
-        united = unite(number_type, type_) if isinstance(number_type, Scalar) else None
-        if united is None:
-            return None
-        type_ = united
-        number = fit_constant(loose, united)
-    if number is None:
-        return None
-    return (number, convert(right, type_), type_) if loose is left else (convert(left, type_), number, type_)
+def _numbers(expression: Expression) -> Iterator[Constant]:
+    """The numbers without a type in a loose expression."""
+    if isinstance(expression, Constant):
+        yield expression
+    elif isinstance(expression, Call | Operation):
+        for at, one in enumerate(expression.operands):
+            if is_loose(one.type) and shares_type(expression, at):
+                yield from _numbers(one)
 
 
-def _coerce_number(number: Constant, target: Scalar, scope: Scope, what: str) -> Expression:
-    constant = fit_constant(number, target)
-    if constant is not None:
-        return constant
+def _reject_number(number: Constant, target: Scalar, scope: Scope, what: str) -> Reject:
     is_whole = isinstance(number.value, int) and target.kind in ("int", "bits")
     if is_whole or target.kind == "real":
         greatest = GREATEST_REAL.get(target.bits, 0.0)
         low, high = range_of(target) if is_whole else (-greatest, greatest)
-        raise scope.reject("out-of-range", number.span, value=number.value, type=target.name, low=low, high=high)
-    raise _reject_type(number, number.type, target, scope, what)
+        return scope.reject("out-of-range", number.span, value=number.value, type=target.name, low=low, high=high)
+    return _reject_type(number, number.type, target, scope, what)
+
+
+def _warn_within(loose: Expression, target: Scalar | None, scope: Scope | None) -> None:
+    """Warn of the values of a type in a loose expression that lose digits where it becomes one of a type."""
+    if target is not None and not is_loose(target) and isinstance(loose, Call | Operation):
+        for at, one in enumerate(loose.operands):
+            if shares_type(loose, at):
+                _warn_within(one, target, scope)
+                _warn_if_risky(one, target, scope)
+
+
+def _warn_if_risky(expression: Expression, target: Scalar | None, scope: Scope | None) -> None:
+    source = expression.type
+    if scope and target is not None and isinstance(source, Scalar) and not is_loose(source) and not is_loose(target) \
+            and source != target and fit(source, target) == "risky":
+        _warn(expression, target, scope)
+
+
+def _warn(expression: Expression, target: Scalar, scope: Scope) -> None:
+    """Warn that a value may change in another type, unless it is known and does not."""
+    source = expression.type
+    assert isinstance(source, Scalar)
+    number = fit_constant(expression, target) if isinstance(expression, Constant) else None
+    if number is None or number.value != expression.value:  # type: ignore[union-attr]  # then it is a constant
+        scope.report("risky-conversion", expression.span, found=describe_type(source), wanted=describe_type(target),
+                     conversion=conversion_name(source, target))
 
 
 def _reject_type(expression: Expression, source: Type, target: Scalar, scope: Scope, what: str) -> Reject:
@@ -170,5 +187,3 @@ def _reject_type(expression: Expression, source: Type, target: Scalar, scope: Sc
     conversion = conversion_name(source, target) if isinstance(source, Scalar) else ""
     return scope.reject("type-mismatch", expression.span, found=describe_type(source), what=what,
                         wanted=describe_type(target), constant=shown, conversion=conversion)
-
-

@@ -9,10 +9,12 @@ its lower bound on), dict (a structure or the data of a function block, by lower
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+_NAME = re.compile(r"[^\W\d]\w{0,127}")
 Kind = Literal["bool", "int", "bits", "real", "time", "enum", "string"]
 """`bits` are BYTE to LWORD: unsigned, without order to speak of; `time` is signed, 32 bits, in milliseconds."""
 Section = Literal["input", "output", "in_out", "local", "temp", "constant", "result"]
@@ -275,6 +277,26 @@ class Routine:
 
 
 @dataclass(frozen=True, slots=True)
+class Dialect:
+    """`iec` is IEC 61131-3 in its third edition; `codesys` differs where docs/plc.md says so. A MOD by 0 is a run-time
+    fault, or `zero`. `defines` are the names that `{IF defined (NAME)}` finds; upper and lower case are the same.
+
+    Raises ValueError for a name that is none."""
+
+    name: Literal["iec", "codesys"] = "iec"
+    mod_zero: Literal["fault", "zero"] = "fault"
+    defines: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.defines:
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is no name; give one as in {{IF defined (NAME)}}, without a value")
+
+
+IEC = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """All routines of a source by lower-case names, and the one that is run once in every scan: the PROGRAM, else the
     function block that no other one uses, the last of several. Global variables (VAR_GLOBAL) are variables of the entry
@@ -284,6 +306,7 @@ class Program:
     routines: Mapping[str, Routine]
     source: str = ""
     globals: tuple[Variable, ...] = field(default=())
+    dialect: Dialect = IEC
 
 
 def initial_value(type_: Type) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from chatdev.tools.plc.st.core import Program, Record, Routine, Span, Variable
+from chatdev.tools.plc.st.core import IEC, Dialect, Program, Record, Routine, Span, Variable
 from chatdev.tools.plc.st.diagnostics import Findings, find_nearest
 from chatdev.tools.plc.st.elaborate_statement import elaborate_statements
 from chatdev.tools.plc.st.elaborate_type import Types
@@ -19,9 +19,9 @@ MOST_CALLS = 50
 
 
 def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[str, Routine],
-                     is_standard: bool = False) -> World:
+                     is_standard: bool = False, dialect: Dialect = IEC) -> World:
     """All routines of a source, and of the `standard` ones those that it uses. What has no meaning is reported."""
-    world = World(findings, standard=standard, broken=source.broken)
+    world = World(findings, dialect, standard=standard, broken=source.broken)
     units = Units(world, source.units)
     types = Types(world, source.types, units.find_block, units.block_names())
     units.types = types
@@ -55,7 +55,8 @@ def make_program(world: World, entry: str | None, source: str) -> Program | None
     globals_ = tuple(world.globals.values())
     variables = tuple(one for one in chosen.variables if one.name not in world.globals or one.section != "in_out")
     chosen = replace(chosen, variables=variables + globals_)
-    return run_clocks(Program(chosen, {**routines, chosen.name: chosen}, source, globals_), world.standard)
+    program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect)
+    return run_clocks(program, world.standard)
 
 
 def _scope_of(unit: Unit, units: Units, world: World, is_standard: bool) -> Scope:

@@ -5,11 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from chatdev.tools.plc.st.coerce import coerce, convert, meet
-from chatdev.tools.plc.st.core import Apply, Call, Constant, Expression, Scalar, Variable
+from chatdev.tools.plc.st.coerce import coerce, meet
+from chatdev.tools.plc.st.core import Apply, Call, Constant, Expression, Place, Scalar, Variable
 from chatdev.tools.plc.st.diagnostics import find_nearest
 from chatdev.tools.plc.st.functions import FUNCTIONS, OPERATORS, StandardFunction
-from chatdev.tools.plc.st.scalars import LREAL, REAL, SCALARS, TIME, describe_type, is_loose, settle
+from chatdev.tools.plc.st.loose import convert, settle
+from chatdev.tools.plc.st.scalars import (
+    LOOSE_INT,
+    LOOSE_REAL,
+    LREAL,
+    REAL,
+    SCALARS,
+    TIME,
+    describe_type,
+    is_loose,
+)
 from chatdev.tools.plc.st.scope import Scope, Signature
 from chatdev.tools.plc.st.syntax import Argument, Binary, Invocation, Name, Node, Unary
 
@@ -40,10 +50,10 @@ def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expr
 def _call_known(name: Name, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
     """A function that the source does not declare."""
     upper = name.key.upper()
-    if upper in FUNCTIONS:
-        return _call_standard(upper, FUNCTIONS[upper], node, scope, elaborate)
     if upper in OPERATORS:
         return elaborate(_as_operator(upper, node, scope), scope)
+    if upper in FUNCTIONS:
+        return _call_standard(upper, FUNCTIONS[upper], node, scope, elaborate)
     conversion = _CONVERSION.fullmatch(upper)
     if conversion and conversion[2].lower() in SCALARS:
         return _convert(conversion[1], conversion[2], node, scope, elaborate)
@@ -107,6 +117,7 @@ def _call_standard(name: str, function: StandardFunction, node: Invocation, scop
     same = [operand for operand, (_, type_) in zip(operands, parameters, strict=True) if not type_]
     common = _common_type(name, function, same, node, scope)
     typed = tuple(coerce(operand, _named_type(type_, common), scope, f"the input '{one}' of {name}")
+                  if type_ or not is_loose(common) else operand
                   for operand, (one, type_) in zip(operands, parameters, strict=True))
     return Call(name, typed, _named_type(function.result, common), node.span)
 
@@ -122,17 +133,22 @@ def _parameters(function: StandardFunction, count: int) -> list[tuple[str, str]]
 
 def _common_type(name: str, function: StandardFunction, operands: list[Expression], node: Invocation,
                  scope: Scope) -> Scalar:
-    """The type in which the operands meet. Integers are taken as REAL where a function knows reals only."""
-    first = operands[0]
-    for operand in operands[1:]:
-        met = meet(first, operand)
+    """The type in which the operands meet, a loose number's where all are such. Integers are taken as REAL where a
+    function knows reals only."""
+    first, *others = sorted(operands, key=lambda one: is_loose(one.type))
+    type_ = first.type
+    for operand in others:
+        so_far = Place("", (), type_) if not is_loose(type_) else first
+        met = meet(so_far, operand, None)
         if met is None:
-            raise scope.reject("wrong-operands", node.span, operator=name, left=describe_type(first.type),
-                               right=describe_type(operand.type), wanted="values of one type", negated=False)
-        first = met[0] if not is_loose(met[0].type) or met[0].type == met[2] else met[1]
-    type_ = settle(first).type
+            raise scope.reject("wrong-operands", node.span, operator=name, left=describe_type(type_),
+                               right=describe_type(operand.type), wanted="values of one type", negated=False,
+                               bits="", signs="")
+        type_ = met[2]
     if isinstance(type_, Scalar) and function.kinds == ("real",):
         type_ = _as_real(type_)
+    if function.result and type_ == LOOSE_REAL:
+        type_ = LREAL
     if not isinstance(type_, Scalar) or type_.kind not in function.kinds:
         raise scope.reject("wrong-operand", node.span, operator=name, found=describe_type(type_),
                            wanted=_describe_kinds(function))
@@ -142,6 +158,8 @@ def _common_type(name: str, function: StandardFunction, operands: list[Expressio
 def _as_real(type_: Scalar) -> Scalar:
     if type_.kind != "int":
         return type_
+    if type_ == LOOSE_INT:
+        return LOOSE_REAL
     return LREAL if type_.bits > 24 else REAL
 
 

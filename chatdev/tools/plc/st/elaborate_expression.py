@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from chatdev.tools.plc.st.coerce import coerce, convert, fold, meet
-from chatdev.tools.plc.st.core import Constant, Expression, Operation, Scalar, Type
+from chatdev.tools.plc.st.coerce import coerce, fold, meet
+from chatdev.tools.plc.st.core import Call, Constant, Expression, Kind, Operation, Scalar, Type
 from chatdev.tools.plc.st.elaborate_call import elaborate_call
 from chatdev.tools.plc.st.elaborate_place import elaborate_place
+from chatdev.tools.plc.st.loose import convert, resolve, settle
 from chatdev.tools.plc.st.scalars import (
     BOOL,
     DINT,
@@ -17,7 +18,7 @@ from chatdev.tools.plc.st.scalars import (
     TIME,
     describe_type,
     is_loose,
-    settle,
+    unite,
 )
 from chatdev.tools.plc.st.scope import MOST_DEPTH, Reject, Scope
 from chatdev.tools.plc.st.syntax import Binary, Invocation, Literal, Node, Unary
@@ -25,6 +26,7 @@ from chatdev.tools.plc.st.syntax import Binary, Invocation, Literal, Node, Unary
 _LOGIC = ("and", "or", "xor", "and_then", "or_else")
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 _WITHOUT_ORDER = ("bool", "string")
+_COUNTED = {8: "SINT", 16: "INT", 32: "DINT", 64: "LINT"}
 
 
 def elaborate(node: Node, scope: Scope) -> Expression:
@@ -97,9 +99,15 @@ def _elaborate_unary(node: Unary, scope: Scope) -> Expression:
     operand = elaborate(node.operand, scope)
     if node.operator == "not":
         return _negate_logic(operand, node, scope)
+    return _negate(operand, node, scope)
+
+
+def _negate(operand: Expression, node: Node, scope: Scope) -> Expression:
     type_ = operand.type
     if not isinstance(type_, Scalar) or type_.kind not in ("int", "real", "time"):
         raise scope.reject("wrong-operand", node.span, operator="-", found=describe_type(type_), wanted="a number")
+    if type_ == LOOSE_INT and not isinstance(operand, Constant):
+        return _negate(settle(operand), node, scope)
     if isinstance(operand, Constant) and (is_loose(type_) or type_.kind == "time"):
         return Constant(-operand.value, type_, node.span)
     return Operation("neg", (operand,), type_, node.span)
@@ -116,41 +124,41 @@ def _negate_logic(operand: Expression, node: Node, scope: Scope) -> Expression:
 
 
 def _combine_logic(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
-    met = meet(left, right)
+    met = meet(left, right, scope)
     if met is None or met[2].kind not in ("bool", "bits") or (met[2].kind == "bits" and "_" in sign):
         raise _reject_operands(sign.upper(), left, right, node, scope, "BOOL or bit strings")
     return Operation(sign, met[:2], met[2], node.span)
 
 
 def _compare(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
-    met = meet(left, right)
+    met = meet(left, right, scope)
     if met is None or (met[2].kind in _WITHOUT_ORDER and sign not in ("=", "<>")):
         raise _reject_operands(sign, left, right, node, scope, "two values of one type")
     operands, type_ = met[:2], met[2]
     if is_loose(type_):
-        wide = LREAL if type_.kind == "real" else SCALARS["lint"]
-        operands = (convert(operands[0], wide), convert(operands[1], wide))
+        operands = _settle_both(*operands, type_)
     if type_.kind == "real" and sign in ("=", "<>"):
         scope.report("real-equality", node.span, operator=sign)
     return Operation(sign, operands, BOOL, node.span)
 
 
 def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
-    met = meet(left, right)
+    met = meet(left, right, scope)
     allowed, wanted = (("int",), "integers") if sign == "mod" else (("int", "real"), "numbers")
     if met is None or met[2].kind not in allowed:
         raise _reject_operands(sign.upper(), left, right, node, scope, wanted)
     first, second, type_ = met
     if sign in ("/", "mod") and type_.kind == "int" and _is_zero(second):
-        raise scope.reject("division-by-zero", node.span)
+        return _divide_by_zero(sign, first, node, scope)
     if sign == "**":
         return _raise_power(first, second, type_, node)
-    number = fold(sign, first, second)
+    number = fold(sign, first, second, type_)
     if number is not None:
         return Constant(number.value, number.type, node.span)
-    if is_loose(type_):
-        first, second = settle(first), settle(second)
-        return _reckon(sign, first, second, node, scope)
+    if type_ == LOOSE_INT:
+        return _reckon(sign, settle(first), settle(second), node, scope)
+    if sign == "mod" and scope.world.dialect.mod_zero == "zero":
+        return Call("MOD", (first, second), type_, node.span)
     return Operation(sign, (first, second), type_, node.span)
 
 
@@ -158,8 +166,37 @@ def _is_zero(operand: Expression) -> bool:
     return isinstance(operand, Constant) and operand.value == 0
 
 
+def _suggest(kind: Kind, left: Expression, right: Expression) -> str:
+    """A conversion that brings operands together where one of them is a bit string, or both are integers of which no
+    type holds all values; nothing elsewhere."""
+    types = [one.type for one in (left, right) if isinstance(one.type, Scalar) and not is_loose(one.type)]
+    if kind == "bits":
+        return next((f"{one.name}_TO_U{_COUNTED[one.bits]}(…)" for one in types if one.kind == "bits"), "")
+    if len(types) == 2 and types[0].kind == types[1].kind == "int" and unite(*types) is None:
+        wide = next(one for one in types if not one.signed)
+        return f"{wide.name}_TO_LINT(…)"
+    return ""
+
+
+def _divide_by_zero(sign: str, dividend: Expression, node: Node, scope: Scope) -> Expression:
+    if sign == "mod" and scope.world.dialect.mod_zero == "zero":
+        return Constant(0, dividend.type, node.span)
+    raise scope.reject("division-by-zero", node.span)
+
+
+def _settle_both(left: Expression, right: Expression, type_: Scalar) -> tuple[Expression, Expression]:
+    """Two loose operands in one type that holds both."""
+    for wide in (SCALARS["lint"], SCALARS["ulint"]) if type_ == LOOSE_INT else ():
+        first, second = resolve(left, wide), resolve(right, wide)
+        if first is not None and second is not None:
+            return first, second
+    return convert(left, LREAL), convert(right, LREAL)
+
+
 def _raise_power(base: Expression, exponent: Expression, type_: Scalar, node: Node) -> Expression:
     """Powers are reals, in LREAL where REAL would lose digits of an operand."""
+    if is_loose(type_):
+        return Operation("**", (base, exponent), LOOSE_REAL, node.span)
     real = LREAL if type_ == LREAL or (type_.kind == "int" and type_.bits > 24) else REAL
     return Operation("**", (convert(base, real), convert(exponent, real)), real, node.span)
 
@@ -171,27 +208,30 @@ def _has_time(operand: Expression) -> bool:
 def _reckon_time(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
     """TIME + TIME and TIME - TIME; a duration by a number is reckoned in milliseconds."""
     if sign in ("+", "-") and left.type == right.type == TIME:
-        return fold(sign, left, right) or Operation(sign, (left, right), TIME, node.span)
+        return fold(sign, left, right, TIME) or Operation(sign, (left, right), TIME, node.span)
     type_ = right.type if _has_time(left) else left.type
     divides = sign == "/" and _has_time(left)
-    if not isinstance(type_, Scalar) or type_.kind not in ("int", "real") or not (sign == "*" or divides):
+    milliseconds = _type_of_reckoning(type_) if isinstance(type_, Scalar) and (sign == "*" or divides) else None
+    if milliseconds is None:
         raise _reject_operands(sign.upper(), left, right, node, scope,
                                "TIME + TIME, TIME - TIME, TIME * number or TIME / number")
-    milliseconds = _type_of_reckoning(type_)
     first, second = convert(left, milliseconds), convert(right, milliseconds)
     return convert(_reckon(sign, first, second, node, scope), TIME)
 
 
-def _type_of_reckoning(number: Scalar) -> Scalar:
+def _type_of_reckoning(number: Scalar) -> Scalar | None:
     """The type in which a duration meets a number."""
     if number.kind == "real":
         return LREAL
-    return SCALARS["lint"] if number.bits > 32 else DINT
+    if number.kind != "int":
+        return None
+    return DINT if is_loose(number) else unite(DINT, number)
 
 
 def _reject_operands(sign: str, left: Expression, right: Expression, node: Node, scope: Scope, wanted: str) -> Reject:
     return scope.reject("wrong-operands", node.span, operator=sign, left=describe_type(left.type),
-                        right=describe_type(right.type), wanted=wanted,
+                        right=describe_type(right.type), wanted=wanted, bits=_suggest("bits", left, right),
+                        signs=_suggest("int", left, right),
                         negated=isinstance(node, Binary) and isinstance(node.left, Unary)
                         and node.left.operator == "not")
 

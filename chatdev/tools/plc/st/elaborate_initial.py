@@ -8,6 +8,7 @@ from chatdev.tools.plc.st.coerce import coerce
 from chatdev.tools.plc.st.core import Array, Constant, Convert, Record, Scalar, Type, Value
 from chatdev.tools.plc.st.diagnostics import find_nearest
 from chatdev.tools.plc.st.elaborate_expression import elaborate, elaborate_constant
+from chatdev.tools.plc.st.functions import keep_bits
 from chatdev.tools.plc.st.scalars import describe_type, range_of, round_real
 from chatdev.tools.plc.st.scope import Scope
 from chatdev.tools.plc.st.syntax import Initials, Node
@@ -32,7 +33,8 @@ def _scalar(node: Node, type_: Scalar, scope: Scope) -> Value:
     expression = coerce(elaborate(node, scope), type_, scope, what)
     if isinstance(expression, Convert) and isinstance(expression.operand, Constant) and type_.kind != "bool":
         value = expression.operand.value
-        expression = Constant(round_real(value, type_) if type_.kind == "real" else value, type_, node.span)
+        value = round_real(value, type_) if type_.kind == "real" else keep_bits(value, type_)
+        expression = Constant(value, type_, node.span)
     if not isinstance(expression, Constant):
         raise scope.reject("not-constant", node.span, what=what)
     if type_.low is not None:

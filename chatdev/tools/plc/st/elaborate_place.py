@@ -7,7 +7,8 @@ from collections.abc import Callable
 from chatdev.tools.plc.st.coerce import coerce
 from chatdev.tools.plc.st.core import Array, Bit, Constant, Expression, Field, Place, Record, Scalar, Variable
 from chatdev.tools.plc.st.diagnostics import find_nearest
-from chatdev.tools.plc.st.scalars import BOOL, DINT, describe_type, is_loose, settle
+from chatdev.tools.plc.st.loose import settle
+from chatdev.tools.plc.st.scalars import BOOL, LINT, describe_type
 from chatdev.tools.plc.st.scope import Scope, constant_of
 from chatdev.tools.plc.st.syntax import Invocation, Member, Name, Node, Subscript
 
@@ -153,11 +154,11 @@ def _elaborate_index(node: Node, array: Array, scope: Scope, elaborate: Elaborat
     index = elaborate(node, scope)
     type_ = index.type
     if isinstance(type_, Scalar) and type_.kind == "bits" and not isinstance(index, Constant):
-        index = coerce(index, DINT, scope, "an index")
+        index = coerce(index, LINT, scope, "an index")
     elif not isinstance(type_, Scalar) or type_.kind not in ("int", "enum"):
         raise scope.reject("wrong-index", node.span, found=describe_type(type_))
     if isinstance(index, Constant) and not array.low <= index.value <= array.high:
         raise scope.reject("index-range", node.span, index=index.value, low=array.low, high=array.high)
-    return settle(index) if is_loose(index.type) else index
+    return settle(index)
 
 

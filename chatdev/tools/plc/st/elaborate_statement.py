@@ -22,7 +22,8 @@ from chatdev.tools.plc.st.core import (
 from chatdev.tools.plc.st.elaborate_block_call import elaborate_block_call
 from chatdev.tools.plc.st.elaborate_expression import elaborate, elaborate_as, elaborate_constant, operate
 from chatdev.tools.plc.st.elaborate_place import elaborate_place, elaborate_target
-from chatdev.tools.plc.st.scalars import BOOL, describe_type, settle
+from chatdev.tools.plc.st.loose import settle
+from chatdev.tools.plc.st.scalars import BOOL, describe_type, fit_constant, range_of
 from chatdev.tools.plc.st.scope import MOST_LOOPS, Reject, Scope
 from chatdev.tools.plc.st.syntax import (
     Assignment,
@@ -182,8 +183,23 @@ def _test_label(label: Label, selector: Expression, covered: list[tuple[int, int
 
 def _label_value(node: Node, selector: Expression, scope: Scope) -> Constant:
     constant = elaborate_constant(node, scope, "a label of CASE")
-    value = coerce(constant, selector.type, scope, "a label of this CASE")
+    assert isinstance(selector.type, Scalar)
+    value = _take(constant, selector.type, scope, "a label of this CASE")
     return value if isinstance(value, Constant) else Constant(constant.value, selector.type, node.span)
+
+
+def _take(value: Expression, type_: Scalar, scope: Scope, what: str) -> Expression:
+    """A label or a bound of FOR in the type that it is needed in, as a constant of another integer type is that the
+    type holds."""
+    source = value.type
+    if not isinstance(value, Constant) or not isinstance(source, Scalar) or source.kind not in ("int", "bits") \
+            or type_.kind not in ("int", "bits"):
+        return coerce(value, type_, scope, what)
+    number = fit_constant(value, type_)
+    if number is None:
+        low, high = range_of(type_)
+        raise scope.reject("out-of-range", value.span, value=value.value, type=type_.name, low=low, high=high)
+    return number
 
 
 def _count(step: For, scope: Scope) -> list[Statement]:
@@ -195,9 +211,9 @@ def _count(step: For, scope: Scope) -> list[Statement]:
         raise scope.reject("wrong-counter", name.span, name=name.text, found=describe_type(counter.type),
                            constant=isinstance(counter, Constant))
     elaborate_target(name, scope, elaborate)
-    start = elaborate_as(step.start, counter.type, scope, f"the first value of '{name.text}'")
-    limit = elaborate_as(step.limit, counter.type, scope, f"the last value of '{name.text}'")
-    by = (elaborate_as(step.step, counter.type, scope, f"the step of '{name.text}'") if step.step
+    start = _take(elaborate(step.start, scope), counter.type, scope, f"the first value of '{name.text}'")
+    limit = _take(elaborate(step.limit, scope), counter.type, scope, f"the last value of '{name.text}'")
+    by = (_take(elaborate(step.step, scope), counter.type, scope, f"the step of '{name.text}'") if step.step
           else Constant(1, counter.type, step.span))
     if isinstance(by, Constant) and by.value == 0:
         raise scope.reject("zero-step", by.span, name=name.text)

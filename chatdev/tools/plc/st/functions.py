@@ -1,7 +1,8 @@
 """The standard functions: what each takes, what it gives, and what it means on Python's values.
 
 Functions that are operators (ADD, GT, AND, …) and conversions (INT_TO_REAL) are no calls in the core; which operator
-one is stands here, too. The solver's meaning of the same rows stands in `proof/`.
+one is stands here, too. Only a MOD that is 0 for a divisor of 0 (`Dialect.mod_zero`) is a call. The solver's meaning of
+the same rows stands in `proof/`.
 """
 
 from __future__ import annotations
@@ -70,11 +71,10 @@ def _maximum(_type: Scalar, values: Sequence[Value]) -> Value:
     return greatest
 
 
-def _limit(_type: Scalar, values: Sequence[Value]) -> Value:
+def _limit(type_: Scalar, values: Sequence[Value]) -> Value:
+    """MIN(MAX(IN, MN), MX): the upper limit counts where they cross."""
     low, value, high = values
-    if value < low:
-        return low
-    return high if value > high else value
+    return _minimum(type_, (_maximum(type_, (value, low)), high))
 
 
 def _select(_type: Scalar, values: Sequence[Value]) -> Value:
@@ -103,6 +103,13 @@ def _rotate_left(type_: Scalar, values: Sequence[Value]) -> Value:
 
 def _rotate_right(type_: Scalar, values: Sequence[Value]) -> Value:
     return _rotate_left(type_, (values[0], -values[1]))
+
+
+def _remainder(_type: Scalar, values: Sequence[Value]) -> Value:
+    """What truncating division leaves; 0 of a divisor that is 0."""
+    dividend, divisor = values
+    rest = abs(dividend) % abs(divisor) if divisor else 0
+    return -rest if dividend < 0 else rest
 
 
 def _move(_type: Scalar, values: Sequence[Value]) -> Value:
@@ -148,6 +155,7 @@ FUNCTIONS: dict[str, StandardFunction] = {
     "SEL": StandardFunction((("G", "BOOL"), ("IN0", ""), ("IN1", "")), _ALL, _select),
     "MUX": StandardFunction((("K", "DINT"), ("IN0", ""), ("IN1", "")), _ALL, _multiplex, repeats=True),
     "MOVE": _one(_move, _ALL),
+    "MOD": StandardFunction((("IN1", ""), ("IN2", "")), ("int",), _remainder),
     "SHL": _shift(_shift_left), "SHR": _shift(_shift_right),
     "ROL": _shift(_rotate_left), "ROR": _shift(_rotate_right),
     "TRUNC": _one(_whole(math.trunc), result="DINT"), "ROUND": _one(_whole(round), result="DINT"),

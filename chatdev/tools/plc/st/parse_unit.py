@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from chatdev.tools.plc.st.core import Section
@@ -23,9 +24,9 @@ _FOREIGN_UNITS = frozenset(("class", "interface", "method", "namespace", "config
 _HEADER_NAMES = frozenset(("version", "title", "author", "family", "name", "know_how_protect"))
 
 
-def parse_source(source: str, findings: Findings) -> SourceFile:
-    """All that a source declares. What cannot be read is reported and left out."""
-    cursor = Cursor(split_tokens(source, findings), findings)
+def parse_source(source: str, findings: Findings, defines: Iterable[str] = ()) -> SourceFile:
+    """All that a source declares where these names are defined. What cannot be read is reported and left out."""
+    cursor = Cursor(split_tokens(source, findings, defines=defines), findings)
     types: list[Declaration] = []
     variables: list[Declaration] = []
     units: list[Unit] = []

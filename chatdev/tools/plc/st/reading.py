@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.tools.plc.st.core import Array, Expression, Program, Record, Routine, Span, Type
+from chatdev.tools.plc.st.core import IEC, Array, Dialect, Expression, Program, Record, Routine, Span, Type
 from chatdev.tools.plc.st.cursor import Cursor, SyntaxStop
 from chatdev.tools.plc.st.diagnostics import Diagnostic, Findings, TooManyErrors
 from chatdev.tools.plc.st.elaborate import elaborate_source, make_program
@@ -41,13 +41,13 @@ class Condition:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read_program(source: str, entry: str | None = None) -> Reading:
+def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC) -> Reading:
     """Check a source and give its meaning. `entry` names the routine that is run in every scan; without one it is the
     PROGRAM, else the last function block that no other one uses."""
     findings = Findings()
     program = None
     with suppress(TooManyErrors), _without_collection():
-        program = _read(source, entry, findings)
+        program = _read(source, entry, dialect, findings)
     diagnostics = findings.in_order()
     return Reading(None if findings.failed else program, diagnostics)
 
@@ -66,11 +66,11 @@ def read_condition(text: str, program: Program) -> Condition:
 
 
 @functools.cache
-def standard_blocks() -> dict[str, Routine]:
-    """The standard function blocks, as `standard.st` says them, by lower-case names."""
+def standard_blocks(dialect: str = IEC.name) -> dict[str, Routine]:
+    """The standard function blocks, as `standard.st` says them for a dialect, by lower-case names."""
     findings = Findings()
     source = Path(__file__).with_name("standard.st").read_text(encoding="utf-8")
-    return elaborate_source(parse_source(source, findings), findings, {}, is_standard=True).routines
+    return elaborate_source(parse_source(source, findings, (dialect,)), findings, {}, is_standard=True).routines
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _read(source: str, entry: str | None, findings: Findings) -> Program | None:
+def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings) -> Program | None:
     if len(source) > MOST_CHARACTERS:
         findings.report("too-long", _START, found=len(source), most=MOST_CHARACTERS)
         return None
@@ -95,8 +95,8 @@ def _read(source: str, entry: str | None, findings: Findings) -> Program | None:
     if "\0" in source:
         findings.report("binary", _START)
         return None
-    syntax = parse_source(source, findings)
-    world = elaborate_source(syntax, findings, standard_blocks())
+    syntax = parse_source(source, findings, dialect.defines)
+    world = elaborate_source(syntax, findings, standard_blocks(dialect.name), dialect=dialect)
     if findings.failed:
         return None
     return make_program(world, entry, source)
@@ -109,7 +109,7 @@ def _read_condition(text: str, program: Program, findings: Findings) -> Expressi
     if cursor.token.kind != "end":
         raise cursor.stop("unexpected", what="a condition", key=cursor.token.key)
     variables = {variable.name: variable for variable in program.entry.variables}
-    world = World(findings)
+    world = World(findings, program.dialect)
     for variable in variables.values():
         _note_values(variable.type, world)
     scope = Scope(world, variables, sees_all=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from dataclasses import replace
 from math import isfinite
 from typing import Literal
 
-from chatdev.tools.plc.st.core import Array, Constant, Expression, Record, Scalar, Type, Value
+from chatdev.tools.plc.st.core import Array, Constant, Record, Scalar, Type, Value
 
 BOOL = Scalar("BOOL", "bool", 1, signed=False)
 INT, DINT, LINT = (Scalar(name, "int", bits) for name, bits in (("INT", 16), ("DINT", 32), ("LINT", 64)))
@@ -24,6 +25,8 @@ SCALARS = {one.name.lower(): one for one in (
 UNSUPPORTED = frozenset((
     "date", "time_of_day", "tod", "date_and_time", "dt", "ltime", "ldate", "ltod", "ldt", "wstring", "char", "wchar",
     "variant", "any", "any_num", "any_int", "any_real", "any_bit", "lstring", "s5time", "timer", "counter", "void"))
+_INTEGERS = tuple(SCALARS[name] for name in ("usint", "sint", "uint", "int", "udint", "dint", "ulint", "lint"))
+"""From the narrowest on."""
 GREATEST_REAL = {32: 3.4028234663852886e38, 64: 1.7976931348623157e308}
 """By its bits."""
 LOOSE_INT, LOOSE_REAL = Scalar("ANY_INT", "int", 0), Scalar("ANY_REAL", "real", 0)
@@ -61,8 +64,14 @@ def fit(source: Scalar, target: Scalar) -> Fit:
 
 
 def unite(left: Scalar, right: Scalar) -> Scalar | None:
-    """The type in which two operands meet: the one that the other goes into."""
+    """The type in which two operands meet. An integer meets another one, a bit string (the unsigned number of its bits)
+    or an enumeration in the narrowest integer type that holds all values of both, INT and UINT in DINT; of others the
+    one goes into the other. Nothing where there is no such type, as of LINT and ULINT."""
     left, right = base_of(left), base_of(right)
+    if left == right:
+        return left
+    if "int" in (left.kind, right.kind) and {left.kind, right.kind} <= {"int", "bits", "enum"}:
+        return _narrowest(left, right)
     for judged in ("fits", "risky"):
         if fit(right, left) == judged:
             return left
@@ -94,17 +103,6 @@ def _fit_real(constant: Constant, target: Scalar) -> Constant | None:
     return Constant(number, base_of(target), constant.span) if isfinite(number) else None
 
 
-def settle(expression: Expression) -> Expression:
-    """The expression; a number without a type becomes an INT, DINT or LINT that holds it, or an LREAL."""
-    if not isinstance(expression, Constant) or not is_loose(expression.type):
-        return expression
-    if isinstance(expression.value, float):
-        return Constant(expression.value, LREAL, expression.span)
-    types = (INT, DINT, LINT, SCALARS["ulint"])
-    fitting = (found for type_ in types if (found := fit_constant(expression, type_)))
-    return next(fitting, Constant(float(expression.value), LREAL, expression.span))
-
-
 def round_real(value: float, type_: Scalar) -> Value:
     """The nearest number of the type: 32 bits for REAL."""
     if type_.bits != 32:
@@ -126,6 +124,14 @@ def describe_type(type_: Type) -> str:
     if type_.kind == "int" and type_.low is not None:
         return f"{type_.name} ({type_.low}..{type_.high})"
     return type_.name
+
+
+@functools.cache
+def _narrowest(left: Scalar, right: Scalar) -> Scalar | None:
+    """The narrowest integer type that holds all values of both; an enumeration's are those of INT."""
+    lows, highs = zip(*(range_of(INT if one.kind == "enum" else one) for one in (left, right)), strict=True)
+    held = (one for one in _INTEGERS if range_of(one)[0] <= min(lows) and max(highs) <= range_of(one)[1])
+    return next(held, None)
 
 
 def _no_fit(_source: Scalar, _target: Scalar) -> Fit:
@@ -151,15 +157,17 @@ def _wider(source: Scalar, target: Scalar) -> Fit:
 def _bits_to_integer(source: Scalar, target: Scalar) -> Fit:
     if source.bits > target.bits:
         return "no"
-    return "fits" if source.bits < target.bits else "risky"
+    return "fits" if source.bits <= target.bits - target.signed else "risky"
 
 
 def _integer_to_bits(source: Scalar, target: Scalar) -> Fit:
-    return "risky" if source.bits <= target.bits else "no"
+    if source.bits > target.bits:
+        return "no"
+    return "risky" if source.signed else "fits"
 
 
-def _enum_to_integer(source: Scalar, target: Scalar) -> Fit:
-    return "fits" if source.bits <= target.bits else "no"
+def _enum_to_integer(_source: Scalar, target: Scalar) -> Fit:
+    return _integer_to_integer(INT, target)
 
 
 _FITS = {

@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Literal
 
 from chatdev.tools.plc.st.core import (
+    IEC,
     NOWHERE,
     Array,
     Constant,
+    Dialect,
     Field,
     Record,
     Routine,
@@ -63,6 +65,7 @@ class World:
     `broken` tells that others may be missing, too."""
 
     findings: Findings
+    dialect: Dialect = IEC
     types: dict[str, tuple[Type, Value]] = field(default_factory=dict)
     values: dict[str, list[tuple[Scalar, int]]] = field(default_factory=dict)
     """The values of all enumerations, by name."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 
-from chatdev.tools.plc.st.core import Span
+from chatdev.tools.plc.st.core import IEC, Dialect, Span
 from chatdev.tools.plc.st.diagnostics import Diagnostic, Findings, Fix, TooManyErrors
 from chatdev.tools.plc.st.reading import read_program
 from chatdev.tools.plc.st.tokens import Token, split_tokens
@@ -22,11 +22,11 @@ _MOST_READINGS = 20
 """An error may hide those behind it, so a text is read again after it was mended."""
 
 
-def mend_text(source: str, entry: str | None = None) -> tuple[str, tuple[Diagnostic, ...]]:
+def mend_text(source: str, entry: str | None = None, dialect: Dialect = IEC) -> tuple[str, tuple[Diagnostic, ...]]:
     """The text with all fixes, and the findings that were mended, each where it stood when it was found."""
     mended: list[Diagnostic] = []
     for _ in range(_MOST_READINGS):
-        found = [one for one in read_program(source, entry).diagnostics if one.fix]
+        found = [one for one in read_program(source, entry, dialect).diagnostics if one.fix]
         if not found:
             break
         source = _apply(source, found)
@@ -39,7 +39,7 @@ def leave_out_strangers(source: str, entry: str, asked: str) -> tuple[str, tuple
     `asked` does not name, and a finding for each. Where the entry is not there, once, everything stays."""
     found, units = Findings(), list[_Unit]()
     with suppress(TooManyErrors):
-        units = list(_split_units(split_tokens(source, Findings())))
+        units = list(_split_units(split_tokens(source, Findings(), defines=())))
     by_name = {unit.name: unit for unit in units}
     if entry.lower() in by_name and len(by_name) == len(units):
         for name in by_name.keys() - _find_needed(by_name, entry.lower(), asked.lower()):

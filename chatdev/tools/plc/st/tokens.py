@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from chatdev.tools.plc.st.core import Span
 from chatdev.tools.plc.st.diagnostics import Findings
+from chatdev.tools.plc.st.pragmas import Pragmas
 
 TokenKind = Literal["name", "keyword", "integer", "based", "real", "time", "typed", "string", "address", "operator",
                     "assert", "end"]
@@ -21,7 +23,8 @@ _PATTERN = re.compile(r"""(?:
     (?P<space>\s++)
   | (?P<name>[^\W\d]\w*+(?!\#) | \#[^\W\d]\w*+ | "[^"\n]+" | \#"[^"\n]+")
   | (?P<assert>//\#ASSERT\b[^\n]*)
-  | (?P<comment>//[^\n]* | \(\*.*?\*\) | /\*.*?\*/ | \{[^{}]*\})
+  | (?P<comment>//[^\n]* | \(\*(?:[^(*]++ | \((?!\*) | \*(?!\)))*+\*\) | /\*(?:[^/*]++ | /(?!\*) | \*(?!/))*+\*/)
+  | (?P<pragma>\{[^{}]*+\})
   | (?P<open>\(\* | /\* | \{)
   | (?P<operator>:= | => | <> | <= | >= | \*\* | \.\. | == | != | --> | [-+*/=<>()\[\],;:.&^])
   | (?P<based>\d++\#\w+)
@@ -37,7 +40,9 @@ MOST_NAME = 128
 """Characters of a name."""
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
 _BEFORE_BLOCKS = (")", "THEN", "DO", "ELSE")
-_BRACKETS = {"(*": "*)", "/*": "*/", "{": "}"}
+_BRACKETS = {"(*": ("*)", re.compile(r"\(\*|\*\)")), "/*": ("*/", re.compile(r"/\*|\*/")),
+             "{": ("}", re.compile(r"[{}]"))}
+_HIDDEN = frozenset(("space", "comment", "pragma", "open"))
 
 
 class Token(NamedTuple):
@@ -56,31 +61,42 @@ class Token(NamedTuple):
         return Span(self.line, self.column, self.line, self.column + max(len(self.text), 1) - 1)
 
 
-def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1) -> list[Token]:
-    """The tokens of a source that begins at `line` and `column`, a token of the kind `end` last.
+def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1,
+                 defines: Iterable[str] | None = None) -> list[Token]:
+    """The tokens of a source that begins at `line` and `column`, a token of the kind `end` last. What conditional
+    pragmas leave out with these names defined has none; without `defines` there may be no such pragma.
 
     What is no token is reported and left out; after a comment that is never closed there is nothing more.
     """
     tokens: list[Token] = []
-    line_start = 1 - column
-    for match in _PATTERN.finditer(source):
-        kind, start = match.lastgroup, match.start()
-        text = match[kind]  # type: ignore[index]  # without the blanks behind it
-        at = start - line_start + 1
-        if kind == "name":
-            tokens.append(_name(text, line, at, findings))
-        elif kind in ("space", "comment"):
-            if kind == "comment":
-                _check_comment(text, Span(line, at, line, at + 1), tokens, findings)
-            if "\n" in text:
-                line += text.count("\n")
-                line_start = start + text.rindex("\n") + 1
-        elif kind in ("wrong", "open"):
-            _report_wrong(text, line, at, findings)
-        else:
-            tokens.append(Token(kind, text, text, line, at))  # type: ignore[arg-type]
-        if findings.cut:
-            return [*tokens, Token("end", "", "", line, at)]
+    pragmas = Pragmas(defines, findings)
+    line_start, begin = 1 - column, 0
+    while begin < len(source):
+        for match in _PATTERN.finditer(source, begin):
+            kind, start = match.lastgroup, match.start()
+            text = match[kind]  # type: ignore[index]  # without the blanks behind it
+            at = start - line_start + 1
+            begin = match.end()
+            if kind in _HIDDEN:
+                if kind == "open":
+                    begin = _find_end(source, start, text)
+                    text = source[start:begin] or text
+                if not _pass_over(text, Span(line, at, line, at + 1), tokens, pragmas, findings):
+                    return [*tokens, Token("end", "", "", line, at)]
+                if "\n" in text:
+                    line += text.count("\n")
+                    line_start = start + text.rindex("\n") + 1
+                if kind == "open":
+                    break  # the pattern goes on behind what is nested
+            elif not pragmas.counts:
+                continue
+            elif kind == "name":
+                tokens.append(_name(text, line, at, findings))
+            elif kind == "wrong":
+                _report_wrong(text, line, at, findings)
+            else:
+                tokens.append(Token(kind, text, text, line, at))  # type: ignore[arg-type]
+    pragmas.end()
     last = tokens[-1] if tokens else Token("end", "", "", line, column)
     tokens.append(Token("end", "", "", last.line, last.column + len(last.text)))
     return tokens
@@ -96,21 +112,32 @@ def _name(text: str, line: int, column: int, findings: Findings) -> Token:
     return Token("name", text.strip('#"').lower(), text, line, column)
 
 
-def _check_comment(text: str, span: Span, tokens: list[Token], findings: Findings) -> None:
-    """A comment that holds the beginning of another one has probably swallowed code, and so has a pragma that stands
-    where other languages have a block."""
-    if text[0] == "{" and tokens and tokens[-1].key in _BEFORE_BLOCKS:
-        _cut("braces", span, findings)
-    if text.startswith("(*") and "(*" in text[2:]:
-        findings.report("comment-in-comment", span)
+def _pass_over(text: str, span: Span, tokens: list[Token], pragmas: Pragmas, findings: Findings) -> bool:
+    """Whether the reading goes on behind blanks, a comment or a pragma; not behind what is never closed, or what other
+    languages have for a block."""
+    if text in _BRACKETS:
+        _cut("open-comment", span, findings, opener=text, closer=_BRACKETS[text][0])
+    elif text[0] == "{":
+        opens_block = bool(tokens) and tokens[-1].key in _BEFORE_BLOCKS
+        if not pragmas.read(text, span, opens_block):
+            _cut("braces", span, findings)
+    return not findings.cut
+
+
+def _find_end(source: str, start: int, opener: str) -> int:
+    """Where a comment or pragma ends that holds others of its kind; `start` if it is never closed."""
+    depth = 0
+    for sign in _BRACKETS[opener][1].finditer(source, start):
+        depth += 1 if sign[0] == opener else -1
+        if not depth:
+            return sign.end()
+    return start
 
 
 def _report_wrong(text: str, line: int, column: int, findings: Findings) -> None:
     """Report what is no token. What else seems wrong with its line is left unsaid."""
     span = Span(line, column, line, column + len(text) - 1)
-    if text in _BRACKETS:
-        _cut("open-comment", span, findings, opener=text, closer=_BRACKETS[text])
-    elif text == "'":
+    if text == "'":
         findings.report("open-string", span)
         findings.spoil(line)
     elif text not in _INVISIBLE:

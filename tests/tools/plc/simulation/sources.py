@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatdev.tools.plc.st.core import Program
+from chatdev.tools.plc.st.core import IEC, Dialect, Program
 from chatdev.tools.plc.st.reading import read_program
 
 MOTOR = """\
@@ -132,20 +132,21 @@ VAR_INPUT r : REAL; l : LREAL; n : DINT; w : DWORD; b : BYTE; k : SINT; END_VAR
 VAR_OUTPUT
     {", ".join(f"{name}_r" for name in REALS)} : REAL; {", ".join(f"{name}_l" for name in REALS)} : LREAL;
     {", ".join(f"{name}_n" for name in INTEGERS)} : DINT; {", ".join(f"{name}_w" for name in BITS)} : DWORD;
-    {", ".join(f"{name}_b" for name in BITS)} : BYTE; one, two, three : DINT; small : SINT;
+    {", ".join(f"{name}_b" for name in BITS)} : BYTE; rest, one, two, three : DINT; small : SINT;
 END_VAR
 {" ".join(f"{name}_r := {name}(r); {name}_l := {name}(l);" for name in REALS)}
 {" ".join(f"{name}_n := {name}(r);" for name in INTEGERS)}
 {" ".join(f"{name}_w := {name}(w, n); {name}_b := {name}(b, n);" for name in BITS)}
 one := MIN(n, 7, -n, 3); two := MAX(n, -5, 12); three := LIMIT(-3, n, 9) + MUX(n, 1, 2, 3) + SEL(n > 3, 4, n);
 small := ABS(k);
+rest := MOD(n, k);
 END_FUNCTION_BLOCK
 """
 
 
-def program(source: str) -> Program:
+def program(source: str, dialect: Dialect = IEC) -> Program:
     """The program of a source that is right."""
-    reading = read_program(source)
+    reading = read_program(source, None, dialect)
     assert reading.program, reading.diagnostics
     return reading.program
 

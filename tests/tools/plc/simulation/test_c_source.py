@@ -16,7 +16,7 @@ from chatdev.tools.plc.simulation.c_functions import FUNCTION_TEXTS
 from chatdev.tools.plc.simulation.c_source import emit_c
 from chatdev.tools.plc.simulation.column import Column, columns_of
 from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.tools.plc.st.core import Program
+from chatdev.tools.plc.st.core import IEC, Dialect, Program
 from chatdev.tools.plc.st.functions import FUNCTIONS as STANDARD
 from tests.tools.plc.simulation.sources import DEEP, FUNCTIONS, LOOPS, MOTOR, NUMBERS, program
 
@@ -43,12 +43,14 @@ def run_in_python(whole: Program, columns: list[Column], rows: list[tuple[int, l
     return seen
 
 
-@pytest.mark.parametrize("source", [MOTOR, NUMBERS, LOOPS, FUNCTIONS, DEEP],
-                         ids=["motor", "numbers", "loops", "functions", "deep"])
-def test_compiled_c_does_what_the_machine_does(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("source", "dialect"), [
+    (MOTOR, IEC), (NUMBERS, IEC), (LOOPS, IEC), (FUNCTIONS, IEC), (DEEP, IEC),
+    (MOTOR, Dialect("codesys")), (NUMBERS, Dialect(mod_zero="zero")), (FUNCTIONS, Dialect(mod_zero="zero"))],
+    ids=["motor", "numbers", "loops", "functions", "deep", "codesys", "numbers with MOD 0", "functions with MOD 0"])
+def test_compiled_c_does_what_the_machine_does(source: str, dialect: Dialect, tmp_path: Path) -> None:
     if not shutil.which("gcc"):
         pytest.fail("gcc is missing: apt-get install gcc")
-    whole = program(source)
+    whole = program(source, dialect)
     columns = columns_of(whole)
     dice = random.Random(7)
     rows = [(dice.choice([1, 50, 100, 300]), [draw(one.type, dice) for one in columns if one.is_input])
