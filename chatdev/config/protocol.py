@@ -45,6 +45,7 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
 
 PROBLEM_VARIABLES: dict[str, frozenset[str]] = {code: frozenset(facts.split()) for code, facts in {
     "too_many_blocks": "most", "no_block": "", "cut_off": "path", "shell_commands": "path", "diff": "path",
+    "patch": "", "span_open": "path line mark", "reading_slow": "seconds",
     "too_much_work": "path word", "block_too_large": "path word most", "unsafe_path": "why", "not_allowed": "path only",
     "acts_alone": "path why", "makes_repository": "folder files",
     "which_file": "files", "which_file_searched": "count", "deletion_not_empty": "path",

@@ -29,7 +29,8 @@ nothing, and a choice that is made again ends its phase at once. From 3 on marke
 part of a file, and source that stands there without a code block is no agreement. From 4 on a reply with more tool
 calls than a turn has left gets those only, what a model thinks before it goes on with a reply is no part of it, and
 what a loop in a parallel branch unsets is unset after the join. From 5 on files that a run was given are not written
-anew, and none of them goes that nobody asked to remove."""
+anew, and none of them goes that nobody asked to remove; a fence within a file of a reply does not end the block of the
+file, and a patch is refused by its name."""
 
 
 class SoftwareHistory(Protocol):

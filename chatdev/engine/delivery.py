@@ -164,7 +164,8 @@ class Deliveries:
 
     async def _read(self, body: str, place: Place) -> Any:
         """The delivery that a response means, mended where the phase has a tool for that. Raises Unreadable."""
-        delivery = parse_solution(self.phase.solution, self.tidied(body), self.target.base)
+        delivery = parse_solution(self.phase.solution, self.tidied(body), self.target.base,
+                                  nested=self.context.settings.semantics > 4)
         tool, key = self.phase.mends, ""
         if not tool or not delivery.written:
             return delivery

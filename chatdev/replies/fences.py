@@ -1,12 +1,20 @@
-"""Fenced code blocks of a reply, found line by line as CommonMark does, with care for what models really send."""
+"""Fenced code blocks of a reply, found line by line as CommonMark does, with care for what models really send: of
+nested fences the outer counts, and a fence within a string or a comment is none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from chatdev.replies.languages import language_of
+from chatdev.replies.spans import Spans, readings_of
+
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_USUAL = 3  # marks of a fence; who writes more says where the block ends
+LanguageAt = Callable[[str, str], str | None]
+"""The language of a block, by the text above it and the words on its fence."""
+_FIRST_LINES = 20  # of a block: where it shows what it is
 _SLOPPY_INDENT = 3  # a closing fence may be indented this much deeper than its opening; deeper ones are content
 
 
@@ -70,73 +78,117 @@ def _closes(fence: Fence, opening: Fence) -> bool:
             and fence.indent <= opening.indent + _SLOPPY_INDENT)
 
 
-def names_markdown(_above: str, info: str) -> bool:
-    """Whether the words of the opening fence say that the block holds Markdown."""
-    return info.split()[:1] in (["md"], ["markdown"])
+def language_on_fence(_above: str, info: str) -> str | None:
+    """The language that the first word behind a fence names."""
+    return language_of(info.split()[0]) if info else None
 
 
-def scan(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) -> list[FencedBlock]:
+def scan(text: str, language_at: LanguageAt = language_on_fence, *, nested: bool = True) -> list[FencedBlock]:
     """All outermost blocks of `text`, in order.
 
-    `is_markdown(above, info)` says whether a block holds a Markdown file: inside one, a fence with words behind it
-    opens a nested block and a bare fence closes the innermost, or opens one where a blank line or a colon invites it.
+    `language_at(above, info)` says in what language a block is. A fence within a string, a comment or the like is part
+    of it (`spans.py`). Outside of them a fence with words behind it opens a nested block, which a bare one closes; in
+    Markdown a bare one may open one, too, where a blank line or a colon invites it. Without `nested`, as runs before
+    semantics 5 go, the first bare fence closes a block that is no Markdown.
     """
-    return list(each_block(text, is_markdown))
+    return list(each_block(text, language_at, nested=nested))
 
 
-def each_block(text: str, is_markdown: Callable[[str, str], bool] = names_markdown) -> Iterator[FencedBlock]:
+def each_block(text: str, language_at: LanguageAt = language_on_fence, *, nested: bool = True) -> Iterator[FencedBlock]:
     """The blocks of `scan`, one by one."""
-    position = after = 0
-    block: _OpenBlock | None = None
-    lines = lines_of(text)
-    for index, line in enumerate(lines):
-        begin, position = position, position + len(line)
-        fence = fence_of(line)
-        if block is None and fence is not None:
-            above = text[after:begin]
-            block = _OpenBlock(fence, above, begin, is_markdown(above, fence.info))
-        elif block is not None and not block.take(lines, index, fence):
-            yield block.end(position, closed=True)
-            block, after = None, position
-    if block is not None:
-        yield block.end(position, closed=False)
+    lines, reader = lines_of(text), _Closer(nested)
+    index = position = after = 0
+    while index < len(lines):
+        fence = fence_of(lines[index])
+        above = text[after:position] if fence else ""
+        end = reader.closing_line(lines, index, fence, language_at(above, fence.info)) if fence else None
+        if fence is None or (end is None and nested and reader.forgives_opening(lines, index)):
+            position += len(lines[index])
+            index += 1
+            continue
+        last, start = len(lines) if end is None else end, position
+        content = "".join(_dedent(line, fence.indent) for line in lines[index + 1:last])
+        after = position = start + sum(map(len, lines[index:last + 1]))
+        yield FencedBlock(fence.info, content, above, start, after, end is not None)
+        index = last + 1
 
 
-class _OpenBlock:
-    """A block whose closing fence has not come yet."""
+class _Closer:
+    """Finds the line that closes a block."""
 
-    def __init__(self, opening: Fence, above: str, start: int, nests: bool) -> None:
-        self.opening, self.above, self.start, self.nests = opening, above, start, nests
-        self.inner: list[Fence] = []
-        self.lines: list[str] = []
+    def __init__(self, nested: bool) -> None:
+        self._nested = nested
+        self._fruitless: set[tuple[str | None, type[Spans], int]] = set()
+        """Ways of reading that found no end for a block of a language. Where there is another one, they are not tried
+        again: each would go through the whole text."""
+        self._forgiven = False
 
-    def take(self, lines: list[str], index: int, fence: Fence | None) -> bool:
-        """Add a line; False when it is the closing fence instead."""
-        if fence is not None and not self._step(lines, index, fence):
-            return False
-        self.lines.append(_dedent(lines[index], self.opening.indent))
-        return True
+    def closing_line(self, lines: Sequence[str], start: int, opening: Fence, language: str | None) -> int | None:
+        """Index of the line that closes the block opened at `start`; None when none does."""
+        in_markdown = language == "markdown"
+        if opening.length > _USUAL and not in_markdown:
+            language = "text"
+        head = lines[start + 1:start + _FIRST_LINES]
+        readings = readings_of(language, head) if self._nested else readings_of("text", ())
+        for number, spans in enumerate(readings, 1):
+            reading = language, type(spans), number
+            if number == len(readings) or reading not in self._fruitless:
+                end = _OpenFences(opening, in_markdown, self._nested).end(lines, start, spans)
+                if end is not None:
+                    return end
+                self._fruitless.add(reading)
+        return None if language == "python" or not self._nested else _only_close(lines, start, opening)
 
-    def _step(self, lines: list[str], index: int, fence: Fence) -> bool:
-        """Open or close a nested block; False when `fence` closes this one."""
-        innermost = self.inner[-1] if self.inner else self.opening
+    def forgives_opening(self, lines: Sequence[str], start: int) -> bool:
+        """Whether the fence that nothing closes is opened again at once, below a file's name at most, as small models
+        do: then it is none. Once in a text."""
+        first, second = [*(line for line in lines[start + 1:start + _FIRST_LINES] if line.strip()), "", ""][:2]
+        again = fence_of(first) or (fence_of(second) if len(first.split()) == 1 else None)
+        forgiven, self._forgiven = self._forgiven, self._forgiven or bool(again and again.info)
+        return self._forgiven and not forgiven
+
+
+class _OpenFences:
+    """The fences that are open within a block, the outermost first."""
+
+    def __init__(self, opening: Fence, in_markdown: bool, nested: bool) -> None:
+        self._opening, self._in_markdown, self._nested = opening, in_markdown, nested
+        self._inner: list[Fence] = []
+
+    def end(self, lines: Sequence[str], start: int, spans: Spans) -> int | None:
+        """Index of the line behind `start` that closes the block, if there is one."""
+        for index in range(start + 1, len(lines)):
+            fence = fence_of(lines[index])
+            if fence and not spans.holds(lines[index]) and self._step(fence, lines, index):
+                return index
+            spans.take(lines[index])
+        return None
+
+    def _step(self, fence: Fence, lines: Sequence[str], index: int) -> bool:
+        """Open or close a nested block; whether the fence closes the outermost instead."""
+        innermost = self._inner[-1] if self._inner else self._opening
         if not _closes(fence, innermost):
-            if self.nests and fence.info and fence.char == innermost.char:
-                self.inner.append(fence)
-        elif self.inner:
-            self.inner.pop()
-        elif self.nests and _opens_nested(lines, index):
-            self.inner.append(fence)
+            opens = bool(fence.info) and fence.char == innermost.char and (self._nested or self._in_markdown)
+        elif self._inner:
+            self._inner.pop()
+            return self._nested and fence.length >= self._opening.length > innermost.length
         else:
-            return False
-        return True
+            opens = self._in_markdown and _opens_nested(lines, index)
+            if not opens:
+                return True
+        self._inner += [fence] * opens
+        return False
 
-    def end(self, position: int, *, closed: bool) -> FencedBlock:
-        """The finished block; `position` is the offset behind it."""
-        return FencedBlock(self.opening.info, "".join(self.lines), self.above, self.start, position, closed)
+
+def _only_close(lines: Sequence[str], start: int, opening: Fence) -> int | None:
+    """The last filled line of a reply, if it is the only one that could close the block: a lexer of a few words may be
+    wrong, or the source."""
+    last = next(index for index in range(len(lines) - 1, -1, -1) if lines[index].strip())
+    fences = (index for index in range(start + 1, last + 1) if fence_of(lines[index]))
+    return last if next(fences, None) == last and closes(lines[last], opening) else None
 
 
-def _opens_nested(lines: list[str], index: int) -> bool:
+def _opens_nested(lines: Sequence[str], index: int) -> bool:
     """Whether a bare fence in Markdown looks like the beginning of a nested block, not like the end of the file.
 
     Something introduces it (a blank line, a colon), code follows, and that is not the next file's path and fence.

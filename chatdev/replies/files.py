@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -39,13 +39,16 @@ class FilesDelivery:
         return not self.written and not self.deleted
 
 
-def parse_files(text: str, software: Mapping[str, bytes], *, only: Sequence[str] = ()) -> FilesDelivery:
-    """The software after the files in `text` are written; files not named stay.
+def parse_files(text: str, software: Mapping[str, bytes], *, only: Sequence[str] = (),
+                nested: bool = True) -> FilesDelivery:
+    """The software after the files in `text` are written; files not named stay. `nested` as in `scan`.
 
     `only` are glob patterns of the paths that may be written (`*` also matches `/`). Contents are kept byte for byte
     as UTF-8, with a final newline. Raises Unreadable with everything that is wrong; nothing is applied then.
     """
-    blocks = read_blocks(text, software.keys())
+    blocks = read_blocks(text, software.keys(), nested=nested)
+    if nested:
+        blocks = _unwrap(blocks, software.keys(), only)
     draft = _Draft(software, tuple(only), dict(software))
     for block in blocks:
         try:
@@ -56,6 +59,19 @@ def parse_files(text: str, software: Mapping[str, bytes], *, only: Sequence[str]
             draft.problems.append(ReplyProblem("unsafe_path", {"why": str(error)}))
     draft.check()
     return draft.delivery()
+
+
+def _unwrap(blocks: list[Block], known: Collection[str], only: Sequence[str]) -> list[Block]:
+    """The blocks with names within a single block that has none and is no program, but a text around them; else the
+    blocks as they are."""
+    outer = blocks[0]
+    if len(blocks) > 1 or outer.path or outer.language not in (None, "markdown", "text") or only_path(outer, only):
+        return blocks
+    try:
+        inner = read_blocks(outer.text, known)
+    except Unreadable:
+        return blocks
+    return inner if any(block.path for block in inner) else blocks
 
 
 @dataclass(slots=True)

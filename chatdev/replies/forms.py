@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from chatdev.config.phases import Form, Solution
-from chatdev.replies.fences import FencedBlock, scan
+from chatdev.replies.fences import FencedBlock, language_on_fence, scan
 from chatdev.replies.file_names import name_on, read_info
 from chatdev.replies.files import FilesDelivery, parse_files
+from chatdev.replies.languages import language_of_file
 from chatdev.replies.problem import unreadable
 from chatdev.replies.values import read_choice, read_json, read_list
 from chatdev.workspace.snapshot import safe_path
@@ -18,12 +19,14 @@ _AROUND = 3  # lines of introduction and farewell around a document in one enclo
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`"}
 
 
-def parse_solution(solution: Solution, text: str, software: Mapping[str, bytes]) -> Any:
+def parse_solution(solution: Solution, text: str, software: Mapping[str, bytes], *, nested: bool = True) -> Any:
     """The solution `text` means; markers and thoughts are already removed from it.
 
     `text` and `choice` give a str, `json` any JSON value, `list` a list, `files` a FilesDelivery on top of `software`.
-    Raises Unreadable with what is wrong, for the assistant.
+    `nested`: see `scan`. Raises Unreadable with what is wrong, for the assistant.
     """
+    if solution.form == "files":
+        return _read_files(solution, text, software, nested=nested)
     return _READERS[solution.form](solution, text, software)
 
 
@@ -39,18 +42,18 @@ def _read_text(_solution: Solution, text: str, _software: Mapping[str, bytes]) -
 
 def _enclosing_block(text: str, around: int, fits: Callable[[str], bool]) -> FencedBlock | None:
     """The only block of `text` when at most so many filled lines stand around it and `fits` accepts its words."""
-    blocks = scan(text, lambda _above, info: fits(info.casefold()))
+    blocks = scan(text, lambda above, info: "markdown" if fits(info.casefold()) else language_on_fence(above, info))
     if len(blocks) != 1 or not fits(blocks[0].info.casefold()):
         return None
     outside = text[:blocks[0].start] + text[blocks[0].end:]
     return blocks[0] if sum(1 for line in outside.split("\n") if line.strip()) <= around else None
 
 
-def _read_files(solution: Solution, text: str, software: Mapping[str, bytes]) -> FilesDelivery:
+def _read_files(solution: Solution, text: str, software: Mapping[str, bytes], *, nested: bool) -> FilesDelivery:
     if solution.as_file is None:
-        return parse_files(text, software, only=solution.only)
+        return parse_files(text, software, only=solution.only, nested=nested)
     path = safe_path(solution.as_file)
-    content = _content_of(path, text)
+    content = _content_of(path, text, nested=nested)
     if not content.strip():
         raise unreadable("empty_file", path=path)
     data = (content if content.endswith("\n") else content + "\n").encode("utf-8", "replace")
@@ -58,9 +61,9 @@ def _read_files(solution: Solution, text: str, software: Mapping[str, bytes]) ->
     return FilesDelivery({**software, path: data}, written)
 
 
-def _content_of(path: str, text: str) -> str:
+def _content_of(path: str, text: str, *, nested: bool) -> str:
     """What `text` gives as the one file `path`: all of it, without an enclosing fence and a line with its name."""
-    block = _document_block(text) if path.casefold().endswith(_MARKDOWN) else _data_block(path, text)
+    block = _document_block(text) if path.casefold().endswith(_MARKDOWN) else _data_block(path, text, nested=nested)
     if block is None:
         return _strip_name(path, text.strip("\r\n"))
     if not block.closed:
@@ -73,9 +76,9 @@ def _document_block(text: str) -> FencedBlock | None:
     return _enclosing_block(text, _AROUND, lambda info: info.split()[:1] in ([], ["md"], ["markdown"], ["text"]))
 
 
-def _data_block(path: str, text: str) -> FencedBlock | None:
+def _data_block(path: str, text: str, *, nested: bool) -> FencedBlock | None:
     """The block that holds the file, whatever is said around it; None when there is no block."""
-    blocks = scan(text)
+    blocks = scan(text, lambda above, info: language_on_fence(above, info) or language_of_file(path), nested=nested)
     if len(blocks) <= 1:
         return blocks[0] if blocks else None
     named = [block for block in blocks
@@ -103,5 +106,5 @@ def _read_list(solution: Solution, text: str, _software: Mapping[str, bytes]) ->
 
 
 _READERS: dict[Form, Callable[[Solution, str, Mapping[str, bytes]], Any]] = {
-    "text": _read_text, "choice": _read_choice, "files": _read_files, "json": _read_json, "list": _read_list,
+    "text": _read_text, "choice": _read_choice, "json": _read_json, "list": _read_list,
 }

@@ -68,6 +68,8 @@ def _table(text: str) -> dict[str, tuple[list[str], list[str]]]:
 
 _LANGUAGES = _table(_PROGRAMS) | _table(_SHELLS) | _table(_OTHERS)
 _BY_WORD = {word: language for language, (words, _) in _LANGUAGES.items() for word in words}
+_BY_EXTENSION = {extension: language for language, (_, extensions) in reversed(_LANGUAGES.items())
+                 for extension in extensions}
 _EXTENSIONS = {extension for _, extensions in _LANGUAGES.values() for extension in extensions}
 _PROGRAM_EXTENSIONS = {extension for _, extensions in _table(_PROGRAMS).values() for extension in extensions}
 
@@ -80,6 +82,12 @@ def program_extensions() -> list[str]:
 def language_of(word: str) -> str | None:
     """The language a word on a fence means, or None."""
     return _BY_WORD.get(word.casefold())
+
+
+def language_of_file(path: str) -> str | None:
+    """The language of a file by its name, or None."""
+    by_name = next((language for language, name in _WHOLE_NAMES.items() if name == PurePosixPath(path).name), None)
+    return by_name or _BY_EXTENSION.get(_extension(path))
 
 
 def is_shell(language: str | None) -> bool:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from chatdev.replies.fences import indentation, lines_of
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
+from chatdev.replies.spans import REPLACE, SEARCH
 
-_SEARCH = re.compile(r"\s*+<{5,9}\s*+SEARCH\s*+:?\s*+", re.IGNORECASE)
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
-_REPLACE = re.compile(r"\s*>{5,9}\s*REPLACE\s*", re.IGNORECASE)
-_ENDS = {1: _DIVIDER, 2: _REPLACE}  # what ends the old lines, and the new lines
+_ENDS = {1: _DIVIDER, 2: REPLACE}  # what ends the old lines, and the new lines
 _COUNTED = 20  # matches are counted up to here
 _MOST_CHANGES = 300  # of one file; each takes a walk through it
 _WIDEST = 120  # columns; lines that move deeper would make a file many times as long as what came
@@ -43,14 +42,14 @@ def read_changes(content: str) -> SearchReplace | None:
     """The changes in `content`; None when it does not consist of search/replace blocks."""
     lines = lines_of(content)
     first = next((line for line in lines if line.strip()), "")
-    return _read_changes(lines) if _SEARCH.fullmatch(first) else None
+    return _read_changes(lines) if SEARCH.fullmatch(first) else None
 
 
 def _read_changes(lines: list[str]) -> SearchReplace:
     changes: list[Change] = []
     parts: list[list[str]] = []  # of the block under way: the old lines, the new lines
     for line in lines:
-        if not parts and _SEARCH.fullmatch(line):
+        if not parts and SEARCH.fullmatch(line):
             parts = [[]]
         elif parts and not _ENDS[len(parts)].fullmatch(line):
             parts[-1].append(line)

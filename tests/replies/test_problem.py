@@ -23,6 +23,17 @@ SAID: list[tuple[str, Mapping[str, object], str]] = [
     ("shell_commands", {"path": "a.py"}, "a.py: the block holds shell commands, not a program"),
     ("diff", {"path": "a.py"},
      "a.py: a diff cannot be applied: give complete functions or SEARCH/REPLACE blocks"),
+    ("patch", {},
+     "a diff or patch cannot be applied: give the path of each file, and in a fenced block below it complete "
+     "functions or SEARCH/REPLACE blocks"),
+    ("span_open", {"path": "a.py", "line": 3, "mark": '"""'},
+     'a.py: the `"""` in line 3 of the block is never closed, so it is not clear where the block ends: close it; if '
+     "the file holds lines of three backquotes, put it between fences of four: ````"),
+    ("span_open", {"path": None, "line": 1, "mark": "/*"},
+     "the `/*` in line 1 of the block is never closed, so it is not clear where the block ends: close it; if the "
+     "file holds lines of three backquotes, put it between fences of four: ````"),
+    ("reading_slow", {"seconds": 60},
+     "it takes more than 60 seconds to read it: send less at a time, or smaller files"),
     ("too_much_work", {"path": "a.py", "word": "py"},
      "a.py: too many blocks for files of this length; give fewer changes at a time, or whole files, marked `whole` "
      "behind the fence"),

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from chatdev.replies import parse_files
 from chatdev.replies.elision import elided_line
-from chatdev.replies.languages import holds_only_commands
+from chatdev.replies.fences import lines_of
+from chatdev.replies.languages import holds_only_commands, language_of_file
 from chatdev.replies.search_replace import read_changes
+from chatdev.replies.spans import open_span
 from chatdev.workspace.snapshot import collisions
 
 # extension → the words on its fence and the comment that can name the file
@@ -62,7 +64,8 @@ SHAPES: dict[str, Shape] = {
 
 def _storable(path: str, content: str) -> bool:
     """Not one of the contents that are refused on purpose."""
-    return not (holds_only_commands(content) or read_changes(content) or elided_line(path, content))
+    is_open = any(open_span(language_of_file(path), lines_of(content)))
+    return not (is_open or holds_only_commands(content) or read_changes(content) or elided_line(path, content))
 
 
 def _render(shape: str, path: str, content: str) -> str:
