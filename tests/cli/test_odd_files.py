@@ -12,8 +12,10 @@ from tests.test_plain_file import make
 
 COMMANDS = [("run", "--task", "@{}", "--company", "single"),
             ("run", "x", "--company", "planner1", "--input", "bench=@{}"), ("run", "x", "--company", "{}"), ("check", "{}"),
-            ("replay", "{}"), ("resume", "{}"), ("play", "{}"), ("plc", "check", "{}"), ("process", "import", "{}"),
-            ("process", "filter", "--ledger", "{}"), ("eval", "report", "--ledger", "{}"), ("trust", "{}"),
+            ("replay", "{}"), ("resume", "{}"), ("play", "{}"), ("plc", "check", "{}"),
+            ("process", "import", "{}"),
+            ("process", "filter", "--ledger", "{}"), ("eval", "report", "--ledger", "{}"),
+            ("trust", "{}"),
             ("eval", "srdd", "--data", "{}"), ("process", "develop", "--tasks", "srdd:1", "--from", "{}"),
             ("run", "x", "--company", "planner1", "--input", "given={}"), ("run", "x", "--path", "{}/x"),
             ("eval", "judge", "{}", "{}", "--model", "m", "--record", "{}")]
@@ -29,7 +31,7 @@ def test_every_command_refuses_them_in_words(shop: Shop, here: Path, command: tu
     assert done.status not in (0, 70), done.out + done.err
     assert "Traceback" not in done.out + done.err
     assert not shop.server.requests
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
 
 
 def test_a_warehouse_that_is_no_text_is_refused_before_anything_is_paid(shop: Shop) -> None:
