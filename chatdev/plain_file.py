@@ -15,6 +15,9 @@ _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket",
           stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}
 _WRITING = os.O_WRONLY | os.O_RDWR
+_OF_THE_SHELL = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+MOST_NAMED = 64 << 20
+"""Bytes of a file that the user names."""
 
 
 def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
@@ -35,6 +38,26 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
         os.close(descriptor)
         raise _other_kind(path, problem)
     return descriptor
+
+
+def read_named(path: Path, most: int = MOST_NAMED) -> bytes:
+    """The content of a file that the user named, of at most so many bytes: a link is followed, and a pipe of the shell
+    (`/dev/stdin`, `<(…)`) is read to its end. Raises OSError in words for other pipes and devices, which may never end,
+    for a larger file, and for what can be no name."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except ValueError:
+        raise OSError(errno.EINVAL, "no file can have this name", str(path)) from None
+    with os.fdopen(descriptor, "rb") as file:
+        kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+        if kind == stat.S_IFIFO and str(path).startswith(_OF_THE_SHELL):
+            os.set_blocking(descriptor, True)
+        elif kind != stat.S_IFREG:
+            raise OSError(errno.EINVAL, f"it is {_KINDS.get(kind, 'no file')}, where only a file may be", str(path))
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.E2BIG, f"it is larger than {most >> 20} MiB", str(path))
+    return content
 
 
 def read_plain(path: Path, most: int) -> bytes:

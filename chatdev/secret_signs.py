@@ -30,7 +30,9 @@ SHORTEST = 8
 """Characters that a secret has at least."""
 
 _WORDS_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_PASSWORD = re.compile(r"\w*?(?:password|passwd|passphrase|passcode|secret)s?|pwds?", re.IGNORECASE)
+_PASSWORD = re.compile(r"\w*?(?:password|passwd|passphrase|passcode|secret)s?|pwds?"
+                       r"|(?:ssh|ftp|sftp|db|pg|my|smtp|imap|mail|user|root|admin|key|store|vault|http|proxy)pass",
+                       re.IGNORECASE)
 _KEY = re.compile(r"\w*?(?:tokens?|credentials?|(?:api|access|auth|private|signing|encryption|master|secret)keys?)"
                   r"|keys?|cookies?|jwts?|authorization", re.IGNORECASE)
 _ONLY_BEHIND_OTHERS = {"pass": NameSign.PASSWORD, "pwd": NameSign.PASSWORD, "auth": NameSign.KEY}
@@ -47,7 +49,16 @@ _MADE_BY_PROVIDERS = re.compile(r"""
     | glpat-[\w-]{16,} | xox[abeoprs]-[\w-]{10,} | xapp-[\w-]{10,} | (?:AKIA|ASIA)[A-Z0-9]{16} | AIza[\w-]{30,}
     | ya29\.[\w-]{20,} | eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]* | hf_\w{20,} | npm_\w{30,} | pypi-[\w-]{16,}
     | (?:gsk|r8|dop_v1|shpat|whsec)_\w{16,} | nvapi-[\w-]{16,} | SG\.[\w-]{16,}\.[\w-]{16,}
-    | https://hooks\.slack\.com/services/\S+""", re.VERBOSE)
+    | \d{8,10}:AA[\w-]{30,} | [MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,38}""", re.VERBOSE)  # bots of Telegram, Discord
+_WEBHOOK = re.compile(r"""https?://(?:
+      hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/\S+
+    | [\w.-]*discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\S+
+    | [\w.-]+\.webhook\.office\.com/\S+ | [\w.-]+\.logic\.azure\.com(?::\d+)?/\S+ | [\w.-]+\.powerplatform\.com\S+
+    | outlook\.office(?:365)?\.com/webhook/\S+ | chat\.googleapis\.com/v1/spaces/\S+ | hooks\.zapier\.com/hooks/\S+
+    | hook\.[\w.-]*make\.com/\S+ | maker\.ifttt\.com/trigger/\S+/key/\S+ | api\.telegram\.org/bot\S+
+    | [^\s/]+/(?:\S+/)?(?:hooks?|webhooks?|webhookb2)/\S+)""", re.VERBOSE | re.IGNORECASE)
+_LONGEST_ADDRESS = 2000  # characters
+_BETWEEN = re.compile(r"[/?&=#@]+")
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 _LONGEST_WORD = 15  # "not-needed", "lm-studio", "your-api-key": what people set where no key is needed
@@ -102,6 +113,8 @@ def is_secret(value: str, sign: NameSign) -> bool:
         return False
     if _PRIVATE_KEY.match(value) or (_MADE_BY_PROVIDERS.fullmatch(value) and _has_digit(value)):
         return True
+    if len(value) <= _LONGEST_ADDRESS and _WEBHOOK.fullmatch(value) and generated_parts(value):
+        return True
     if sign <= NameSign.DOUBTFUL or _ADDRESS.fullmatch(value):
         return sign == NameSign.DOUBTFUL and _looks_generated(value)
     return not _is_ordinary(value, sign)
@@ -114,6 +127,11 @@ def secret_parts(value: str) -> list[str]:
         return [words[1]] if is_secret(words[1], NameSign.KEY) else []
     parts = (part.strip(";,\"'") for word in words for part in (word, word.partition("=")[2]))
     return [part for part in parts if _looks_generated(part)]
+
+
+def generated_parts(address: str) -> list[str]:
+    """What in the path and query of an address nobody would write by hand."""
+    return [part for part in _BETWEEN.split(address)[2:] if _looks_generated(part)]
 
 
 def _is_ordinary(value: str, sign: NameSign) -> bool:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, AnyStr, TypeVar
 from urllib.parse import quote, unquote
 
-from chatdev.secret_signs import NameSign, is_secret, name_sign, secret_parts
+from chatdev.secret_signs import NameSign, generated_parts, is_secret, name_sign, secret_parts
 
 PLACEHOLDER = "[secret]"
 """What stands in the place of a secret."""
@@ -42,6 +42,8 @@ def keep_secret(value: str, sign: NameSign = NameSign.PASSWORD) -> None:
     value = value.strip()
     if is_secret(value, sign):
         _remember(value)
+        for part in generated_parts(value) if "://" in value else ():
+            _remember(part)
     elif sign <= NameSign.DOUBTFUL:
         return
     lines = value.splitlines()

@@ -30,6 +30,18 @@ SECRETS = [
     ("OPENAI", "sk-proj-a1b2c3d4e5f6g7h8"), ("SESSION", JWT), ("DEPLOY", "-----BEGIN RSA PRIVATE KEY-----\nMIIE"),
     ("ACCESS_TOKEN", "xkqPzmWvbnQy"), ("ROOT_PASSWORD", "wkzmtrplqx"), ("TOKEN", "12345678901234567890"),
     ("SECRET_KEY", "550e8400-e29b-41d4-a716-446655440000"), ("ACME_TOKEN", "tok-planted-5t4r3e2w1q"),
+    ("SSHPASS", "letmein-please-9"), ("FTPPASS", "hunter2-and-more"), ("STOREPASS", "x9!kk2#aa"),
+    ("SLACK", f"https://hooks.slack.com/services/T0A1B2C3D/B4E5F6G7H/{GENERATED}"),
+    ("ALERTS", f"https://discord.com/api/webhooks/112233445566778899/{GENERATED}{GENERATED}"),
+    ("ALERTS", f"https://discordapp.com/api/v10/webhooks/112233445566778899/{GENERATED}"),
+    ("TEAMS", f"https://acme.webhook.office.com/webhookb2/{HEX}@{HEX}/IncomingWebhook/{HEX}/{HEX}"),
+    ("FLOW", f"https://prod-07.westus.logic.azure.com:443/workflows/{HEX}/triggers/manual/paths/invoke?sig={GENERATED}"),
+    ("CHAT", f"https://chat.googleapis.com/v1/spaces/AAAA/messages?key=AIza{GENERATED}&token={GENERATED}"),
+    ("MATTERMOST_URL", f"https://chat.example.org/hooks/{HEX}"), ("N8N", f"https://n8n.example.org/webhook/{HEX}"),
+    ("MAKE", f"https://hook.eu1.make.com/{HEX}"), ("IFTTT", f"https://maker.ifttt.com/trigger/door/with/key/{GENERATED}"),
+    ("TELEGRAM", f"1234567890:AAH{GENERATED}{GENERATED[:12]}"),
+    ("TELEGRAM_URL", f"https://api.telegram.org/bot1234567890:AAH{GENERATED}{GENERATED[:12]}/sendMessage"),
+    ("BOT", f"MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.{GENERATED}{GENERATED[:8]}"),
 ]
 OTHERS = [
     ("MONKEY", "import sys"), ("MONKEY", "capuchin-of-the-zoo"), ("TURKEY", "Ankara and Istanbul"),
@@ -52,6 +64,9 @@ OTHERS = [
     ("AUTHOR", "Ann B. Example"), ("KEYCLOAK_URL", "https://id.example.com/auth"), ("SECRETARY", "Ann B. Example 7"),
     ("PATH", "/usr/local/bin:/usr/bin"), ("DATABASE", "postgres://localhost/app"), ("TOKEN_URL", "https://x.org/tok"),
     ("NODE_ENV", "production"), ("SECRET_NAME", "prod/database/main"), ("KEY_ID", "release-2024-01"),
+    ("BYPASS", "hunter2-and-more"), ("WEBHOOK_URL", "https://example.com/webhooks/orders"),
+    ("DOCS", "https://discord.com/api/webhooks/"), ("HOOKS", "https://example.com/hooks/after-deploy"),
+    ("TENANT", f"https://login.example.com/{HEX}/oauth2/token"), ("RATIO", "12345678:90"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from chatdev.runner.sanitize import sanitize
 P = ParamSpec("P")
 
 BUG = 70
+_NO_NAME = (errno.ENAMETOOLONG, errno.ELOOP)
+"""What is wrong with a path that was typed, wherever it is looked at first."""
 
 
 def report_outcome(command: Callable[P, int]) -> Callable[P, None]:
@@ -36,8 +39,11 @@ def report_outcome(command: Callable[P, int]) -> Callable[P, None]:
         except (click.ClickException, click.exceptions.Exit):
             raise  # click's own business
         except Exception as error:  # noqa: BLE001 - a person gets a sentence; --debug shows everything
-            text = f"{type(error).__name__}: {error}; this is an error in chatdev: `--debug` shows where"
-            status = _show_failure(error, text, BUG)
+            if isinstance(error, OSError) and error.errno in _NO_NAME:
+                status = _show_failure(error, f"{str(error.filename)[:100]}: {error.strerror}; check the path", 2)
+            else:
+                text = f"{type(error).__name__}: {error}; this is an error in chatdev: `--debug` shows where"
+                status = _show_failure(error, text, BUG)
         sys.exit(status)
 
     return run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -25,7 +24,7 @@ from chatdev.cli.process_options import (
 from chatdev.cli.process_output import entries_table, entry_data, json_text
 from chatdev.cli.shared_options import read_text_file
 from chatdev.errors import ConfigError
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.sanitize import escape_json, sanitize
 
 if TYPE_CHECKING:
     from chatdev.process.pool import InstanceOutcome
@@ -110,8 +109,9 @@ def mine_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], lea
         click.echo(json_text({"model": to_plain(model), **quality._asdict(), **measure_size(model)._asdict()}))
         return 0
     size = measure_size(model)
-    click.echo(f"{model}\nfitness {quality.fitness:.2f}, precision {quality.precision:.2f}; {size.phases} phases, "
-               f"{size.exclusive_gateways} exclusive and {size.parallel_gateways} parallel gateways")
+    click.echo(f"{sanitize(str(model))}\nfitness {quality.fitness:.2f}, precision {quality.precision:.2f}; "
+               f"{size.phases} phases, {size.exclusive_gateways} exclusive and {size.parallel_gateways} parallel "
+               "gateways")
     return 0
 
 
@@ -135,9 +135,9 @@ def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome],
     if as_json:
         found = gather_experience(count_outcomes(outcomes), company.default, "a pool", chance=Random(seed),
                                   choose=lambda entries: choose_best(entries, least))
-        click.echo(found.to_json() if found else "", nl=False)
+        click.echo(escape_json(found.to_json()) if found else "", nl=False)
     else:
-        click.echo(describe(model, company.default), nl=False)
+        click.echo(sanitize(describe(model, company.default)), nl=False)
     return 0
 
 
@@ -179,7 +179,7 @@ def export_pool(company: ProcessCompany, outcomes: Sequence[InstanceOutcome]) ->
     """Print all outcomes of the pool as JSON, which `import` reads."""
     from chatdev.process.pool import export_outcomes
 
-    click.echo(export_outcomes(outcomes, company.default))
+    click.echo(escape_json(export_outcomes(outcomes, company.default)))
     return 0
 
 
@@ -190,7 +190,7 @@ def export_pool(company: ProcessCompany, outcomes: Sequence[InstanceOutcome]) ->
 @report_outcome
 def import_pool(file: Path, company: str, pool_name: str, ledger_url: str) -> int:
     """Add the outcomes of an exported pool (FILE, or - for standard input) to a pool."""
-    text = sys.stdin.read() if str(file) == "-" else read_text_file(file, "the exported pool")
+    text = read_text_file(file, "the exported pool")
     with opened_pool(load_process_company(company), ledger_url, pool_name) as pool:
         click.echo(f"pool {pool.name}: {pool.load(text, str(file), _IMPORTED)} new outcomes")
     return 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from chatdev.secrets import scrub
+from chatdev.runner.sanitize import escape_json
 
 if TYPE_CHECKING:
     from chatdev.evaluation.development.summary import Rows
@@ -19,7 +19,7 @@ _WORDS = ("", "instance")  # columns of words
 
 def json_text(data: Any) -> str:
     """The data for machines."""
-    return scrub(json.dumps(data, ensure_ascii=False, indent=1))
+    return escape_json(json.dumps(data, ensure_ascii=False, indent=1))
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from chatdev.errors import ConfigError
+from chatdev.plain_file import MOST_NAMED, read_named
 
 _BUDGET_OPTIONS = (
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
@@ -99,9 +100,12 @@ def read_text_argument(given: str, what: str) -> str:
 
 
 def read_text_file(file: Path, what: str) -> str:
-    """The content of a file. Raises ConfigError, which calls it `what`."""
+    """The content of a file, `-` for standard input. Raises ConfigError, which calls it `what`."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        data = sys.stdin.buffer.read(MOST_NAMED + 1) if str(file) == "-" else read_named(file)
+        if len(data) > MOST_NAMED:
+            raise ConfigError(f"{what}: standard input is longer than {MOST_NAMED >> 20} MiB")
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise ConfigError(f"{what}: cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -19,6 +19,7 @@ import yaml
 
 from chatdev.errors import ConfigError
 from chatdev.evaluation.tasks import Task
+from chatdev.plain_file import read_named
 from chatdev.tools.plc.proof.outcome import Property
 from chatdev.tools.plc.proof.properties import PropertyError, read_properties
 from chatdev.tools.plc.simulation.test_cases import read_tasks
@@ -166,6 +167,6 @@ def _read_text(file: Path) -> str:
         if size > _LARGEST:
             raise ConfigError(f"{file} has {size:,} bytes; a file of tasks has at most {_LARGEST:,}")
         try:
-            return file.read_text(encoding="utf-8-sig")
+            return read_named(file).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ConfigError(f"{file} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None

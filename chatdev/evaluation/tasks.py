@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from chatdev.config.validation import StrictModel, validate_node
 from chatdev.config.yaml_nodes import read
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder
+from chatdev.plain_file import read_named
 
 _LARGEST_CELL = 100_000  # characters; a description has some hundreds
 _LARGEST_READ = 20_000_000  # characters of a cell that are read, in order to say whose it is
@@ -80,7 +82,7 @@ def _read_csv(file: Path) -> Iterator[Task]:
     csv.field_size_limit(_LARGEST_READ)  # of the whole process; the default is less than a cell may have here
     line = 1
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with StringIO(read_named(file).decode("utf-8-sig"), newline="") as lines:
             reader = csv.DictReader(lines, strict=True)
             _check_columns(reader.fieldnames or (), file)
             line = reader.line_num + 1

@@ -12,6 +12,7 @@ from typing import Any
 from chatdev.config.schema import CompanyConfig, Input
 from chatdev.errors import ConfigError, WorkspaceError
 from chatdev.llm.base import Image
+from chatdev.plain_file import read_named
 from chatdev.secrets import scrub
 from chatdev.workspace.file_tree import read_tree
 
@@ -121,7 +122,7 @@ def _decode(name: str, data: str | bytes) -> str:
 
 def _read_file(name: str, path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_named(path)
     except OSError as error:
         raise ConfigError(f"input {name!r}: cannot read {path}: {error.strerror}") from error
 

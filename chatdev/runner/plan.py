@@ -56,6 +56,9 @@ class NewFolder:
     warehouse: Path
     name: str
 
+    def __post_init__(self) -> None:
+        refuse_odd_bytes(self.warehouse)
+
 
 @dataclass(frozen=True, slots=True)
 class Past:
@@ -95,6 +98,15 @@ class RunPlan:
     """What is not as it was in the run that this one goes on with."""
 
 
+def refuse_odd_bytes(folder: Path) -> None:
+    """Raise ConfigError for a folder whose whole path is no text: the record of a run names it."""
+    try:
+        str(folder.absolute()).encode("utf-8")
+    except UnicodeEncodeError:
+        raise ConfigError(f"the path {str(folder)!r} has bytes that are no UTF-8, and the record of a run names its "
+                          "folder; give another one: --warehouse FOLDER, or rename it") from None
+
+
 def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     """A new run of `company` on `task`. Raises ConfigError, MissingModel and the like."""
     options = resources.options
@@ -111,6 +123,7 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
 
 def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> RunPlan:
     """Go on with the run in the folder `path` where it stopped. Raises JournalError, ConfigError and the like."""
+    refuse_odd_bytes(path)
     folder = RunFolder.open(path)
     if not os.path.lexists(folder.run / JOURNAL):
         raise JournalError(f"{path} has no journal: the run was stopped before it began; start a new run")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from typing import Any, TypeVar
 
@@ -22,6 +23,15 @@ _STEERING = re.compile(
 def sanitize(text: str) -> str:
     """The text without what would steer a terminal or hide from its reader, and without secrets."""
     return scrub(_STEERING.sub("", text))
+
+
+def escape_json(text: str) -> str:
+    """A JSON text with the same meaning and nothing in it that steers a terminal or hides, and without secrets."""
+    return scrub(_STEERING.sub(_escape, text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
 
 
 _ACTIVE = re.compile(r"[\\*\[\]<>|~&]|(?<=\w):(?=//)|(?<=www)\.", re.IGNORECASE)

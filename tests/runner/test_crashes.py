@@ -87,12 +87,20 @@ def test_the_pair_reads_of_a_crash_and_goes_on(folder: Path, kind: str, replies:
 def test_a_step_that_crashes_stops_the_run_until_it_is_mended(folder: Path) -> None:
     broken = named("step", lambda context: context.values["odd"])
     stopped, _ = run(folder, [PLAIN, "<SOLUTION>"], broken)
-    for _ in range(2):
-        assert isinstance(stopped.error, ToolCrashed)
-        assert stopped.error.exit_status == 4
-        assert "mine.step ended with an unexpected KeyError: 'odd'" in stopped.reason
-        stopped = chatdev.resume(stopped.folder, model=ScriptedModel([]), tools=[broken])
+    assert isinstance(stopped.error, ToolCrashed)
+    assert stopped.error.exit_status == 4
+    assert "mine.step ended with an unexpected KeyError: 'odd'" in stopped.reason
     mended = chatdev.resume(stopped.folder, model=ScriptedModel([]), tools=[step])
+    assert mended.success, mended.reason
+
+
+def test_a_step_that_crashes_alike_again_has_its_result(folder: Path) -> None:
+    broken = named("step", lambda context: context.values["odd"])
+    stopped, _ = run(folder, [PLAIN, "<SOLUTION>"], broken)
+    again = chatdev.resume(stopped.folder, model=ScriptedModel([]), tools=[broken])
+    assert not again.error
+    assert not again.success
+    mended = chatdev.resume(stopped.folder, model=ScriptedModel([]), tools=[step], since="mine.step#1")
     assert mended.success, mended.reason
 
 

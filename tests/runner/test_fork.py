@@ -116,7 +116,7 @@ def test_a_fork_of_a_changed_company_is_refused_and_leaves_nothing(workshop: Sho
     whole = uninterrupted(workshop)
     file = workshop.company / "company.yaml"
     file.write_text(file.read_text().replace("makes things", "makes other things"))
-    refused = resume(workshop, whole.folder, "--from", "page")
+    refused = resume(workshop, whole.folder, "--from", "page", "--company", str(workshop.company))
     assert refused.status == 2
     assert f"{WRITTEN} would not be asked what it was asked before" in refused.err
     assert len(list(workshop.warehouse.iterdir())) == 1
@@ -138,7 +138,7 @@ def test_a_fork_takes_the_newer_of_two_results(workshop: Shop) -> None:
     file = workshop.company / "company.yaml"
     file.write_text(file.read_text().replace("WRITE README.md", "WRITE THE README.md"))
     answered(workshop, {PAGE: OTHER_PAGE})
-    resume(workshop, stopped.folder, "--from-here").assert_succeeded()
+    resume(workshop, stopped.folder, "--from-here", "--company", str(workshop.company)).assert_succeeded()
     fork = resume(workshop, stopped.folder, "--from", "software.complete#1", "--name", "x-fork")
     fork.assert_succeeded()
     assert software(fork.folder).text("README.md") == "Another page.\n"

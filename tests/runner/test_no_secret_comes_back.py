@@ -62,7 +62,7 @@ def test_neither_does_one_that_would_now_ask_something_else(plantation: Plantati
     company = yaml.safe_load(file.read_text(encoding="utf-8"))
     company["phases"]["write"]["opening"] = f"NOW {{{{ task }}}} {TOKEN[:-1]}"
     file.write_text(yaml.safe_dump(company, sort_keys=False), encoding="utf-8")
-    outcome = plantation.command("resume", folder, "--trust", debug=True)
+    outcome = plantation.command("resume", folder, "--trust", "--company", str(plantation.shop.company), debug=True)
     assert "would not be asked what it was asked before" in outcome.err
     assert_clean(plantation, outcome, status=2)
 

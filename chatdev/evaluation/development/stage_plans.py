@@ -11,6 +11,7 @@ from chatdev.errors import ConfigError
 from chatdev.evaluation.development.planned_tasks import DEVELOPS_NOTHING, PlannedTask, plan_tasks
 from chatdev.evaluation.development.stages import latest_tasks
 from chatdev.evaluation.tasks import Task
+from chatdev.plain_file import read_named
 from chatdev.plain_values import load_json
 from chatdev.process.experience import Experience, gather_experience
 from chatdev.process.instances import format_instance
@@ -59,7 +60,7 @@ def read_proposals(company: ProcessCompany, file: Path, tasks: Sequence[Task]) -
     """The processes that `chatdev process generate --output` wrote, with their tasks. Raises ConfigError."""
     known = {task.id: task for task in tasks}
     try:
-        lines = load_json(file.read_text(encoding="utf-8"))
+        lines = load_json(read_named(file).decode("utf-8"))
         chosen = [(known.get(str(line["task"])), str(line["process"])) for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{file} holds no proposals ({type(error).__name__}: {str(error)[:120]}); write them with "

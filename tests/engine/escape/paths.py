@@ -28,6 +28,9 @@ ACTING = [
     ".bzr/branch/branch.conf", "_darcs/prefs/prefs", ".dir-locals.el", "sub/.exrc", ".vimrc", ".NVIMRC", ".lvimrc",
     ".mise.toml", "mise.toml", ".rvmrc", ".gdbinit", ".Rprofile", ".claude/settings.json", ".cursor/mcp.json",
     ".mcp.json", "desktop.ini", "Desktop.INI", "autorun.inf", "notes.lnk", "site.url", "venv/pyvenv.cfg",
+    "AGENTS.md", "sub/agents.md", "CLAUDE.md", "claude.local.md", "GEMINI.md", ".cursorrules", ".windsurfrules",
+    ".clinerules/a.md", ".github/copilot-instructions.md", ".github/instructions/a.instructions.md",
+    ".devcontainer/devcontainer.json", ".devcontainer.json", ".junie/guidelines.md",
     "\uff0eenvrc", ".vscode./tasks.json",
 ]
 """What acts without anybody starting it; the last two are refused as other spellings."""
