@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -45,6 +45,7 @@ _WITHIN = r"(?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+"  # brackets, two deep
 _DRAW_BY_SEED = re.compile(r"\$(?P<draw>u?random|dist_\w+)\s*+\(\s*+(?P<seed>[A-Za-z_][\w.]*+)\s*+"
                            rf"(?:,{_WITHIN})?\)")
 _CONSTANT_SEED = re.compile(r"(?:\$u?|\bs)random\s*+\((?=\s*+\d)")
+_MOST_RECORDED = 16 << 20
 _MOST_BEFORE = 61  # draws before one of a distribution
 _ROOT, _SCOPE = "tb", "tb.top_module1"  # VerilogEval's
 
@@ -175,6 +176,13 @@ def dump_everything(bench: str, root: str) -> tuple[str, str]:
     writes all signals below `root`, those inside the modules included, to `wave.vcd`."""
     dump = f'module {DUMP}; initial begin $dumpfile("{WAVES}"); $dumpvars(0, {root}); end endmodule\n'
     return _DUMPS.sub(_replace_by("begin end"), bench), dump
+
+
+def dump_signals(bench: str, signals: Iterable[str]) -> tuple[str, str]:
+    """The same for these signals alone, and no more than `_MOST_RECORDED` bytes of them."""
+    dump = (f'module {DUMP}; initial begin $dumpfile("{WAVES}"); $dumplimit({_MOST_RECORDED}); '
+            f"$dumpvars(0, {', '.join(signals)}); end endmodule\n")
+    return dump_everything(bench, "")[0], dump
 
 
 DUMP = "dump_of_all_signals"

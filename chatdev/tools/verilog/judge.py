@@ -36,6 +36,7 @@ from chatdev.tools.verilog.simulation import (
 from chatdev.tools.verilog.simulators import compile_files, run_program
 from chatdev.tools.verilog.specification import port_differences
 from chatdev.tools.verilog.target import ANSWER, Target
+from chatdev.tools.verilog.waveform.differences import Differences
 
 OWN_BENCH = "bench/tb.sv"
 """Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""
@@ -138,7 +139,7 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
     the result has the number that led to them, and as `other_draws` it leads there again. Raises as `simulate_answer`.
     """
     bench = replace(bench, target=bench.target.including(answer))
-    found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits)
+    found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits, thorough=True)
     if found.outcome not in ("matches", "timed_out") or not bench.reference:
         return found, {}
     expected = found.expected
@@ -163,8 +164,8 @@ def _judge_other_draws(found: SimulationResult, number: int, bench: HiddenBench,
     """An answer that matches has to match as well where the bench draws other random numbers."""
 
     def simulated(text: str, name: str) -> BenchReport | None:
-        return simulate_examined(text, bench, sandbox, _new_folder(folder / name), limits=limits,
-                                 other_draws=number).report
+        return simulate_examined(text, bench.change_draws(number), sandbox, _new_folder(folder / name),
+                                 limits=limits).report
 
     right = simulated(reference_as_answer(bench.reference or "", bench.target), "right_with_other_draws")
     if right is None or not right.passed:  # the bench's own seed is the only one that it can take
@@ -189,9 +190,16 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
                          errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer.text)))
     evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
                 "outputs": {name: asdict(output) for name, output in report.outputs.items()},
-                "seconds": round(result.seconds, 2), "other_draws": result.other_draws}
+                "seconds": round(result.seconds, 2), "other_draws": result.other_draws,
+                "unseen": _unseen_of(result)}
     score = report.share if result.outcome == "mismatches" else float(row["score"])
     return Verdict(row.get("passed", False), text, score, evidence, judged=row.get("judged", True))
+
+
+def _unseen_of(result: SimulationResult) -> dict[str, Any]:
+    """How the outputs of an answer that passes differ from the reference's; what has no value counts as that."""
+    found = result.unseen if result.passed and result.unseen else Differences()
+    return {name.rpartition(".")[2]: asdict(one) for name, one in {**found.unknown, **found.other}.items()}
 
 
 def _refusal(reason: NoAnswer, path: str = "top.sv") -> Verdict:

@@ -47,6 +47,12 @@ def port_messages() -> list[dict[str, str]]:
     return ports
 
 
+def output_messages() -> dict[str, str]:
+    """What may be said of outputs that differ from the reference's where a bench passes."""
+    outputs: dict[str, str] = _read_yaml("rules.yaml")["outputs"]
+    return outputs
+
+
 def words_of_verilator() -> list[dict[str, str]]:
     """What it says otherwise than Icarus Verilog: `pattern` and `says` of each."""
     words: list[dict[str, str]] = _read_yaml("verilator.yaml")["words"]

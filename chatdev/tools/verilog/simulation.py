@@ -12,24 +12,26 @@ import secrets
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.verilog.answer import broken_rules, rule_message
-from chatdev.tools.verilog.bench import DUMP, REFERENCE_MODULE, HiddenBench, dump_everything
+from chatdev.tools.verilog.bench import DUMP, REFERENCE_MODULE, HiddenBench, dump_everything, dump_signals
 from chatdev.tools.verilog.bench_report import BenchReport, severe_lines
 from chatdev.tools.verilog.compilation import BENCH, GIVEN, REFERENCE, SIMULATING, CompileResult, SimulatorRun
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
+from chatdev.tools.verilog.filled_outputs import is_unknown_looked_at
 from chatdev.tools.verilog.lint import lint, outside_names
-from chatdev.tools.verilog.messages import Message, port_messages, render_text
+from chatdev.tools.verilog.messages import Message, output_messages, port_messages, render_text
 from chatdev.tools.verilog.preprocess import expand_macros
 from chatdev.tools.verilog.renaming import names_beside, rename, undefine_macros
 from chatdev.tools.verilog.simulators import compile_files, run_program
-from chatdev.tools.verilog.slang import find_checks
+from chatdev.tools.verilog.slang import Instance, find_checks, find_instances
 from chatdev.tools.verilog.source_text import unit_names
 from chatdev.tools.verilog.target import ANSWER, ICARUS, USUAL, Target
 from chatdev.tools.verilog.unknown_outputs import outputs_without_value, read_outputs
+from chatdev.tools.verilog.waveform.differences import Difference, Differences, find_differences
 from chatdev.tools.verilog.waveform.merge import merge_reference
 
 _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
@@ -54,8 +56,9 @@ class SimulationResult:
     """How it went. `outcome` is a name of `outcomes.yaml`; `report` is None when there was nothing to simulate or the
     simulation did not come to its end; `waves` is the VCD file of all signals of the bench, where it was asked for;
     `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the simulation did,
-    `expected` is how many samples there are with the reference, where it was simulated as well, and `other_draws` the
-    number that led to the random inputs of a second run."""
+    `expected` is how many samples there are with the reference, where it was simulated as well, `right` the report on
+    it, and `unseen` how the outputs differ from its; `other_draws` is the number that led to the random inputs of a
+    second run."""
 
     outcome: str
     compiled: CompileResult
@@ -65,6 +68,8 @@ class SimulationResult:
     log: str = ""
     printed: str = ""
     expected: int | None = None
+    right: BenchReport | None = None
+    unseen: Differences | None = None
     other_draws: int | None = None
 
     @property
@@ -118,8 +123,9 @@ def _without_checks(text: str, target: Target) -> str:
 
 
 def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
-                    limits: ProcessLimits = SIMULATING) -> SimulationResult:
+                    limits: ProcessLimits = SIMULATING, thorough: bool = False) -> SimulationResult:
     """Examine the answer and simulate it with the bench; `folder` is empty and the call's own, and `waves` lies in it.
+    With `thorough` what passes is compared with the reference also where the bench does that itself.
 
     Raises MissingProgram, SandboxError and WorkspaceError; all that the answer or the bench does wrong is an outcome.
     """
@@ -127,14 +133,67 @@ def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: P
     alone = examine(answer, sandbox, folder, bench.target, bench)
     if not alone.passed:
         return SimulationResult.of_compiling(alone)
-    together = simulate_examined(alone.text, bench, sandbox, folder, dump=dump, limits=limits)
+    made = _instances(alone.text, bench) if thorough or not bench.compares else ()
+    together = simulate_examined(alone.text, bench, sandbox, folder, dump=dump, limits=limits, record=_ports_of(made))
     if not together.compiled.passed:
         return together
     ports = _messages_on_ports(together.compiled.warnings, bench.target.top)
     found = replace(together, compiled=replace(alone, messages=(*alone.messages, *ports)))
-    if found.passed and found.report and not found.report.is_counted:
-        return _refuse_unknown(found, bench, sandbox, folder, limits)
-    return found
+    if found.passed and found.unseen:
+        found = _judge_unseen(found, found.unseen, bench, made, sandbox, folder, limits)
+    elif found.passed and found.report and not found.report.is_counted:
+        found = _refuse_unknown(found, bench, sandbox, folder, limits)
+    return found if dump else replace(found, waves=None)
+
+
+def _instances(text: str, bench: HiddenBench) -> tuple[Instance, ...]:
+    """Those that the bench makes of an answer that was examined, where their ports can be recorded; Verilator knows
+    nothing of what has no value."""
+    if bench.target.simulator != ICARUS:
+        return ()
+    try:
+        return find_instances(text, bench.beside, bench.target)
+    except DesignError:
+        return ()
+
+
+def _ports_of(made: Sequence[Instance]) -> dict[str, str]:
+    """The full names of the first instance's ports, each with its direction."""
+    return {f"{one.path}.{name}": direction for one in made[:1] for name, direction, width in one.ports if width}
+
+
+def _judge_unseen(found: SimulationResult, unseen: Differences, bench: HiddenBench, made: Sequence[Instance],
+                  sandbox: Sandbox, folder: Path, limits: ProcessLimits) -> SimulationResult:
+    """What the bench lets through, but not with outputs that have no value where the bench looks at them and the
+    reference has one. Other differences are a remark."""
+    turns = iter(range(3))
+
+    def passes(text: str) -> bool:
+        place = folder / f"filled{next(turns)}"
+        place.mkdir()
+        marked = bench.marked(secrets.token_hex(8))
+        ran = _read_beside(simulate_unexamined(text, marked, sandbox, place, limits=limits), marked, found.right)
+        return ran.passed and found.report is not None and ran.report is not None and (
+            ran.report.samples == found.report.samples)
+
+    unknown = unseen.unknown
+    if unknown:
+        is_same = len({(one.parameters, one.ports) for one in made}) == 1
+        is_looked_at = is_unknown_looked_at(found.compiled.text, bench.target.top, made[0],
+                                            {name.rpartition(".")[2] for name in unseen.open_},
+                                            passes) if is_same else None
+        if wrong := unknown if is_looked_at else {} if is_looked_at is False else unseen.lost:
+            return _with_messages(found, "without_value", wrong, "error", "unknown_outputs")
+    rest = {**unknown, **unseen.other}
+    return _with_messages(found, "unseen", rest, "warning", found.outcome)
+
+
+def _with_messages(found: SimulationResult, about: str, differences: Mapping[str, Difference],
+                   severity: Literal["error", "warning"], outcome: str) -> SimulationResult:
+    """The result with a message on each output."""
+    said = tuple(Message(render_text(output_messages()[about], name=name.rpartition(".")[2], count=one.count,
+                                     time=one.first_time), severity=severity) for name, one in differences.items())
+    return replace(found, outcome=outcome, compiled=replace(found.compiled, messages=(*found.compiled.messages, *said)))
 
 
 def _refuse_unknown(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path,
@@ -147,7 +206,8 @@ def _refuse_unknown(found: SimulationResult, bench: HiddenBench, sandbox: Sandbo
         return outputs_without_value(ran.waves if ran.report else None, bench.layout.scope, outputs)
 
     outputs = read_outputs(found.compiled.text, bench.target)
-    unknown = without_value(found.compiled.text, folder / "outputs", outputs)
+    unknown = (outputs_without_value(found.waves, bench.layout.scope, outputs) if found.waves
+               else without_value(found.compiled.text, folder / "outputs", outputs))
     is_wrong = bool(unknown) and unknown == outputs
     if unknown and bench.reference:
         right = reference_as_answer(bench.reference, bench.target)
@@ -160,28 +220,32 @@ def _refuse_unknown(found: SimulationResult, bench: HiddenBench, sandbox: Sandbo
 
 
 def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
-                      limits: ProcessLimits = SIMULATING, other_draws: int | None = None) -> SimulationResult:
-    """The same of the text of an answer that was examined. With `other_draws` the bench draws the other random numbers
-    to which that number leads."""
-    marked = (bench if other_draws is None else bench.change_draws(other_draws)).marked(secrets.token_hex(8))
+                      limits: ProcessLimits = SIMULATING,
+                      record: Mapping[str, str] | None = None) -> SimulationResult:
+    """The same of the text of an answer that was examined. `record` are full names of its ports with their directions:
+    where it passes, they are compared with those of the reference."""
+    marked = bench.marked(secrets.token_hex(8))
     if bench.compares:
         marked = replace(marked, reference=_without_clashes(bench.reference or "", names_beside(text)))
-    found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits)
-    has_right = found.report is not None and bench.reference is not None and not bench.compares
-    if has_right and (dump or not (found.report and found.report.is_counted)):
-        return _compare_with_reference(found, marked, sandbox, folder, dump, limits)
+    found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits, record=record)
+    if found.report is None or bench.reference is None:
+        return found
+    if (record and found.passed) or (not bench.compares and (dump or not found.report.is_counted)):
+        return _compare_with_reference(found, marked, sandbox, folder, dump, limits, record or {})
     return found
 
 
 def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
-                        limits: ProcessLimits = SIMULATING) -> SimulationResult:
+                        limits: ProcessLimits = SIMULATING,
+                        record: Mapping[str, str] | None = None) -> SimulationResult:
     """The same without examining the answer first: VerilogEval's own procedure."""
     root = bench.layout.root
     files, tops = {ANSWER: answer + undefine_macros(answer) + _RESET, BENCH: bench.text}, [root]
     if unit := _unit_for(answer, bench):
         files = {"unit_of_time.sv": unit, **files}
-    if dump:
-        files[BENCH], files[f"{DUMP}.sv"] = dump_everything(bench.text, root)
+    if dump or record:
+        files[BENCH], files[f"{DUMP}.sv"] = (dump_everything(bench.text, root) if dump
+                                             else dump_signals(bench.text, record or ()))
         tops = [DUMP, *tops]
     if bench.compares:
         files[REFERENCE] = bench.reference or ""
@@ -191,7 +255,8 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target)
     if not compiled.passed:
         return _explain_misfit(compiled, files, bench, sandbox, folder)
-    ran = run_program(folder / "with_bench", folder / "run", sandbox, bench.target, dump=dump, limits=limits)
+    ran = run_program(folder / "with_bench", folder / "run", sandbox, bench.target, dump=bool(dump or record),
+                      limits=limits)
     ended, report = _read_run(ran, bench)
     return SimulationResult(_outcome(ended, report), compiled, report, ran.waves, ran.seconds,
                             log=f"{compiled.log}\n{bench.without_marks(ran.stdout)}", printed=ran.stdout)
@@ -217,22 +282,33 @@ def _read_run(ran: SimulatorRun, bench: HiddenBench) -> tuple[str, BenchReport |
 
 
 def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path, dump: bool,
-                            limits: ProcessLimits) -> SimulationResult:
-    """The result, its report read in the light of what the bench prints of the reference, and its waveform with the
-    outputs of the reference beside those of the answer."""
+                            limits: ProcessLimits, record: Mapping[str, str]) -> SimulationResult:
+    """The result, its report read in the light of what the bench prints of the reference, with what it does not see,
+    and its waveform with the outputs of the reference beside those of the answer."""
     (folder / "right").mkdir()
     right = simulate_unexamined(reference_as_answer(bench.reference or "", bench.target), bench, sandbox,
-                                folder / "right", dump=dump, limits=limits)
+                                folder / "right", dump=dump, limits=limits, record=record)
     if right.report is None or found.report is None:
         return found
-    report, usual = found.report, right.report
-    if not report.is_counted:
-        report, usual = (BenchReport.read_lines(bench.lines_of(one.printed), one.printed, complains=bench.complains,
-                                                right=right.report) for one in (found, right))
+    found, usual = (_read_beside(one, bench, right.report) for one in (found, right))
+    unseen = None
     if found.waves and right.waves:
-        waves = merge_reference(found.waves, right.waves, bench.layout.scope, _outputs_of(bench), folder / "merged.vcd")
-        found = replace(found, waves=waves)
-    return replace(found, report=report, outcome=_outcome("finished", report), expected=usual.samples)
+        if record and found.passed:
+            unseen = find_differences(found.waves, right.waves, [name for name, way in record.items() if way == "in"],
+                                      [name for name, way in record.items() if way == "out"])
+        if dump and not bench.compares:
+            found = replace(found, waves=merge_reference(found.waves, right.waves, bench.layout.scope,
+                                                         _outputs_of(bench), folder / "merged.vcd"))
+    return replace(found, right=right.report, unseen=unseen, expected=usual.report.samples if usual.report else None)
+
+
+def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport | None) -> SimulationResult:
+    """The result, its report read in the light of that on the reference, where the bench has no counts."""
+    if found.report is None or found.report.is_counted or right is None:
+        return found
+    report = BenchReport.read_lines(bench.lines_of(found.printed), found.printed, complains=bench.complains,
+                                    right=right)
+    return replace(found, report=report, outcome=_outcome("finished", report))
 
 
 def _outputs_of(bench: HiddenBench) -> list[str]:

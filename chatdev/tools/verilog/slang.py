@@ -64,6 +64,25 @@ def find_warnings(text: str, codes: frozenset[str], target: Target = USUAL) -> l
     return list(_SlangSource(text, target).warnings(codes))
 
 
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of the answer's module in a bench: its hierarchical name, its parameters with the values that they
+    have there (of whole numbers), and name, direction (`in`, `out`, `inout`) and width of its ports; 0 where a port is
+    no plain vector."""
+
+    path: str
+    parameters: tuple[tuple[str, str], ...]
+    ports: tuple[tuple[str, str, int], ...]
+
+
+@isolate(DesignError, MissingProgram)
+def find_instances(answer: str, beside: dict[str, str], target: Target) -> tuple[Instance, ...]:
+    """The instances of the answer's module that a bench makes (`beside`, as for `find_escapes`). Raises as `find_names`
+    does."""
+    source = _SlangSource(answer, replace(target, given=(*target.given, *beside.items())))
+    return tuple(source.instances_of(target.top))
+
+
 @isolate(DesignError, MissingProgram)
 def find_given_faults(target: Target, beside: dict[str, str]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     """Code, place (`fifo.sv:3`) and names of the errors in given files, with the parameters that bench and reference
@@ -104,7 +123,7 @@ def find_parameters(answer: str, bench: str, scope: str, target: Target) -> tupl
     """The parameters of the answer with the values that its instance `scope` in a bench gives them; those that are no
     whole numbers are left out. Raises as `find_names` does."""
     source = _SlangSource(answer, Target(target.top, (*target.given, ("bench.sv", bench))))
-    return tuple(source.parameters(scope))
+    return next((one.parameters for one in source.instances_of(target.top) if one.path == scope), ())
 
 
 class _SlangSource:
@@ -164,16 +183,27 @@ class _SlangSource:
 
     def escapes(self, top: str) -> tuple[Place, ...] | None:
         """The names in the instances of the module `top`, and in what these make, that lead out of them."""
-        ast, instances = self._slang.ast, list[Any]()
-        self._compilation.getRoot().visit(lambda node: instances.append(node) if node.kind == ast.SymbolKind.Instance
-                                          and node.body.definition.name == top else None)
         diagnostics = self._compilation.getAllDiagnostics()
-        if not instances or self.tree is None or any(
+        if not self._instances(top) or self.tree is None or any(
                 found.isError() and _code(found) != _NO_TIMESCALE for found in diagnostics):
             return None
         found = {str(one.args[0]): self._line(one.location) for one in diagnostics
                  if _code(one) == _UPWARD and not self._source.is_given(one.location)}
         return tuple(found.items())
+
+    def instances_of(self, top: str) -> Iterator[Instance]:
+        """The instances of a module."""
+        for one in self._instances(top):
+            ports = tuple((port.name, port.direction.name.lower(), port.type.bitWidth if port.type.isIntegral else 0)
+                          for port in one.body.portList if hasattr(port, "direction"))
+            yield Instance(one.hierarchicalPath, tuple(self.parameters(one)), ports)
+
+    def _instances(self, top: str) -> list[Any]:
+        found = list[Any]()
+        self._compilation.getRoot().visit(lambda node: found.append(node)
+                                          if node.kind == self._slang.ast.SymbolKind.Instance
+                                          and node.body.definition.name == top else None)
+        return found
 
     def given_faults(self, files: frozenset[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Code, place and names of the errors in these files."""
@@ -231,12 +261,9 @@ class _SlangSource:
         for one in found:
             yield Missing(one.definitionName, one.hierarchicalPath, tuple(filter(None, one.portNames)))
 
-    def parameters(self, scope: str) -> Iterator[tuple[str, str]]:
+    def parameters(self, instance: Any) -> Iterator[tuple[str, str]]:
         """The values of an instance's parameters."""
-        ast, found = self._slang.ast, list[Any]()
-        self._compilation.getRoot().visit(lambda node: found.append(node) if node.kind == ast.SymbolKind.Instance
-                                          and node.hierarchicalPath == scope else None)
-        for parameter in found[0].body.parameters if found else ():
+        for parameter in instance.body.parameters:
             value = getattr(parameter, "value", None)
             if isinstance(getattr(value, "value", None), self._slang.SVInt) and not parameter.isLocalParam:
                 yield parameter.name, str(value)
