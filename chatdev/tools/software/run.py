@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from chatdev.tools.base import ToolContext, Verdict, template
+from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
+from chatdev.tools.software.toolchains.given import given_of
+from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding, verdict
-from chatdev.tools.software.trial.plan import Plan, plan_of
+from chatdev.tools.software.trial.plan import Plan, any_command, plan_of
 from chatdev.tools.software.trial.sense import refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
 from chatdev.tools.software.trial.trial import try_plan
@@ -22,6 +24,20 @@ _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and whe
 
 
 @tool(reads=("software",))
+def given(context: ToolContext) -> dict[str, list[str]]:
+    """What is so of software that is there before the run, and no fault of it afterwards: the names of its own tests
+    that `failed`, and of the modules that are `missing`."""
+    toolchain = toolchain_of(replace(context, values={"given": {}}))
+    if toolchain.check():
+        return {"failed": [], "missing": []}
+    with throwaway_copy(context.scratch, context.software) as folder:
+        if finding := toolchain.build(folder):
+            return {"failed": [], "missing": list(finding.facts.get("missing", ()))}
+        tests = toolchain.own_tests(folder)
+    return {"failed": list(tests.failed) if tests else [], "missing": []}
+
+
+@tool(reads=("software", "given?"))
 def run(context: ToolContext) -> Verdict:
     """Start the software in the sandbox, with no input and no arguments, and say whether it works.
 
@@ -32,7 +48,7 @@ def run(context: ToolContext) -> Verdict:
     return verdict(judge(toolchain_of(context), context))
 
 
-@tool(reads=("software", "commands?", "examples?"))
+@tool(reads=("software", "commands?", "examples?", "given?"))
 def use(context: ToolContext) -> Verdict:
     """Start the software as `software.run` does, then try the examples of the `task` and the `commands` of a Tester.
 
@@ -43,12 +59,35 @@ def use(context: ToolContext) -> Verdict:
     """
     toolchain = toolchain_of(context)
     with build_and_start(toolchain, context) as (bare, built):
-        return _judge_use(toolchain, context, bare, built)
+        judged = _judge_use(toolchain, context, bare, built)
+        if built is None or not verdict(bare).passed:
+            return judged
+        with built.copy({}) as copy:
+            tests = toolchain.own_tests(copy)
+        return _add_own_tests(judged, tests, given_of(context).get("failed", ())) if tests else judged
+
+
+def _add_own_tests(judged: Verdict, tests: OwnTests, before: Collection[str]) -> Verdict:
+    """The verdict with what the software's own tests say: those that pass speak for it, and those that fail and did not
+    fail `before` the run against it."""
+    new = [name for name in tests.failed if name not in before]
+    told = template(knowledge.report_template("own_tests")).render(tests=tests, new=new).strip()
+    evidence = {**judged.evidence, "tests": {"passed": tests.passed, "failed": list(tests.failed)}}
+    if new:
+        score = judged.score - _FOR_DOUBT
+        return replace(judged, passed=False, judged=True, score=score, report=f"{told}\n\n{judged.report}",
+                       evidence=evidence)
+    held, there = judged.examples or (0, 0)
+    confirms = bool(tests.passed) and held == there
+    report = judged.report.replace(_unconfirmed(), "").rstrip() if confirms else judged.report
+    return replace(judged, judged=judged.judged or confirms, report=f"{report}\n\n{told}", evidence=evidence)
 
 
 def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built: BuiltSoftware | None) -> Verdict:
     """The verdict on software that was built, if it could be; `bare` is how it went with nothing at all."""
     started = verdict(bare)
+    if bare.rule == "library":
+        return _judge_library(context, started)
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
@@ -58,6 +97,15 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
         return _tell_what_counts_for_nothing(_verdict_of_start(started, plan), plan)
     trial = try_plan(toolchain, built, context.software, plan, bare)
     return _tell_what_counts_for_nothing(_verdict_of_trial(trial, context.software, bare, started), plan)
+
+
+def _judge_library(context: ToolContext, started: Verdict) -> Verdict:
+    """The verdict on what need not start: it fails only where the request shows what a start prints."""
+    plan = plan_of(context, any_command())
+    if plan.cases:
+        return _verdict_of_start(verdict(Finding("nothing_to_run", {"candidates": ()})), plan)
+    report = f"{started.report}\n\n{_unconfirmed()}"
+    return replace(started, report=report, evidence={**started.evidence, "commands": []})
 
 
 def _tell_what_counts_for_nothing(judged: Verdict, plan: Plan) -> Verdict:

@@ -10,7 +10,10 @@ from pathlib import PurePosixPath
 from pydantic import BaseModel, ConfigDict
 
 from chatdev.tools.software import knowledge
+from chatdev.workspace.python_facts import has_main_guard
 from chatdev.workspace.snapshot import EntryPoint, find_entry, is_test
+
+_PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
 
 _TEST = re.compile(r"(?:^|[._-])(?:test|spec)s?[._-]|[a-z]Tests?\.\w+$")
 
@@ -22,6 +25,18 @@ class Declared(BaseModel):
 
     file: str
     pattern: str
+
+
+class TestRun(BaseModel):
+    """How tests are run where a file of such a path holds something; `needs` is the program for it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    files: str
+    holds: str
+    needs: str
+    run: tuple[str, ...]
+    failed: str = ""
 
 
 class Language(BaseModel):
@@ -53,6 +68,8 @@ class Language(BaseModel):
     no_display: str = ""
     noise: str = ""
     page: str = ""
+    library: tuple[tuple[str, ...], ...] | None = None
+    tests: tuple[TestRun, ...] = ()
 
     def sources(self, files: Mapping[str, bytes]) -> list[str]:
         """Its source files without tests, those nearest to the top first."""
@@ -107,6 +124,29 @@ def is_startable(files: Mapping[str, bytes]) -> bool:
     """Whether `chatdev play` knows what to start or to show."""
     language = language_of(files)
     return (language.entry(files) if language else find_entry(files)).path is not None
+
+
+def is_library(files: Mapping[str, bytes]) -> bool:
+    """Whether Python software is meant to be imported, or is nothing but tests: it need not start."""
+    sources = [path for path in files if path.endswith(".py")]
+    packaged = any(PurePosixPath(path).name in _PACKAGING for path in files)
+    return packaged or any(path.endswith("/__init__.py") for path in sources) or all(map(is_test, sources))
+
+
+def importable_modules(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The modules of a Python library by their names, each with the folder it is imported from. Scripts, which act when
+    they are imported, are none."""
+    packages = {str(PurePosixPath(path).parent) for path in files if path.endswith("/__init__.py")}
+    found = dict[str, str]()
+    for path in sorted(path for path in files if path.endswith(".py") and not is_test(path)):
+        pure = PurePosixPath(path)
+        if pure.stem == "__main__" or has_main_guard(files[path]) or not (
+                str(pure.parent) in packages or (not packages and str(pure.parent) in (".", "src"))):
+            continue
+        root = next((parent for parent in pure.parents if str(parent) not in packages), PurePosixPath())
+        parts = pure.relative_to(root).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = str(root)
+    return found
 
 
 def page_entry(files: Mapping[str, bytes]) -> str | None:

@@ -56,7 +56,8 @@ class Project:
 
     def build_jobs(self, folder: Path) -> Iterator[SandboxJob]:
         """The jobs that check and build it in `folder`, in order."""
-        for words in self.language.build:
+        is_library = self.entry.path is None and self.language.library is not None
+        for words in (self.language.library or ()) if is_library else self.language.build:
             each = self._sources() if "{each}" in words else [""]
             for path in each:
                 yield self._job(self._words(words, each=path), folder, _BUILD_SECONDS)
@@ -64,6 +65,10 @@ class Project:
     def start_job(self, folder: Path, seconds: float = 0) -> SandboxJob:
         """The job that starts it in `folder`, where it is built; 0 seconds are no limit."""
         return self._job(self._words(self.language.run), folder, seconds)
+
+    def test_job(self, argv: Sequence[str], folder: Path, seconds: float) -> SandboxJob:
+        """The job that runs its tests in `folder`, where it is built."""
+        return self._job(argv, folder, seconds)
 
     def job_of(self, folder: Path, seconds: float, start: Start, *, ends: bool) -> SandboxJob:
         """The job of a start in `folder`, where it is built, without anybody looking: only what comes in is typed, and
@@ -121,6 +126,11 @@ def find_programs(language: Language) -> dict[str, str | None]:
     """The path of each program that `language` needs, None for one that this machine lacks."""
     shown = (_SHOWN, *language.shows)
     return {need.split("|")[0]: _path_of(need.split("|"), shown) for need in language.needs}
+
+
+def find_program(name: str, language: Language) -> str | None:
+    """The path of a program that a sandbox for `language` can start; None where there is none."""
+    return _path_of([name], (_SHOWN, *language.shows))
 
 
 def _path_of(names: Sequence[str], shown: Sequence[str]) -> str | None:

@@ -7,7 +7,7 @@ import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from chatdev.errors import ToolError
@@ -19,6 +19,7 @@ from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND
 from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.modules import Modules
 from chatdev.tools.software.installing.supply import Supply
+from chatdev.tools.software.reading.languages import importable_modules, is_library
 from chatdev.tools.software.reading.static import (
     Imports,
     data_errors,
@@ -30,12 +31,18 @@ from chatdev.tools.software.reading.static import (
     undefined_names,
 )
 from chatdev.tools.software.toolchains.bare_start import rule_of_lack
+from chatdev.tools.software.toolchains.given import given_of, is_given
+from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_python_tests, python_tests
 from chatdev.tools.software.toolchains.verdict import Finding, facts_of, last_traceback, missing_module, rule_of
+from chatdev.workspace.python_facts import has_main_guard
 from chatdev.workspace.snapshot import EntryPoint, find_entry
 
 _SECONDS = 3.0  # a program that runs so long without an error has started
 _SECONDS_WHEN_SLOW = 5.0  # windows have to come up, large modules to be imported
 _SECONDS_FOR_DISPLAY = 1.0  # what a display takes to come up, roughly
+_SECONDS_FOR_IMPORTS = 30.0
+_IMPORTS = Path(__file__).with_name("import_script.py")
+_STARTS = ("main.py", "__main__.py")
 _HEADLESS = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "QT_QPA_PLATFORM": "offscreen",
              "MPLBACKEND": "Agg"}
 _DISPLAY = Path(__file__).with_name("display.sh")
@@ -44,20 +51,22 @@ _DISPLAY = Path(__file__).with_name("display.sh")
 class PythonToolchain:
     """Implements `Toolchain` for one software in Python."""
 
-    typed_command: str | None = PYTHON_COMMAND
-    """How a person starts a Python program, as a pattern."""
-
     def __init__(self, context: ToolContext) -> None:
         self._context = context
         self._files = context.software
+        self._entry = _entry_of(self._files)
+
+    @property
+    def typed_command(self) -> str | None:
+        """How a person starts a Python program, as a pattern; None for a library."""
+        return PYTHON_COMMAND if self._entry.path else None
 
     def check(self) -> Finding | None:
         """Files that do not compile, no file to start, or names that are defined nowhere."""
         if errors := [*syntax_errors(self._files), *data_errors(self._files)]:
             return Finding("does_not_compile", {"errors": errors})
-        entry = find_entry(self._files)
-        if entry.path is None:
-            return Finding("nothing_to_run", {"candidates": entry.candidates})
+        if self._entry.path is None and not (is_library(self._files) or is_given(self._context)):
+            return Finding("nothing_to_run", {"candidates": self._entry.candidates})
         if undefined := undefined_names(self._files):
             return Finding("undefined_name", {"errors": undefined})
         return None
@@ -65,6 +74,8 @@ class PythonToolchain:
     def build(self, folder: Path) -> Finding | None:
         """Provide the modules; one that cannot be had, or a display that this machine lacks."""
         program = self._program
+        if program.missing and program.missing.keys() <= {*given_of(self._context).get("missing", ())}:
+            return Finding("lacks_modules", {"missing": list(program.missing)}, self._evidence)
         if program.missing:
             return Finding("missing_module", {"missing": list(program.missing), "reasons": program.missing},
                            self._evidence)
@@ -74,6 +85,8 @@ class PythonToolchain:
 
     def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         """How the start went, by its last traceback and how it ended."""
+        if self._entry.path is None:
+            return self._import_all(folder)
         program = self._program
         seconds = _SECONDS_WHEN_SLOW if program.windows or program.installed else _SECONDS
         waiting = _SECONDS_FOR_DISPLAY if program.needs_display else 0.0
@@ -89,6 +102,38 @@ class PythonToolchain:
                        {**self._evidence, "exit_status": execution.exit_status, "signal": execution.signal,
                         "timed_out": execution.timed_out})
 
+    def own_tests(self, folder: Path) -> OwnTests | None:
+        """How its tests go in `folder`; pytest is a package that they need like any other."""
+        words, program = python_tests(self._files), self._program
+        if not words:
+            return None
+        command = shlex.join(("python", *words))
+        if "pytest" in words:
+            supply = Supply.from_options(self._context.options)
+            if failed := program.modules.provide({"pytest": "pytest"}, supply, self._context.sandbox):
+                return OwnTests(command, None, said=f"pytest is not available ({failed['pytest']})")
+        job = replace(program.job(folder, TEST_SECONDS), argv=[str(program.modules.python), *words])
+        return judge_python_tests(command, self._context.sandbox.run(self._with_path(job)))
+
+    def _import_all(self, folder: Path) -> Finding:
+        """What comes of a library when it is imported."""
+        modules = importable_modules(self._files) if is_library(self._files) else {}
+        facts: dict[str, Any] = {"command": "", "files": len([path for path in self._files if path.endswith(".py")]),
+                                 "imported": list(modules)}
+        if not modules:
+            return Finding("library", facts, self._evidence)
+        job = self._program.job(folder, _SECONDS_FOR_IMPORTS)
+        argv = [str(self._program.modules.python), "-c", _IMPORTS.read_text(encoding="utf-8"), *modules]
+        execution = self._context.sandbox.run(self._with_path(replace(job, argv=argv)))
+        trace = last_traceback(execution.stderr)
+        rule = "crashed" if execution.exit_status == 1 and trace else "library"
+        return Finding(rule, {**facts_of(execution, self._files, self._places(folder)), **facts}, self._evidence)
+
+    def _with_path(self, job: SandboxJob) -> SandboxJob:
+        """The job, which finds the modules of a library wherever they lie in the software."""
+        roots = dict.fromkeys((*importable_modules(self._files).values(), "."))
+        return replace(job, env={**job.env, "PYTHONPATH": ":".join(roots)})
+
     def _rule(self, execution: Execution, job: SandboxJob, *, is_bare: bool) -> str:
         rule = rule_of(execution, self._files)
         if rule == "crashed" and is_bare:
@@ -99,7 +144,7 @@ class PythonToolchain:
         """With its modules, the job that starts it for a person."""
         if errors := syntax_errors(self._files):
             raise ToolError(f"{errors[0].path}:{errors[0].line} does not compile: {errors[0].message}")
-        entry = find_entry(self._files)
+        entry = self._entry
         if entry.path is None:
             among = f"; several files could be the start: {', '.join(entry.candidates)}" if entry.candidates else ""
             raise ToolError(f"{source} holds no Python program to start{among}")
@@ -122,6 +167,13 @@ class PythonToolchain:
         """What differs between sandboxes and runs, and what a report shows in its place."""
         modules = {str(path): "<modules>" for path in self._program.modules.folders}
         return {f"{BOX}/": "", f"{folder.resolve()}/": "", **modules}
+
+
+def _entry_of(files: Mapping[str, bytes]) -> EntryPoint:
+    """The file to start; none of a library, whose only module is no program."""
+    entry = find_entry(files)
+    is_program = entry.path is None or PurePosixPath(entry.path).name in _STARTS or has_main_guard(files[entry.path])
+    return entry if is_program or not is_library(files) else EntryPoint(None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.languages import Language, captures, matches
 from chatdev.tools.software.reading.static import data_errors
-from chatdev.tools.software.toolchains.project import Project
+from chatdev.tools.software.toolchains.given import is_given
+from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
+from chatdev.tools.software.toolchains.project import Project, find_program
 from chatdev.tools.software.toolchains.verdict import Finding, facts_of, rule_of_ending, stable_text, verdict
 from chatdev.workspace.file_tree import write_tree
 
@@ -28,13 +30,14 @@ class TableToolchain:
 
     def __init__(self, context: ToolContext, language: Language) -> None:
         self._sandbox = context.sandbox
+        self._context = context
         self._language = language
         self._project = Project.from_files(language, context.software)
 
     @property
     def typed_command(self) -> str | None:
-        """What a person types to start it, as a pattern."""
-        return self._language.command
+        """What a person types to start it, as a pattern; None for a library."""
+        return self._language.command if self._project.entry.path else None
 
     def check(self) -> Finding | None:
         """JSON that cannot be read, no file to start, or a program that this machine lacks."""
@@ -54,6 +57,9 @@ class TableToolchain:
 
     def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         """How the start went, by what was written and how it ended."""
+        if self._project.entry.path is None:
+            sources = self._language.sources(self._project.files)
+            return self._add_evidence(Finding("library", {"command": "", "files": len(sources), "imported": ()}))
         seconds = self._language.seconds + (_SECONDS_FOR_WINDOWS if self._project.windows else 0)
         execution = self._sandbox.run(self._project.job_of(folder, seconds, start, ends=ends))
         stderr = execution.stderr
@@ -77,13 +83,34 @@ class TableToolchain:
     def _obstacle(self) -> Finding | None:
         """Why it cannot be built or started here."""
         project, language = self._project, self._language
-        if project.entry.path is None:
+        if project.entry.path is None and not self._is_library():
             return self._nothing_to_run()
         if project.missing_programs:
             return Finding("no_toolchain", {"language": language.name, "lacks": " and ".join(project.missing_programs),
                                             "packages": language.install})
         if project.windows and not shutil.which("Xvfb"):
             return Finding("no_display", {"lacks": "an X server (apt-get install xvfb)"})
+        return None
+
+    def _is_library(self) -> bool:
+        """Whether it need not start: no source of it could, it is a package, or it was there before the run."""
+        declared = self._language.declared
+        is_package = declared is not None and declared.file in self._project.files
+        could_start = bool(self._language.page or self._project.entry.candidates)
+        return is_given(self._context) or is_package or not could_start
+
+    def own_tests(self, folder: Path) -> OwnTests | None:
+        """How its tests go in `folder`, by the first way to run them that it has."""
+        for way in self._language.tests:
+            texts = (data.decode("utf-8", "replace") for path, data in self._project.files.items()
+                     if re.search(way.files, path))
+            if found := next((one for text in texts if (one := re.search(way.holds, text, re.MULTILINE))), None):
+                argv = [word.replace("{1}", found[1] if found.re.groups else "") for word in way.run]
+                if not (program := find_program(way.needs, self._language)):
+                    return OwnTests(shlex.join(argv), None, said=f"{way.needs} is not here")
+                execution = self._sandbox.run(self._project.test_job([program, *argv[1:]], folder, TEST_SECONDS))
+                said = f"{execution.stdout}\n{execution.stderr}"
+                return judge_tests(shlex.join(argv), execution, [*captures(way.failed, said)] if way.failed else ())
         return None
 
     def _nothing_to_run(self) -> Finding:

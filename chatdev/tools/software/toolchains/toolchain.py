@@ -16,6 +16,8 @@ from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.languages import has_python, language_of, languages, unsupported_languages
+from chatdev.tools.software.toolchains.given import is_given
+from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.page import PageToolchain
 from chatdev.tools.software.toolchains.python import PythonToolchain
 from chatdev.tools.software.toolchains.table import TableToolchain
@@ -41,6 +43,9 @@ class Toolchain(Protocol):
         """How a start in `folder`, where it is built, went: nobody looks, and only its text is typed. With `ends` the
         input is over after that; otherwise whoever types may type more."""
 
+    def own_tests(self, folder: Path) -> OwnTests | None:
+        """How the tests that it brings go in `folder`, where it is built; None where there are none."""
+
     def play(self, folder: Path, source: Path) -> SandboxJob:
         """The job that starts it for a person, built in `folder`, a copy of `source`. Raises ToolError, with the
         reason, when it cannot be started."""
@@ -50,7 +55,7 @@ def toolchain_of(context: ToolContext) -> Toolchain:
     """The toolchain for the software of `context`: that of Python where there is any, else that of its language."""
     if language := language_of(context.software):
         return (PageToolchain if language.page else TableToolchain)(context, language)
-    return PythonToolchain(context) if has_python(context.software) else NoToolchain(context.software)
+    return PythonToolchain(context) if has_python(context.software) else NoToolchain(context)
 
 
 class NoToolchain:
@@ -58,15 +63,16 @@ class NoToolchain:
 
     typed_command: str | None = None
 
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self._files = files
+    def __init__(self, context: ToolContext) -> None:
+        self._files = context.software
+        self._rule = "library" if is_given(context) else "nothing_to_run"
 
     def check(self) -> Finding:
         """Its language, where that is known, or that there is nothing."""
         if names := unsupported_languages(self._files):
             runnable = ["Python", *(language.name for language in languages())]
             return Finding("unsupported_language", {"names": names, "runnable": runnable})
-        return Finding("nothing_to_run", {"candidates": ()})
+        return Finding(self._rule, {"candidates": (), "files": len(self._files), "imported": ()})
 
     def build(self, folder: Path) -> Finding:
         """As `check`."""
@@ -75,6 +81,9 @@ class NoToolchain:
     def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         """As `check`."""
         return self.check()
+
+    def own_tests(self, folder: Path) -> None:
+        """None."""
 
     def play(self, folder: Path, source: Path) -> SandboxJob:
         """Raises ToolError."""
