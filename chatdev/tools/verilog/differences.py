@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from chatdev.sandbox.base import Sandbox
@@ -24,9 +23,10 @@ from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.simulation import SimulationResult, simulate_unexamined
 from chatdev.tools.verilog.target import ICARUS
 from chatdev.tools.verilog.waveform.comparison import ANSWER, REFERENCE, Pair, are_different, find_pairs
+from chatdev.tools.verilog.waveform.steps import Step, bit_count
 from chatdev.tools.verilog.waveform.waves import Waves
 
-_MOST_STEPS = 20_000  # of outputs that are played
+_MOST_STEPS, _MOST_BITS = 20_000, 1 << 22  # of outputs that are played
 _SECONDS = 10.0  # that all plays may take together
 
 
@@ -144,10 +144,15 @@ class _Play:
         outputs = [port.name for port in ports if port.direction != "in"]
         names = {side: name for name in outputs if name in both
                  for side in (both[name].reference, both[name].answer)}
-        steps = list(islice(waves.steps(names), _MOST_STEPS + 1))
         is_whole = len(names) == 2 * len(outputs) and all(port.direction != "inout" for port in ports)
-        if not is_whole or len(steps) > _MOST_STEPS or not all(port.name.isidentifier() for port in ports):
+        if not is_whole or not all(port.name.isidentifier() for port in ports):
             return None
+        steps, held = list[Step](), 0
+        for step in waves.steps(names):
+            steps.append(step)
+            held += bit_count(step)
+            if len(steps) > _MOST_STEPS or held > _MOST_BITS:
+                return None
         split = [(time, {names[name]: bits for name, bits in step.items() if name.endswith(REFERENCE)},
                   {names[name]: bits for name, bits in step.items() if name.endswith(ANSWER)}) for time, step in steps]
         return cls(target.top, waves.timescale, target.parameters, ports,
