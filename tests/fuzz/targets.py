@@ -51,7 +51,7 @@ TARGETS = {
     "verilog": Target(("Verilog", "specification", "extraction"), "tools/verilog"),
     "plans": Target(("plan of sub-tasks", "columns of a waveform"), "tools/verilog"),
     "slang": Target(("elaborated Verilog",), "tools/verilog", here=False),
-    "simulation": Target(("log of the compiler", "report of a bench", "waveform"), "tools/verilog"),
+    "simulation": Target(("log of the compiler", "report of a bench", "waveform", "two waveforms"), "tools/verilog"),
     "controllers": Target(("Structured Text", "condition of a property"), "tools/plc/st"),
     "scans": Target(("properties", "trace of scans"), "tools/plc/proof"),
     "journals": Target(("journal",), "runner"),

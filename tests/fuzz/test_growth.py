@@ -16,6 +16,7 @@ FOUND = (
     ("Verilog", Recipe("lines of first and then", "/*{}", "/*", "\t")),
     ("specification", Recipe("again", " - input {}", "\t", "")),
     ("specification", Recipe("nest", "module a({});", "(:", ",inout [")),
+    ("waveform", Recipe("again", "$scope module tb $end\n{}", "$scope module u $end\n", "$var wire 1 ! a $end\n")),
     ("plan of sub-tasks", Recipe("again", '{"subtasks": [{"content": "{}"}]}', " ", "1")),
 )
 """What took a time that grew with the square of the text until it was found by `make prove`."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from chatdev.sandbox.base import Sandbox
@@ -24,10 +23,10 @@ from chatdev.tools.verilog.design.facts import read_design
 from chatdev.tools.verilog.simulation import SimulationResult, simulate_unexamined
 from chatdev.tools.verilog.target import ICARUS
 from chatdev.tools.verilog.waveform.comparison import ANSWER, REFERENCE, Pair, are_different, find_pairs
-from chatdev.tools.verilog.waveform.steps import Step
+from chatdev.tools.verilog.waveform.steps import Step, bit_count
 from chatdev.tools.verilog.waveform.waves import Waves
 
-_MOST_STEPS = 20_000  # of outputs that are played
+_MOST_STEPS, _MOST_BITS = 20_000, 1 << 22  # of outputs that are played
 _SECONDS = 10.0  # that all plays may take together
 
 
@@ -94,9 +93,10 @@ def find_minded(found: SimulationResult, answer: Answer, bench: HiddenBench, san
     first. None where that need not be asked or cannot be told: the bench names the output by itself, there is no
     reference, plays would take too long, or the bench does not take a played reference for a right one. Raises as
     `simulate_answer`."""
-    complaint = found.report.first_complaint if found.report else None
-    if (found.waves is None or complaint is None or complaint.time is None or not bench.reference
-            or any(one.count for one in found.report.outputs.values()) or bench.target.simulator != ICARUS):
+    report, complaint = found.report, found.report.first_complaint if found.report else None
+    if report is None or complaint is None or complaint.time is None or found.waves is None:
+        return None
+    if any(one.count for one in report.outputs.values()) or not bench.reference or bench.target.simulator != ICARUS:
         return None
     waves, root = Waves.open(found.waves), bench.layout.root
     every = Differences.find(waves, root, complaint.time).every
@@ -133,7 +133,7 @@ class _Play:
     parameters: Sequence[tuple[str, str]]
     ports: Sequence[Port]
     widths: Mapping[str, int]
-    steps: Sequence[tuple[int, Step, Step]]
+    steps: Sequence[tuple[int, dict[str, str], dict[str, str]]]
 
     @classmethod
     def of(cls, waves: Waves, answer: Answer, bench: HiddenBench) -> _Play | None:
@@ -144,12 +144,17 @@ class _Play:
         outputs = [port.name for port in ports if port.direction != "in"]
         names = {side: name for name in outputs if name in both
                  for side in (both[name].reference, both[name].answer)}
-        steps = list(islice(waves.steps(names), _MOST_STEPS + 1))
         is_whole = len(names) == 2 * len(outputs) and all(port.direction != "inout" for port in ports)
-        if not is_whole or len(steps) > _MOST_STEPS or not all(port.name.isidentifier() for port in ports):
+        if not is_whole or not all(port.name.isidentifier() for port in ports):
             return None
-        split = [(time, *({names[name]: bits for name, bits in step.items() if name.endswith(side)}
-                          for side in (REFERENCE, ANSWER))) for time, step in steps]
+        steps, held = list[Step](), 0
+        for step in waves.steps(names):
+            steps.append(step)
+            held += bit_count(step)
+            if len(steps) > _MOST_STEPS or held > _MOST_BITS:
+                return None
+        split = [(time, {names[name]: bits for name, bits in step.items() if name.endswith(REFERENCE)},
+                  {names[name]: bits for name, bits in step.items() if name.endswith(ANSWER)}) for time, step in steps]
         return cls(target.top, waves.timescale, target.parameters, ports,
                    {name: waves.signals[both[name].answer].width for name in outputs}, split)
 
@@ -167,10 +172,8 @@ class _Play:
         now, right = 0, dict[str, str]()
         for time, wanted, given in self.steps:
             right |= wanted
-            if switch is None or time < switch:
-                values = given
-            else:
-                values = right if time == switch else wanted
+            plays_answer = switch is None or time < switch
+            values = right if time == switch else given if plays_answer else wanted
             if values:
                 yield f"#{time - now} " + " ".join(f"{name} <= {self.widths[name]}'b{bits};"
                                                    for name, bits in values.items())

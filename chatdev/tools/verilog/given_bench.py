@@ -20,6 +20,7 @@ from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answ
 from chatdev.tools.verilog.simulators import compile_files, read_messages, require_simulator
 from chatdev.tools.verilog.slang import find_given_faults
 from chatdev.tools.verilog.source_text import module_names
+from chatdev.tools.verilog.specification import name_conflicts
 from chatdev.tools.verilog.target import ANSWER, ICARUS, SIMULATORS, VERILATOR, Target
 
 _OTHERWISE = {ICARUS: ". SystemVerilog that Icarus Verilog does not know may run with --input simulator=verilator",
@@ -32,7 +33,8 @@ _UNJUDGED = frozenset({"matches", "no_report"})  # a bench without a report judg
 def check_bench(context: ToolContext) -> dict[str, Any]:
     """What is to be written: the module's name (`top`), the sources that come with it (`given`, by path), the names of
     other files (`data`), and how the simulation of the reference in the answer's place went (`reference`): "matches",
-    "no_report" for a bench that says nothing of the kind, and "" where bench or reference is not given.
+    "no_report" for a bench that says nothing of the kind, and "" where bench or reference is not given. `notes` say
+    where the bench connects other names than the specification lists.
 
     Raises MissingProgram without the simulator, and ToolError when there is none of that name, when the given files
     cannot be read, when the bench tests another module, or when it and its reference do not compile together, differ,
@@ -48,8 +50,10 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
         _refuse_several_benches(bench)
         _refuse_unreadable_bench(context, bench)
     outcome = _simulate_reference(context, bench) if bench and bench.reference else ""
-    return {"top": target.top, "given": target.texts, "data": [*target.data],
-            "reference": outcome}
+    conflicts = name_conflicts(str(context.inputs.get("task") or ""), bench, target.top)
+    notes = [f"`{name}`: {said}; a module with the listed name cannot be simulated with it"
+             for name, said in conflicts.items()]
+    return {"top": target.top, "given": target.texts, "data": [*target.data], "reference": outcome, "notes": notes}
 
 
 def _refuse_broken_files(target: Target, bench: HiddenBench | None) -> None:

@@ -68,7 +68,8 @@ def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
         compiled = examine(answer.text, context.sandbox, folder, target)
     if compiled.passed:
         specification = str(context.inputs.get("task") or "")
-        compiled = _add_messages(compiled, "interface", port_differences(answer.text, specification, target))
+        compiled = _add_messages(compiled, "interface", port_differences(
+            answer.text, specification, target, HiddenBench.of(context.inputs)))
         compiled = _add_messages(compiled, "undriven", undriven_signals(answer.text, target))
     return verdict_of(SimulationResult.of_compiling(compiled), answer)
 

@@ -63,14 +63,15 @@ _DECLARED = re.compile(
     r"(?P<names>[A-Za-z_]\w*+(?:[ \t]*+,[ \t]*+[A-Za-z_]\w*+)*+)[ \t]*+[,;)]*+[ \t]*+(?://[^\n]*)?$", re.MULTILINE)
 _HEAD = re.compile(r"\bmodule\s++(?P<name>\w++)\s*+[#(][^;]*+;")
 _IN_HEAD = re.compile(
-    rf"(?:^|[(,])[ \t]*+(?P<direction>input|output|inout)\b[ \t]*+{_WORDS}"
-    rf"(?P<type>(?:\w++::)?+\w++[ \t]++(?=[A-Za-z_\[]))?+(?P<range>{RANGE})?[ \t]*+{NAME}",
-    re.MULTILINE)
+    rf"\s*+(?:(?P<direction>input|output|inout)\b[ \t]*+{_WORDS}(?P<type>(?:\w++::)?+\w++\s++(?=[A-Za-z_\[]))?+"
+    rf"(?P<range>{RANGE})?)?\s*+{NAME}\s*+(?:=.*)?(?P<unpacked>\[.*)?", re.DOTALL)
+"""A piece between two commas: a port with its direction, or another name of those before it."""
 _MORE_NAMES = re.compile(
     rf"(?P<names>(?:[ \t]*+(?:,(?:[ \t]*+and\b)?|and\b)[ \t]*+[`*]*+[A-Za-z_]\w*+[`*]*+(?:[ \t]*+{RANGE})?[`*]*+)++)"
     rf"[ \t]*+(?P<paren>\([^)\n]{{0,80}}\))?[ \t]*+(?:$|[.:;–—])")
 _NAMES = re.compile(r"(?!and\b)\b\w+")
 _OF_EACH = re.compile(r"\b(?:each|all|both|every)\b", re.IGNORECASE)
+_COMMA = re.compile(r",(?![^\[]*\])")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _RECORD = re.compile(r"[{}]|^[ \t]*+-[ \t]", re.MULTILINE)
 _FIELD = re.compile(
@@ -87,6 +88,8 @@ _SAID = re.compile(
 _SAID_NAME = re.compile(rf"(?P<quote>[`'])?(?P<name>\w++)[`']?[ \t]*+(?P<after>{RANGE})?\s*+(?P<paren>\([^)]*\))?")
 _SMALL_WORD = re.compile(r"i[stfn]|o[fnr]|to|[ab][ty]|as|be|do|an|up|so", re.IGNORECASE)
 _NO_NAMES = frozenset(DIRECTIONS) | {"inputs", "outputs", "direction", "type", "name", "port", "signal"}
+_TITLES = frozenset({"input", "output", "inout", "inputs", "outputs"})
+"""Beside a direction the heads of a truth table: `| Input | Output |`."""
 _SHORT = frozenset({"in", "out"})
 """Directions that are names, too, where a long one stands beside them."""
 _SENTENCE = re.compile(r"[ \t]*+(?:[=/]|,(?:[^,]*,)?[ \t]*+(?:in|out)(?:put)?\b)", re.IGNORECASE)
@@ -98,6 +101,8 @@ def read_bullets(text: str) -> Iterator[ListedPort]:
     """`- input word (6 bits)`, `- 6-bit input word`."""
     named = name_counts(text)
     for found in _LISTED.finditer(text):
+        if found["name"].lower() in _TITLES:
+            continue
         about, certain = f"{found['paren'] or ''} {found['rest'].lstrip('`*: ')}", _is_listed(found, named)
         if found["bits"] or found["one"]:  # `- 8-bit input register` lists none
             about, certain = f"{found['bits'] or 1} bits", is_sign(found["name"]) and not found["rest"][:1].isalpha()
@@ -207,8 +212,18 @@ def read_heads(text: str, top: str) -> Iterator[ListedPort]:
     heads = list(_HEAD.finditer(text, 0, text.rfind(";") + 1))  # no head goes on behind it
     chosen = [head for head in heads if head["name"] == top] or heads
     for head in chosen:
-        for found in _IN_HEAD.finditer(head[0]):
-            yield port_of(found, found["range"], None, certain=False)
+        yield from _ports_of_head(head)
+
+
+def _ports_of_head(head: re.Match[str]) -> Iterator[ListedPort]:
+    """The ports between its last brackets; `input [7:0] a, b` lists two of the same kind."""
+    said = None
+    for piece in _COMMA.split(head[0][head[0].rfind("(", 0, head[0].find("input")) + 1:].rstrip("; \n\t)")):
+        found = _IN_HEAD.fullmatch(piece)
+        said = found if found and found["direction"] else said
+        if found and said:
+            port = port_of(said, said["range"], None, certain=False)
+            yield replace(port, name=found["name"], at=head.start())
 
 
 def read_declarations(text: str) -> Iterator[ListedPort]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from chatdev.tools.verilog.port_blocks import has_prose, leave_out_prose, may_list, surely_lists
 from chatdev.tools.verilog.port_lines import (
     ListedPort,
     is_sign,
@@ -54,6 +55,7 @@ _OPTIONAL = re.compile(
     r"\boptional(?:ly)?\b|\b(?:exists?|present|omitted|left out)\b"
     r"|(?:\bonly[ \t]+|\([ \t]*)(?:if|when|for|with)[ \t]+`?[A-Z][A-Z0-9_]+\b")
 _STATEMENT = re.compile(r"(?<=[.;])\s|\n(?=[ \t]*(?:[-*•+|\n]|\d{1,3}[.)]))")
+_FULL_WIDTH = str.maketrans("：（），；［］", ":(),;[]")
 _MOST = 200_000  # characters that are looked at
 
 
@@ -61,10 +63,12 @@ def read_ports(text: str, top: str = TOP) -> list[ListedPort]:
     """The ports of the layout that names most for certain, else of the first that names any; each once. Where the text
     lists those of several modules, they are the ones of that which it calls `top` just before, else uncertain; so they
     are where another layout names others."""
-    text = text[:_MOST].replace("\r\n", "\n")
+    text = text[:_MOST].replace("\r\n", "\n").translate(_FULL_WIDTH)
     heads: Layout = functools.partial(read_heads, top=top)
     found = [_weigh(text, list(read(text)), top) for read in (*_LAYOUTS, heads, read_declarations, read_sentences)]
     certain = [ports for ports in found if any(port.certain for port in ports)]
+    if any(surely_lists(text, ports) for ports in certain):
+        certain = [ports for ports in certain if may_list(text, ports)]
     return _agree(certain) if certain else next(filter(None, found), [])
 
 
@@ -81,7 +85,11 @@ _LAYOUTS: tuple[Layout, ...] = (read_tables, read_bullets, read_typed, read_alig
 
 def _weigh(text: str, ports: list[ListedPort], top: str) -> list[ListedPort]:
     """The ports, certain only where they are of the module, and always there."""
-    lists = [*_drop_repeated(one for one in _split_lists(text, ports, top) if not _is_of_others(*one, top))]
+    lists = [(words, leave_out_prose(text, listed)) for words, listed in _split_lists(text, ports, top)
+             if not _is_of_others(words, listed, top)]
+    if any(surely_lists(text, listed) for _, listed in lists):
+        lists = [one for one in lists if may_list(text, one[1])]
+    lists = [*_drop_repeated(lists)]
     own = _list_of_module(lists, top)
     optional = _optional_names(text)
     return _first_of_each(replace(port, certain=port.certain and one is own and port.name not in optional)
@@ -161,16 +169,19 @@ def _introduction(words: str) -> str:
 
 
 def _split_lists(text: str, ports: Sequence[ListedPort], top: str) -> Iterator[PortList]:
-    """Lists of inputs and outputs; another begins where the words between speak of something else."""
-    words, heading, listed, directions, end = "", "", list[ListedPort](), set[str](), 0
+    """Lists of inputs and outputs; another begins where the words between speak of something else. What follows a
+    sentence is not certain."""
+    words, heading, listed, directions, end, goes_on = "", "", list[ListedPort](), set[str](), 0, False
     for port in ports:
         between = text[end:port.at]
-        if {"input", "output"} <= directions and _turns_to_others(between, heading, top):
-            yield words, listed
-            words, listed, directions = "", [], set()
+        if {"input", "output"} <= directions:
+            goes_on = goes_on or has_prose(_NO_WORDS.sub("", between))
+            if _turns_to_others(between, heading, top):
+                yield words, listed
+                words, listed, directions, goes_on = "", [], set(), False
         words += between
         heading = [heading, *_HEADING.findall(between)][-1]
-        listed.append(port)
+        listed.append(replace(port, certain=port.certain and not goes_on))
         directions.add(port.direction)
         end = (text.find("\n", port.at) + 1) or len(text)
     if listed:

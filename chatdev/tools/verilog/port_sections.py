@@ -43,6 +43,11 @@ _HEADING = re.compile(
 _ITEM = re.compile(
     rf"^(?P<indent>[ \t]*+)(?P<bullet>[-*•+]|\d{{1,3}}[.)])?[ \t]*+(?P<first>{RANGE})?[ \t]*+{NAME}{AFTER}{PAREN}"
     r"[ \t]*+(?:(?:[:–—=]|(?P<dash>--?)(?=[ \t]))[ \t]*+(?P<about>[^\n]*))?$")
+_SEVERAL = re.compile(
+    r"^(?P<indent>[ \t]*+(?:[-*•+]|\d{1,3}[.)])?[ \t]*+)"
+    r"(?P<names>[`*]*+[A-Za-z_]\w*+[`*]*+(?:[ \t]*+,[ \t]*+[`*]*+[A-Za-z_]\w*+[`*]*+)++)"
+    r"(?P<rest>[ \t]*(?:[:–—=(]|--?[ \t]).*)$")
+"""`red, green: Outputs of the lamps`."""
 _PLAIN = re.compile(rf"{NAME}{AFTER}{PAREN}")
 _DESCRIBED = re.compile(rf"(?:an?[ \t]++)?(?P<after>{BITS})[ \t]++(?:[a-z]++[ \t]++)?{NAME}[ \t]*+{PAREN}")
 _ROW = re.compile(r"^[ \t]*+\|(?P<cells>.*)\|[ \t]*+$")
@@ -151,10 +156,21 @@ def _width_of_others(name: str, last: re.Match[str]) -> Width:
 
 def _names_below(lines: Iterator[Line], head: re.Match[str]) -> Found:
     """The items below a head."""
-    for at, item in _items_below(lines, head):
+    for at, item in _items_below(_with_one_name_each(lines), head):
         if item["name"].lower() not in _NO_PORTS:
             port = port_of(item, item["first"] or item["after"], item["paren"] or item["about"], direction="input")
             yield replace(port, at=at), bool(item["first"] or port.is_sized or item["quote"] or item["after"])
+
+
+def _with_one_name_each(lines: Iterator[Line]) -> Iterator[Line]:
+    """The lines, for one that lists several names before what is said of them one for each."""
+    for at, line in lines:
+        several = _SEVERAL.match(line)
+        names = re.split(r"[ \t]*,[ \t]*", several["names"]) if several else []
+        if several and all(is_sign(name.strip("`*")) or name.islower() for name in names):
+            yield from ((at, f"{several['indent']}{name}{several['rest']}") for name in names)
+        else:
+            yield at, line
 
 
 def _items_below(lines: Iterator[Line], head: re.Match[str]) -> Iterator[tuple[int, re.Match[str]]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from chatdev.errors import ToolError
@@ -46,25 +47,27 @@ _DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
 @tool(reads=("said_ports?",))
 def ports(context: ToolContext) -> list[dict[str, Any]]:
     """The ports of the module: `direction`, `name`, `width` as it is written, whether that is `certain`, and `source`:
-    those that the specification lists, then those that only the bench connects, without a direction; where there are
-    none, those that an analyst read (`said_ports`), as far as the specification has their names.
+    those that the specification lists, then those that only the bench connects, without a direction and with a `note`
+    where the specification lists another in its place; where there are none, those that an analyst read
+    (`said_ports`), as far as the specification has their names.
 
     Raises ToolError when there are none, the specification speaks of none, and no bench connects any: nobody could
     write the module.
     """
     specification, bench = str(context.inputs.get("task") or ""), HiddenBench.of(context.inputs)
     top = read_target(context.inputs).top
-    found = _add_connected(listed_ports(specification, top), bench)
+    found = _add_connected(listed_ports(specification, top), bench, name_conflicts(specification, bench, top))
     if not found and bench is None and not _SPEAKS_OF_PORTS.search(specification):
         raise ToolError(f"the specification lists no ports of {top}; give its ports one a line, such as "
                         "` - input clk` and ` - output q (8 bits)`, or the head of the module")
     return found or confirm_ports(context.values.get("said_ports") or (), specification)
 
 
-def _add_connected(listed: list[dict[str, Any]], bench: HiddenBench | None) -> list[dict[str, Any]]:
+def _add_connected(listed: list[dict[str, Any]], bench: HiddenBench | None,
+                   conflicts: Mapping[str, str]) -> list[dict[str, Any]]:
     names = {port["name"] for port in listed}
-    return [*listed, *(_uncertain("bench", "", name, UNKNOWN) for name in (bench.layout.ports if bench else ())
-                       if name not in names)]
+    return [*listed, *(_uncertain("bench", "", name, UNKNOWN, conflicts.get(name, ""))
+                       for name in (bench.layout.ports if bench else ()) if name not in names)]
 
 
 def listed_ports(text: str, top: str = TOP) -> list[dict[str, Any]]:
@@ -86,8 +89,8 @@ def confirm_ports(said: Iterable[Mapping[str, str]], specification: str) -> list
     return [*found.values()]
 
 
-def _uncertain(source: str, direction: str, name: str, width: str) -> dict[str, Any]:
-    return {"direction": direction, "name": name, "width": width, "certain": False, "source": source}
+def _uncertain(source: str, direction: str, name: str, width: str, note: str = "") -> dict[str, Any]:
+    return {"direction": direction, "name": name, "width": width, "certain": False, "source": source, "note": note}
 
 
 def identifiers(text: str) -> set[str]:
@@ -119,12 +122,30 @@ def _first_name(text: str) -> str:
     return text.strip(" `'\"")
 
 
-def port_differences(text: str, specification: str, target: Target = USUAL) -> list[Message]:
+def name_conflicts(specification: str, bench: HiddenBench | None, top: str = TOP) -> dict[str, str]:
+    """The names that a bench connects and the specification does not list, each with what may be said of it, where the
+    specification lists for certain others that the bench does not connect (`reset_n`, `rst_n`); else nothing."""
+    connected = bench.layout.ports if bench else ()
+    wanted = read_ports(specification, top)
+    listed = {port.name for port in wanted}
+    missing = [port.name for port in wanted if port.certain and port.name not in connected]
+    others = [name for name in connected if name not in listed]
+    if not (missing and others):
+        return {}
+    instead = " or ".join(f"`{name}`" for name in missing)
+    return dict.fromkeys(others, f"the bench connects it, and not {instead}, which the specification lists")
+
+
+def port_differences(text: str, specification: str, target: Target = USUAL,
+                     bench: HiddenBench | None = None) -> list[Message]:
     """What differs between the ports of a module and those that its specification lists for certain: missing and
     unknown ports, and other widths than are written, are errors. A direction is a warning, because specifications get
-    these wrong, too, and so is all that is not certain. Nothing where the specification has no list of ports (a module
-    that it shows may be meant otherwise), or pyslang cannot read the source."""
-    wanted = read_ports(specification, target.top)
+    these wrong, too, and so is all that is not certain, and all names where the bench connects others. Nothing where
+    the specification has no list of ports (a module that it shows may be meant otherwise), or pyslang cannot read the
+    source."""
+    wanted, conflicts = read_ports(specification, target.top), name_conflicts(specification, bench, target.top)
+    if conflicts and bench:
+        wanted = [replace(port, certain=port.certain and port.name in bench.layout.ports) for port in wanted]
     try:
         found = {port.name: port for port in read_design(text, target).ports}
     except DesignError:
@@ -133,7 +154,8 @@ def port_differences(text: str, specification: str, target: Target = USUAL) -> l
         return []
     has_usual = _USUALLY_ONE_BIT.search(specification) is not None
     return [*(message for port in wanted for message in _compare_port(port, found.get(port.name), has_usual)),
-            *_unlisted_ports(wanted, found, specification)]
+            *_unlisted_ports(wanted, found, specification),
+            *(Message(f"of the port `{name}`: {said}", severity="warning") for name, said in conflicts.items())]
 
 
 def _unlisted_ports(wanted: Sequence[ListedPort], found: Iterable[str], specification: str) -> Iterator[Message]:

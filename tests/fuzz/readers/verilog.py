@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import islice
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Execution
 from chatdev.tools.verilog.answer import Answer, NoAnswer, broken_rules, normalise
 from chatdev.tools.verilog.bench import HiddenBench, dump_everything
 from chatdev.tools.verilog.bench_report import BenchReport
+from chatdev.tools.verilog.design.records import Part, Trigger
+from chatdev.tools.verilog.differences import Differences
 from chatdev.tools.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
 from chatdev.tools.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
 from chatdev.tools.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan
 from chatdev.tools.verilog.simulators import read_compilation
 from chatdev.tools.verilog.source_text import module_names
 from chatdev.tools.verilog.specification import declared_names, identifiers, listed_ports
+from chatdev.tools.verilog.tracing.history import History
+from chatdev.tools.verilog.waveform.merge import merge_reference
 from chatdev.tools.verilog.waveform.picture import draw_diagram
 from chatdev.tools.verilog.waveform.table import render_table
 from chatdev.tools.verilog.waveform.waves import Waves
@@ -96,6 +101,22 @@ def waveform(text: str) -> None:
         draw_diagram(waves, names, [5], start=0, end=100)
 
 
+def two_waveforms(text: str) -> None:
+    """The same file as what answer and reference did: merged, where both differ, and the past that a trace asks for."""
+    path = write("wave.vcd", text)
+    with suppress(ToolError):
+        merged = Waves.open(merge_reference(path, path, "tb", ["q", "a", "v"], path.with_name("merged.vcd")))
+        assert "z" in text.lower() or not Differences.find(merged, "tb", 100).every  # z accepts none
+        assert merged.path.stat().st_size < 1000 + 40 * len(text.encode("utf-8", "surrogatepass"))
+    with suppress(ToolError):
+        waves = Waves.open(path)
+        Differences.find(waves, "tb", 100)
+        history = History.of(waves, "tb", ["q", "a", "v", "u.a"], 50)
+        clock = (Trigger("posedge", Part("a", 0, 1), 1),)
+        for sample in islice(history.samples_at_triggers(clock, 50), 100):
+            history.value_before(Part("q", 0, 8), sample.until)
+
+
 def task_plan(text: str) -> None:
     """A plan of sub-tasks, and the graph that is made of it."""
     with suppress(ToolError):
@@ -133,6 +154,7 @@ READERS = {
     "log of the compiler": Reader(compiler_log, COMPILER, ("{}", "top.sv:3: error: {}")),
     "report of a bench": Reader(bench_report, BENCH, ("{}", "$dumpvars({}")),
     "waveform": Reader(waveform, DUMP, ("{}", HEADER + "{}", "$scope module tb $end\n{}")),
+    "two waveforms": Reader(two_waveforms, DUMP, ("{}", HEADER + "{}", "$scope module tb $end\n{}")),
     "plan of sub-tasks": Reader(task_plan, PLANS, ("{}", '{"subtasks": [{}]}', '{"subtasks": [{"content": "{}"}]}')),
     "extraction": Reader(extraction, [*SPECIFICATION, "output q", "{", '"from"', "signal a", "task 1"]),
     "columns of a waveform": Reader(columns, ROWS, ("{}", "0,1,{}")),

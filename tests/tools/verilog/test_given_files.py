@@ -73,7 +73,7 @@ def test_a_design_may_use_all_that_is_given(tmp_path: Path) -> None:
     assert judged(tmp_path).evidence["outcome"] == "matches"
     assert use("bench", tmp_path) == {
         "top": "lookup", "given": {name: text for name, text in GIVEN.items() if "mem" not in name},
-        "data": ["init.mem"], "reference": "matches"}
+        "data": ["init.mem"], "reference": "matches", "notes": []}
 
 
 @pytest.mark.parametrize(("old", "new", "why"), [

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from benchmarks.verilog_subjects import DATA
 from chatdev.errors import ToolError
 from chatdev.evaluation.verilogeval import VerilogEval
-from chatdev.sandbox.kinds import Unconfined
+from chatdev.sandbox.kinds import Unconfined, find_sandbox
 from chatdev.tools.base import ToolContext
+from chatdev.tools.verilog.bench import HiddenBench
+from chatdev.tools.verilog.given_bench import check_bench
 from chatdev.tools.verilog.simulation import reference_as_answer
 from chatdev.tools.verilog.specification import declared_names, identifiers, port_differences, ports
 
@@ -187,3 +189,29 @@ def test_verilogeval_references_have_the_ports_that_are_listed() -> None:
              for problem in VerilogEval(DATA).problems()}
     assert {name: messages for name, messages in found.items() if messages} == {
         "Prob031_dff": [("warning", "the specification lists `q` as input")]}
+
+
+CONFLICT = "A counter.\n\n- input clk\n- input reset_n\n- output q (4 bits)\n"
+CONNECTS = ("module tb; reg clk, rst_n; wire [3:0] q; TopModule dut (.clk(clk), .rst_n(rst_n), .q(q));\n"
+            "initial $display(\"PASS\"); endmodule")
+COUNTER = "module TopModule(input clk, input {}, output reg [3:0] q);\nalways @(posedge clk) q <= {};\nendmodule\n"
+
+
+@pytest.mark.parametrize("name", ["reset_n", "rst_n"])
+def test_where_text_and_bench_disagree_on_a_name_nobody_is_refused(name: str, tmp_path: Path) -> None:
+    told = port_differences(COUNTER.format(name, name), CONFLICT, bench=HiddenBench(CONNECTS))
+    assert not [one.text for one in told if one.severity == "error"]
+    assert "of the port `rst_n`: the bench connects it, and not `reset_n`, which the specification lists" in [
+        one.text for one in told]
+    assert [one.severity for one in port_differences(COUNTER.format("clr", "clr"), CONFLICT)].count("error") == 2
+
+
+def test_what_the_bench_connects_otherwise_is_told_before_anything_is_paid(tmp_path: Path) -> None:
+    context = ToolContext({}, {}, {"task": CONFLICT, "bench": CONNECTS}, find_sandbox(), tmp_path, tmp_path)
+    [note] = check_bench.call(context, {})["notes"]
+    assert "`rst_n`: the bench connects it, and not `reset_n`" in note
+    assert [port["note"] for port in ports.call(context, {}) if port["source"] == "bench"] == [
+        "the bench connects it, and not `reset_n`, which the specification lists"]
+    right = ToolContext({}, {}, {"task": CONFLICT.replace("reset_n", "rst_n"), "bench": CONNECTS}, find_sandbox(),
+                        tmp_path, tmp_path)
+    assert check_bench.call(right, {})["notes"] == []

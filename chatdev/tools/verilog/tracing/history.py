@@ -28,10 +28,10 @@ class Past:
 
     @classmethod
     def of(cls, waves: Waves, scope: str, signals: Iterable[str], time: int) -> Self:
-        """The last steps before `time` of those signals below `scope` (`tb.top_module1`) that the waveform has; raises
+        """The last steps before `time` of those signals below `scope` (`tb.top_module1`) that can be read; raises
         WaveformError."""
         names = {f"{scope}.{signal}": signal for signal in signals}
-        last = waves.steps_before([name for name in names if name in waves.signals], time, _STEPS)
+        last = waves.steps_before(waves.readable(names), time, _STEPS)
         return cls({names[name]: bits for name, bits in last.before.items()},
                    [(moment, {names[name]: bits for name, bits in step.items()}) for moment, step in last.steps],
                    complete=len(last.steps) < _STEPS)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from chatdev.tools.verilog.waveform.vcd import check_held
 from chatdev.tools.verilog.waveform.waves import Waves
 
 REFERENCE, ANSWER = "_ref", "_dut"
@@ -104,8 +105,10 @@ def read_spans(waves: Waves, names: Iterable[str], start: int, end: int) -> dict
     names = list(names)
     since = {name: (start, bits) for name, bits in waves.values_at(names, start + 1).items()}
     found: dict[str, list[Span]] = {name: [] for name in names}
+    held = 0
     for moment, name, bits in waves.changes(names, end):
         if moment > start:
+            check_held(held := held + len(bits))
             found[name].append(Span(since[name][0], moment, since[name][1]))
             since[name] = (moment, bits)
     for name, (moment, bits) in since.items():

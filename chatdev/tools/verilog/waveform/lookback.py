@@ -19,7 +19,7 @@ from chatdev.tools.verilog.waveform.vcd import Malformed, fill_bits, parse_time
 
 _PROBE, _TAIL, _SMALL, _PIECE = 1 << 10, 1 << 12, 1 << 14, 1 << 17  # bytes
 _LONGEST_HEADER = 1 << 24  # bytes
-_MOST_LINES = 1 << 15  # different ones that are remembered
+_MOST_LINES, _MOST_BITS = 1 << 15, 1 << 24  # different ones that are remembered, and what their values have together
 _FALSE_HITS = 8
 _SPACE, _NEWLINE = b" \n"
 _VECTOR = (b"b", b"B")
@@ -93,12 +93,14 @@ class _Meanings(dict[bytes, tuple[str, str] | None]):
 
     def __init__(self, widths: Mapping[str, int], codes: Iterable[str]) -> None:
         every = dict.fromkeys(codes, 0) | dict(widths)
-        self._known = {code.encode(): (code, width) for code, width in every.items()}
+        self._known, self._held = {code.encode(): (code, width) for code, width in every.items()}, 0
 
     def __missing__(self, line: bytes) -> tuple[str, str] | None:
-        if len(self) > _MOST_LINES:
+        if len(self) > _MOST_LINES or self._held > _MOST_BITS:
             self.clear()
+            self._held = 0
         self[line] = meaning = self._read_line(line)
+        self._held += len(line) + (len(meaning[1]) if meaning else 0)
         return meaning
 
     def _read_line(self, line: bytes) -> tuple[str, str] | None:

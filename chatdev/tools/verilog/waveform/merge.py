@@ -23,11 +23,11 @@ def merge_reference(answer: Path, reference: Path, scope: str, outputs: Iterable
     have `tb.NAME_ref` and `tb.NAME_dut`, as benches that compare have them, in the root that the scope is in. Raises
     WaveformError."""
     ours, theirs = Waves.open(answer), Waves.open(reference)
-    below = {name: ours.signals[name].width for name in ours.signals if name.startswith(f"{scope}.")}
+    below = {name: ours.signals[name].width for name in ours.readable(ours.signals) if name.startswith(f"{scope}.")}
     root, both = scope.partition(".")[0], dict[str, str]()
     for output in outputs:
         name = f"{scope}.{output}"
-        if name in below and name in theirs.signals and theirs.signals[name].width == below[name]:
+        if name in below and theirs.readable([name]) and theirs.signals[name].width == below[name]:
             both[name] = f"{root}.{output}"
     widths = below | {f"{side}{end}": below[name] for name, side in both.items() for end in (REFERENCE, ANSWER)}
     right = ((time, both[name] + REFERENCE, bits) for time, name, bits in theirs.changes(both))
@@ -50,7 +50,15 @@ def _changes(changes: Iterable[Change], names: Sequence[str]) -> Iterator[str]:
     codes = {name: _code(number) for number, name in enumerate(names)}
     for time, some in groupby(changes, key=lambda change: change[0]):
         yield f"#{time}\n"
-        yield from (f"b{bits} {codes[name]}\n" for _, name, bits in some)
+        yield from (f"b{_without_filling(bits)} {codes[name]}\n" for _, name, bits in some)
+
+
+def _without_filling(bits: str) -> str:
+    """The value without what a reader fills in on its left."""
+    first, rest = bits[0], bits.lstrip(bits[0])
+    if first == "1":
+        return bits
+    return rest if first == "0" and rest[:1] == "1" else first + rest
 
 
 def _header(timescale: str, widths: dict[str, int]) -> Iterator[str]:

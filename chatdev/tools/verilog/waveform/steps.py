@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from chatdev.tools.verilog.waveform.vcd import check_held
+
 Step = tuple[int, dict[str, str]]
 
 
@@ -19,11 +21,15 @@ class LastSteps:
     @classmethod
     def of(cls, dumped: Iterable[Step], known: Mapping[str, str], count: int) -> LastSteps:
         """The last `count` at most; `known` is what held before that which was `dumped`."""
-        last = cls(dict(known), deque())
+        last, held = cls(dict(known), deque()), 0
         for step in find_steps(dumped, known):
             last.steps.append(step)
+            held += bit_count(step)
             if len(last.steps) > count:
-                last.before.update(last.steps.popleft()[1])
+                first = last.steps.popleft()
+                held -= bit_count(first)
+                last.before.update(first[1])
+            check_held(held)
         return last
 
 
@@ -48,3 +54,8 @@ def _other_values(values: Mapping[str, str], known: dict[str, str]) -> dict[str,
     step = {code: value for code, value in values.items() if known.get(code) != value}
     known |= step
     return step
+
+
+def bit_count(step: Step) -> int:
+    """Of all its values."""
+    return sum(map(len, step[1].values()))

@@ -20,7 +20,12 @@ T = TypeVar("T")
 
 _PIECE, _OF_HEADER = 1 << 16, 1 << 12  # bytes
 _MOST_DIGITS = 20  # of a number; times have 64 bits
-_LONGEST_LINE = 4 << 20  # bytes; a value may have about as many bits
+_LONGEST_LINE = 4 << 20  # bytes
+_LONGEST_NAME = 4096  # characters of a signal's full name
+WIDEST = 1 << 16
+"""Bits of a signal whose values can be read: a line of few bytes may stand for all of them."""
+MOST_HELD = 1 << 27
+"""Bits of all values that are held at a time."""
 _NO_BITS = {"real", "realtime", "real_parameter", "shortreal", "string", "event"}
 _SECTIONS = {"$dumpvars", "$dumpall", "$dumpon", "$dumpoff", "$end"}
 
@@ -31,6 +36,13 @@ class WaveformError(ToolError):
 
 class Malformed(Exception):
     """What is wrong in the line that is being read."""
+
+
+def check_held(bits: int) -> None:
+    """Raise WaveformError where values of so many bits would be held at a time."""
+    if bits > MOST_HELD:
+        raise WaveformError(f"the values that are asked for have more than {MOST_HELD:,} bits together; ask for fewer "
+                            "signals, or a shorter time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +100,12 @@ def read_changes(path: Path, widths: Mapping[str, int], until: float = math.inf)
 
     Values are filled up to the width on the left, as the format has it: with `x` or `z` where one of them comes first,
     else with `0`. They are not always other than the ones before. Raises WaveformError for the first line that cannot
-    be read.
+    be read, and for a width of more than `WIDEST` bits.
     """
+    for code, width in widths.items():
+        if width > WIDEST:
+            raise WaveformError(f"{path.name}: the signal of the code {code!r} is {width} bits wide; at most {WIDEST} "
+                                "can be read")
     return _parse_file(path, lambda source: _parse_changes(source.words(), widths, until))
 
 
@@ -128,7 +144,10 @@ def _parse_header(words: Iterator[str]) -> Header:
 def _parse_variable(scope: list[str], section: list[str]) -> Signal:
     match section:
         case [kind, width, code, name, *bits]:
-            return Signal(".".join([*scope, _unescape(name) + _index_text(bits)]), _parse_number(width), kind, code)
+            full = ".".join([*scope, _unescape(name) + _index_text(bits)])
+            if len(full) > 2 * _LONGEST_NAME:
+                raise Malformed(f"{full[:80]!r} … is a name of {len(full)} characters; at most {_LONGEST_NAME}")
+            return Signal(full, _parse_number(width), kind, code)
     raise Malformed(f"a $var names kind, width, code and signal; this one: {' '.join(section)}")
 
 
@@ -137,6 +156,8 @@ def _follow_scope(scope: list[str], keyword: str, section: list[str]) -> None:
     match keyword, section:
         case "$scope", [_, name]:
             scope.append(_unescape(name))
+            if sum(map(len, scope)) + len(scope) > _LONGEST_NAME:
+                raise Malformed(f"the names of the scopes around it have more than {_LONGEST_NAME} characters")
         case "$upscope", [] if scope:
             scope.pop()
         case "$scope" | "$upscope", _:

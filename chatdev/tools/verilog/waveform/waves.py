@@ -13,10 +13,10 @@ from typing import Self
 
 from chatdev.tools.verilog.waveform import lookback, vcd
 from chatdev.tools.verilog.waveform.steps import LastSteps, Step, find_steps
-from chatdev.tools.verilog.waveform.vcd import Malformed, Signal, WaveformError
+from chatdev.tools.verilog.waveform.vcd import WIDEST, Malformed, Signal, WaveformError, check_held
 
-_WIDEST = 1 << 20  # bits of a signal whose values are asked for
 _NEAR = 5  # names that are offered for one that is not there
+_MOST_COMPARED = 2_000  # names that it is compared with
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,14 @@ class Waves:
     def _choose_signals(self, names: Iterable[str]) -> dict[str, Signal]:
         chosen = {name: self._signal(name) for name in names}
         for signal in chosen.values():
-            if signal.width > _WIDEST:
-                raise WaveformError(f"{signal.name!r} is {signal.width} bits wide; at most {_WIDEST} can be shown")
+            if signal.width > WIDEST:
+                raise WaveformError(f"{signal.name!r} is {signal.width} bits wide; at most {WIDEST} can be shown")
+        check_held(sum(signal.width for signal in chosen.values()))
         return chosen
+
+    def readable(self, names: Iterable[str]) -> list[str]:
+        """Those that are there and not too wide to be read."""
+        return [name for name in names if name in self.signals and self.signals[name].width <= WIDEST]
 
     def _signal(self, name: str) -> Signal:
         try:
@@ -121,7 +126,8 @@ class Waves:
         except KeyError:
             last = name.rpartition(".")[2]
             near = [other for other in self.signals if other.rpartition(".")[2] == last]
-            near += [other for other in difflib.get_close_matches(name, self.signals, _NEAR) if other not in near]
+            alike = difflib.get_close_matches(name, islice(self.signals, _MOST_COMPARED), _NEAR)
+            near += [other for other in alike if other not in near]
             raise WaveformError(f"the waveform has no signal {name!r}; " + (
                 f"do you mean {' or '.join(near[:_NEAR])}?" if near else
                 f"it has {len(self.signals)}, such as {', '.join(list(self.signals)[:_NEAR])}")) from None

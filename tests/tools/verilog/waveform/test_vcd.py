@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.tools.verilog.waveform.vcd import WaveformError
+from chatdev.tools.verilog.waveform.vcd import WaveformError, read_changes
 from chatdev.tools.verilog.waveform.waves import Row, Waves
 
 DESIGN = r"""
@@ -173,6 +173,39 @@ def test_a_signal_of_absurd_width_is_refused_only_when_asked_for(tmp_path: Path)
     assert waves.values_at(["tb.clk"], 1) == {"tb.clk": "1"}
     with pytest.raises(WaveformError, match="4000000000 bits wide"):
         waves.values_at(["tb.big"], 1)
+
+
+def test_values_of_an_absurd_width_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    waves = dumped(tmp_path, "#0\nb1 $\n", "$var wire 4000000000 $ big $end\n")
+    with pytest.raises(WaveformError, match="'\\$' is 4000000000 bits wide; at most 65536"):
+        list(read_changes(waves.path, {"$": 4_000_000_000}))
+
+
+def test_short_lines_of_wide_signals_do_not_fill_the_memory(tmp_path: Path) -> None:
+    body = "".join(f"#{time}\nb{time:b} $\n" for time in range(1, 8000))
+    waves = dumped(tmp_path, body, "$var wire 65536 $ wide $end\n")
+    tracemalloc.start()
+    assert len(waves.rows_before(["tb.wide"], 8000, 20)) == 20
+    assert tracemalloc.get_traced_memory()[1] < 64e6
+    with pytest.raises(WaveformError, match="ask for fewer signals, or a shorter time"):
+        waves.rows_before(["tb.wide"], 8000, 7000)
+    assert tracemalloc.get_traced_memory()[1] < 300e6
+    tracemalloc.stop()
+
+
+def test_many_wide_signals_are_not_read_together(tmp_path: Path) -> None:
+    declared = "".join(f"$var wire 65536 w{number} w{number} $end\n" for number in range(3000))
+    waves = dumped(tmp_path, "#0\n1!\n", declared)
+    assert waves.values_at(["tb.clk", "tb.w7"], 1)["tb.clk"] == "1"
+    with pytest.raises(WaveformError, match="more than 134,217,728 bits together"):
+        waves.values_at(waves.signals, 1)
+
+
+@pytest.mark.parametrize("declared", [f"$scope module {'a' * 40} $end\n$var wire 1 % x $end\n" * 3000,
+                                      f"$scope module {'a' * 90_000} $end\n", f"$var wire 1 % {'x' * 90_000} $end\n"])
+def test_names_that_grow_with_the_square_of_a_file_are_refused(declared: str, tmp_path: Path) -> None:
+    with pytest.raises(WaveformError, match=r"made.vcd, line \d+: .* 4096"):
+        dumped(tmp_path, "", declared)
 
 
 def test_a_large_file_takes_no_more_memory_than_a_small_one(tmp_path: Path) -> None:
