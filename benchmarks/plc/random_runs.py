@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from chatdev.tools.plc.proof.outcome import Outcome, Property
 from chatdev.tools.plc.proof.properties import ASSERTION, MONITORS, PATTERNS, PropertyError, read_conditions
-from chatdev.tools.plc.simulation.column import find_column
+from chatdev.tools.plc.simulation.column import Columns
 from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.tools.plc.simulation.random_inputs import random_inputs
 from chatdev.tools.plc.simulation.values import read_text
@@ -96,14 +96,14 @@ def shows_again(program: Program, outcome: Outcome) -> bool:
     """Whether the run of an outcome, read from what it tells, is seen again by a new machine: the harm in its last
     scan, the broken assert, or the fault. In-outs are told as the scan left them, so programs with some are not asked
     about."""
-    machine = Machine(program)
+    machine, columns = Machine(program), Columns(program)
     watch = Watch(outcome.asked, machine) if outcome.asked.pattern in PATTERNS else None
     seen = False
     for cycle in outcome.cycles:
         inputs = {name: value for name, value in machine.state.items()
                   if any(one.name == name for one in program.entry.of_section("input"))}
         for name, text in cycle.changed:
-            column = find_column(program, name)
+            column = columns.find(name)
             if column.is_input:
                 column.write(inputs, read_text(text, column.type, name))
         before = machine.state | inputs

@@ -250,3 +250,50 @@ def test_a_mended_file_keeps_its_line_ends_and_its_mark(tmp_path: Path, mark: by
     file.write_bytes(mark + LATCH.replace("TRUE;", "TRUE").encode().replace(b"\n", end))
     assert plc("check", "--fix", file).exit_code == 0
     assert file.read_bytes() == mark + LATCH.encode().replace(b"\n", end)
+
+
+CHOSEN = """PROGRAM Main
+VAR_INPUT Count : INT; END_VAR
+VAR_OUTPUT Share, Mode : INT; END_VAR
+VAR Fall : F_TRIG; END_VAR
+{IF defined (SIM)} Mode := 1; {ELSE} Mode := 2; {END_IF}
+Share := 10 MOD Count;
+Fall(CLK := FALSE);
+END_PROGRAM
+"""
+
+
+def test_conditional_pragmas_choose_one_branch(tmp_path: Path) -> None:
+    file = write(tmp_path, "main.st", CHOSEN.replace("10 MOD Count", "3"))
+    properties = write(tmp_path, "asked.json", [asked("invariant", "Mode = 2"), asked("invariant", "Mode = 1")])
+    done = plc("verify", file, "--properties", properties)
+    assert "main.st:5:1: warning: conditional pragmas ask for what nothing defines: SIM" in done.output
+    assert [line.split()[1] for line in done.output.splitlines() if line[:2] in ("1 ", "2 ")] == ["PROVED", "VIOLATED"]
+    told = json.loads(plc("verify", file, "--properties", properties, "--define", "sim", "--json").output)
+    assert [one["verdict"] for one in told["properties"]] == ["VIOLATED", "PROVED"]
+    assert (told["diagnostics"], told["dialect"]["defines"]) == ([], ["sim"])
+
+
+def test_what_is_chosen_of_the_language_counts_everywhere(tmp_path: Path) -> None:
+    file = write(tmp_path, "main.st", CHOSEN)
+    chosen = ("--define", "SIM", "--dialect", "codesys", "--mod-zero", "zero")
+    expected = {"name": "codesys", "mod_zero": "zero", "defines": ["SIM"]}
+    for command in (("check",), ("run", "--cycles", "1"), ("verify",), ("explain",)):
+        done = plc(command[0], file, *command[1:], *chosen, "--json")
+        assert (done.exit_code, json.loads(done.output)["dialect"]) == (0, expected)
+    assert plc("run", file, "--cycles", "1", *chosen).output.splitlines()[1] == "0,0,1,FALSE,FALSE,TRUE"
+
+
+def test_the_standard_is_what_is_meant_without_being_told(tmp_path: Path) -> None:
+    file = write(tmp_path, "main.st", CHOSEN)
+    done = plc("verify", file)
+    assert done.exit_code == 1
+    assert "VIOLATED" in done.output
+    inputs = write(tmp_path, "in.csv", "Count\n7\n")
+    assert plc("run", file, "--inputs", inputs).stdout.splitlines()[1] == "7,3,2,FALSE,TRUE,TRUE"
+
+
+def test_a_definition_has_no_value(latch: Path) -> None:
+    done = plc("check", latch, "--define", "SIM=1")
+    assert done.exit_code == 2
+    assert "'SIM=1' is no name; give one as in {IF defined (NAME)}, without a value" in done.output

@@ -126,4 +126,6 @@ def _seconds(reader: Reader, recipe: Recipe, size: int) -> float:
 
 
 def _fill(unit: str, size: int) -> str:
-    return unit * (size // max(1, len(unit)))
+    """The unit again and again; a sign № in it is another number each time, so that names are different."""
+    times = size // max(1, len(unit))
+    return "".join(unit.replace("№", str(number)) for number in range(times)) if "№" in unit else unit * times

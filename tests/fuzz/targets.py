@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.fuzz.readers import plc, programs, records, replies, slang, verilog
+from tests.fuzz.readers import controllers, plc, programs, records, replies, slang, verilog
 from tests.fuzz.readers.reader import Reader
 
 READERS: dict[str, Reader] = {**replies.READERS, **programs.READERS, **verilog.READERS, **slang.READERS,
-                              **plc.READERS, **records.READERS}
+                              **plc.READERS, **controllers.READERS, **records.READERS}
 """Every reader by its name."""
 
 
@@ -54,6 +54,8 @@ TARGETS = {
     "simulation": Target(("log of the compiler", "report of a bench", "waveform", "two waveforms"), "tools/verilog"),
     "controllers": Target(("Structured Text", "condition of a property"), "tools/plc/st"),
     "scans": Target(("properties", "trace of scans"), "tools/plc/proof"),
+    "engineers": Target(("program of a company", "task with an interface", "proposed property", "counterexample",
+                         "tasks of the benchmark", "Structured Text for other tools"), "tools/plc"),
     "journals": Target(("journal",), "runner"),
     "companies": Target(("company", "settings", "consents", "variables", "template"), "config"),
     "answers": Target(("answer of a server", "text for a person"), "llm"),

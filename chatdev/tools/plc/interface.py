@@ -20,7 +20,7 @@ OUTSIDE = ("input", "output", "in_out")
 _FENCE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
 _BEGIN = re.compile(r"^[ \t]*(?:TYPE|FUNCTION_BLOCK|FUNCTION|PROGRAM)\b", re.MULTILINE)
 _END = re.compile(r"^[ \t]*END_(?:FUNCTION_BLOCK|FUNCTION|PROGRAM)\b[ \t]*;?", re.MULTILINE)
-_LONGEST = 100_000  # characters of a task that are looked through
+_LONGEST, _MOST_TRIED = 100_000, 20  # characters of a task that are looked through, and skeletons in it
 
 
 @tool(reads=("proposed_interface?",))
@@ -96,7 +96,7 @@ def _skeletons(task: str) -> Iterator[str]:
     begins, ends = [one.start() for one in _BEGIN.finditer(text)], [one.end() for one in _END.finditer(text)]
     if begins and ends and ends[-1] > begins[0]:
         yield text[begins[0]:ends[-1]]
-        yield from (text[begin:ends[-1]] for begin in begins[:0:-1] if begin < ends[-1])
+        yield from (text[begin:ends[-1]] for begin in begins[:0:-1][:_MOST_TRIED] if begin < ends[-1])
 
 
 def _text_of(given: Any) -> str:

@@ -118,7 +118,7 @@ def _read_proposed(item: Any) -> Property:
 def _doubt_source(item: Any, task: Sequence[str]) -> str:
     """Why it is not to be seen in the task, or ""."""
     quote = _words(str(item.get("source") or "")) if isinstance(item, Mapping) else []
-    stands = any(task[at:at + len(quote)] == quote for at in range(len(task) - len(quote) + 1))
+    stands = f" {' '.join(quote)} " in f" {' '.join(task)} "
     return "" if len(quote) >= _SHORTEST_QUOTE and stands else "its source does not stand in the task word for word"
 
 

@@ -28,13 +28,18 @@ STATEMENTS = ["IF ", "a ", "THEN ", "ELSIF ", "ELSE ", "END_IF;", "CASE ", "n ",
               "-32768 ", "16#FFFF ", "1E38 ", "1.5 ", "T#1s ", "INT#5 ", "'a' ", "ABS(", "LIMIT(", "SEL(", "MUX(",
               "SHL(", "EXPT(", "SQRT(", "MAX(", "REAL_TO_INT(", "INT_TO_REAL(", "TO_TIME(", "twice(", "twice(n)",
               "//#ASSERT n > 0 : low\n", "//", "(*", "*)", "{", "}", "'", "\"", "#", "%IW0", "&", "!", "\0", "é",
-              "\ufeff", "9" * 40, "1:", "f(", "box(n := n);", "box.y "]
+              "\ufeff", "9" * 40, "1:", "f(", "box(n := n);", "box.y ", "{IF defined (A)} ",
+              "{ELSIF NOT defined (B№)} ", "{ELSE} ", "{END_IF} ", "{define A} ", "{attribute 'a'} ", "{ C { } } ",
+              "(* (* *) *) ", "/* /* */ */ ",
+              "276.48 ", "u := i * 1.5;", "Mode.Idle ", "e := Mode.Halted;"]
 DECLARATIONS = ["VAR ", "VAR_INPUT ", "VAR_OUTPUT ", "VAR_IN_OUT ", "VAR_TEMP ", "VAR_GLOBAL ", "VAR_EXTERNAL ",
                 "CONSTANT ", "RETAIN ", "END_VAR ", "n ", ": ", "INT ", "BOOL;", "REAL ", "LREAL;", "STRING[9];",
                 "ARRAY[0..3] OF ", "STRUCT ", "END_STRUCT;", "TYPE ", "END_TYPE ", "(A, B := 3);", "INT (0..9);", ":= ",
                 "[1, 3(2)];", "(x := 1);", "TON;", "B;", "P;", "T;", "; ", ", ", "\n", "FUNCTION ", "FUNCTION_BLOCK ",
                 "PROGRAM ", "END_FUNCTION ", "END_FUNCTION_BLOCK ", "END_PROGRAM ", "B ", "P ", "T ", "BEGIN ",
-                "AT %IX0.0 ", "POINTER TO ", "9" * 9, "-1", "..", "1E39;", "n := 1;", "VERSION : 1\n", "METHOD "]
+                "AT %IX0.0 ", "POINTER TO ",
+                "v№ : INT;\n", "c№ : BOOL := TRUE; ", "T№ : (A№, C№);\n", "9" * 9, "-1", "..", "1E39;", "n := 1;",
+                "VERSION : 1\n", "METHOD "]
 FRAME = ("TYPE Mode : (Idle, Busy); END_TYPE TYPE Point : STRUCT x : INT; y : REAL; END_STRUCT; END_TYPE "
          "FUNCTION twice : INT VAR_INPUT v : INT; END_VAR twice := 2 * v; END_FUNCTION "
          "FUNCTION_BLOCK Box VAR_INPUT n : INT; END_VAR VAR_OUTPUT y : INT; END_VAR y := y + n; END_FUNCTION_BLOCK "
@@ -117,7 +122,8 @@ READERS = {
                                FRAME.replace("{}", "CASE {} OF 1: q := a; ELSE q := b; END_CASE;"),
                                FRAME.replace("{}", "r := {};"), FRAME.replace("{}", "n := {};"),
                                "{} PROGRAM P VAR n : INT; END_VAR n := n + 1; END_PROGRAM",
-                               "PROGRAM P {} n := 1; END_PROGRAM")),
+                               "PROGRAM P {} n := 1; END_PROGRAM", "PROGRAM P VAR {} END_VAR END_PROGRAM",
+                               "TYPE {} END_TYPE PROGRAM P END_PROGRAM")),
     "condition of a property": Reader(condition, CONDITIONS, ("{}", "n > {}", "({})")),
     "properties": Reader(properties, PROPERTIES, ("{}", '[{"property": {}}]',
                                                   '[{"job_req": "pattern", "pattern_id": "pattern-invariant", {}}]')),

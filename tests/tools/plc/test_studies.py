@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import asdict
 
 import pytest
 
-from benchmarks.plc import agreement, mutation, references
+from benchmarks.plc import agreement, conformance, mutation, references, standard
 from benchmarks.plc.corpus import Subject, read_references, reference_of
 from benchmarks.plc.mutants import write_mutants
 from benchmarks.plc.random_runs import run_randomly, shows_again
@@ -103,6 +104,28 @@ def test_a_study_of_agreement_tells_a_difference(monkeypatch: pytest.MonkeyPatch
     results = agreement.study([0], 3, processes=1)
     assert len(results["differences"]) == 1
     assert "| 1 |" in agreement.told(results)
+
+
+def test_all_pairs_of_types_are_reckoned_as_the_standard_says() -> None:
+    found = conformance.pairs((*standard.SIGNED, *standard.UNSIGNED, *standard.BITS), random.Random(7))
+    assert found.differences == []
+    assert (found.values > 100_000, found.refused) == (True, 640)
+
+
+def test_functions_blocks_and_expressions_are_as_the_standard_says() -> None:
+    dice = random.Random(7)
+    found = [conformance.functions(dice), conformance.conversions(dice), conformance.blocks(dice, 100),
+             conformance.expressions(range(900, 960))]
+    assert [one.differences for one in found] == [[], [], [], []]
+    assert all(one.values > 1000 for one in found[:3])
+
+
+@pytest.mark.parametrize(("rule", "wrong"), [
+    ("limit", lambda low, value, high: low if value < low else min(value, high)),
+    ("truncate", lambda value: round(value)), ("select", lambda chooses, first, second: first if chooses else second)])
+def test_a_rule_that_is_broken_would_be_seen(monkeypatch: pytest.MonkeyPatch, rule: str, wrong: object) -> None:
+    monkeypatch.setattr(standard, rule, wrong)
+    assert conformance.functions(random.Random(7)).differences
 
 
 def test_all_references_are_there() -> None:

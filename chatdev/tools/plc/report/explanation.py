@@ -50,16 +50,16 @@ def explain_run(cycles: Sequence[Cycle], source: str, variables: Sequence[EntryV
     """What happened in the cycles of an outcome. `variables` are those of the entry, `source` its text."""
     known = {variable.name.lower(): variable for variable in variables}
     names = list(dict.fromkeys(name for cycle in cycles for name, _ in cycle.changed))
-    signals = [_follow(name, cycles, known) for name in names]
+    changes = [dict(cycle.changed) for cycle in cycles]
+    signals = [_follow(name, changes, known) for name in names]
     signals.sort(key=lambda signal: _ORDER.get(signal.section, len(_ORDER)))
     return Explanation(tuple(cycle.milliseconds for cycle in cycles), tuple(signals), _mark_lines(cycles, source),
                        next((cycle.fault for cycle in cycles if cycle.fault), ""))
 
 
-def _follow(name: str, cycles: Sequence[Cycle], known: Mapping[str, EntryVariable]) -> SignalHistory:
+def _follow(name: str, changes: Sequence[Mapping[str, str]], known: Mapping[str, EntryVariable]) -> SignalHistory:
     values, changed, value = [], [], ""
-    for cycle in cycles:
-        now = dict(cycle.changed)
+    for now in changes:
         value = now.get(name, value)
         values.append(value)
         changed.append(name in now)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from chatdev.tools.plc.simulation.c_data import CData, c_type, literal, plain_text, scalar_literal, variable_name
 from chatdev.tools.plc.simulation.c_functions import FUNCTION_TEXTS, PAIRWISE
-from chatdev.tools.plc.simulation.layout import all_variables, chain, field_type, operand_type, terms
+from chatdev.tools.plc.simulation.layout import FieldTypes, all_variables, chain, operand_type, terms
 from chatdev.tools.plc.st import core
 
 DEEPEST = 60
@@ -55,6 +55,7 @@ class CExpressions:
         self._data = data
         self._routine = routine
         self._lines = lines
+        self._fields = FieldTypes(data.program)
         self._variables = {variable.name: variable for variable in all_variables(data.program, routine)}
         self._depth = 0
 
@@ -91,7 +92,7 @@ class CExpressions:
         for step in place.steps:
             if isinstance(step, str):
                 assert isinstance(type_, core.Record)
-                code, type_ = f"{code}.{variable_name(step)}", field_type(self._data.program, type_, step)
+                code, type_ = f"{code}.{variable_name(step)}", self._fields.of(type_)[step]
             else:
                 assert isinstance(type_, core.Array)
                 code, type_ = f"{code}.at[{self._index(step, type_, place.span)}]", type_.element

@@ -31,8 +31,8 @@ def emit_c(program: core.Program) -> str:
     name = data.routine(entry.name)
     routines: list[tuple[str, list[str]]] = []
     while len(routines) < len(data.routines):
-        routine = program.routines.get(list(data.routines)[len(routines)], entry)
-        routines.append(_CRoutine(data, routine).write())
+        for called in list(data.routines)[len(routines):]:  # by the last ones
+            routines.append(_CRoutine(data, program.routines.get(called, entry)).write())
     initial = [line for variable in kept
                for line in data.fill(f"d->{variable_name(variable.name)}", variable.type, variable.initial)[1:]]
     source: str = template(Path(__file__).with_suffix(".j2").read_text(encoding="utf-8")).render(

@@ -57,12 +57,21 @@ def overwrite(target: core.Value, value: core.Value) -> None:
             target[key] = part
 
 
-def field_type(program: core.Program, record: core.Record, name: str) -> core.Type:
-    """The type of a part of a structure, or of a variable of a function block."""
-    for part in record.fields:
-        if part.name == name:
-            return part.type
-    return next(variable.type for variable in program.routines[record.block].variables if variable.name == name)
+class FieldTypes:
+    """The types of the parts of structures and of the variables of function blocks, by lower-case names; each record of
+    the program is looked through once."""
+
+    def __init__(self, program: core.Program) -> None:
+        self._program = program
+        self._found: dict[int, tuple[core.Record, dict[str, core.Type]]] = {}
+
+    def of(self, record: core.Record) -> dict[str, core.Type]:
+        """Those of all parts of a record."""
+        if id(record) not in self._found:
+            more = self._program.routines[record.block].variables if record.block else ()
+            types = {variable.name: variable.type for variable in more}
+            self._found[id(record)] = record, types | {part.name: part.type for part in record.fields}
+        return self._found[id(record)][1]
 
 
 def operand_type(operation: core.Operation) -> core.Scalar:

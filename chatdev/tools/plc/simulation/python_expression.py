@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chatdev.tools.plc.simulation.layout import all_variables, chain, field_type, operand_type, terms
+from chatdev.tools.plc.simulation.layout import FieldTypes, all_variables, chain, operand_type, terms
 from chatdev.tools.plc.st import core
 
 FaultKind = Literal["index", "division", "loop", "subrange"]
@@ -84,6 +84,7 @@ class Expressions:
 
     def __init__(self, tables: Tables, routine: core.Routine, references: Mapping[str, int]) -> None:
         self._tables = tables
+        self._fields = FieldTypes(tables.program)
         self._types = {variable.name: variable.type for variable in all_variables(tables.program, routine)}
         self._references = references
         self._watches_overflow = tables.watches_overflow and not routine.standard
@@ -143,7 +144,7 @@ class Expressions:
         """The source of a key or position, and the type of what lies there."""
         if isinstance(step, str):
             assert isinstance(type_, core.Record)
-            return repr(step), field_type(self._tables.program, type_, step)
+            return repr(step), self._fields.of(type_)[step]
         assert isinstance(type_, core.Array)
         if isinstance(step, core.Constant) and type_.low <= step.value <= type_.high:
             return str(step.value - type_.low), type_.element

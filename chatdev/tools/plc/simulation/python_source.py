@@ -32,9 +32,9 @@ def generate(program: core.Program, watches_overflow: bool = False) -> Generated
     lines: list[str] = []
     done = 0
     while done < len(tables.routines):
-        routine = program.routines.get(list(tables.routines)[done], program.entry)
-        lines += _Routine(tables, routine, marks).write()
-        done += 1
+        for name in list(tables.routines)[done:]:  # those that the last ones call
+            lines += _Routine(tables, program.routines.get(name, program.entry), marks).write()
+            done += 1
     return Generated("\n".join(lines), entry, tables, tuple(tuple(sorted(found)) for found in marks))
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chatdev.tools.plc.simulation.column import Column, find_column
+from chatdev.tools.plc.simulation.column import Column, Columns
 from chatdev.tools.plc.simulation.machine import BrokenAssert, Machine, RunTimeFault
 from chatdev.tools.plc.simulation.values import WrongValue, read_text, write_text
 from chatdev.tools.plc.st import core
@@ -138,9 +138,10 @@ def _read_columns(names: Sequence[str], program: core.Program) -> tuple[Column, 
     if len(names) > MOST_COLUMNS:
         raise WrongTrace(f"line 1: {len(names)} columns; a trace has at most {MOST_COLUMNS}")
     found: dict[tuple[str, tuple[str | int, ...]], Column] = {}
+    known = Columns(program)
     for name in names:
         try:
-            column = _CYCLE if name.strip().upper() == CYCLE else find_column(program, name)
+            column = _CYCLE if name.strip().upper() == CYCLE else known.find(name)
         except WrongValue as error:
             raise WrongTrace(f"line 1: {error}") from error
         if found.setdefault((column.root, column.steps), column) is not column:

@@ -37,7 +37,8 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
         raise scope.reject("type-mismatch", expression.span, found=describe_type(source), what=what,
                            wanted=describe_type(target), conversion="", constant="")
     if is_loose(source):
-        return _coerce_loose(expression, target, scope, what)
+        number = fit_constant(expression, target) if isinstance(expression, Constant) else None
+        return number or _coerce_loose(expression, target, scope, what)
     judged = fit(source, target)
     if judged == "no":
         raise _reject_type(expression, source, target, scope, what)
@@ -56,6 +57,10 @@ def meet(left: Expression, right: Expression, scope: Scope | None) -> tuple[Expr
         return left, right, left_type
     if is_loose(left_type) and is_loose(right_type):
         return left, right, LOOSE_REAL if LOOSE_REAL in (left_type, right_type) else LOOSE_INT
+    if isinstance(right, Constant) and is_loose(right_type):  # most often
+        number = fit_constant(right, left_type := base_of(left_type))
+        if number is not None:
+            return left, number, left_type
     if is_loose(left_type):
         united = _meet_loose(left, right, base_of(right_type), scope)
     elif is_loose(right_type):

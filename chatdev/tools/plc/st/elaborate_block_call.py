@@ -37,7 +37,8 @@ def _invoke(instance: Place, signature: Signature, node: Invocation, scope: Scop
                     for one in signature.of_section("output") if one.name in taken)
     in_outs = tuple((one.name, _bind(one, given.get(one.name), node, signature, scope))
                     for one in signature.of_section("in_out"))
-    in_outs += tuple(_bind_globals(signature.name, node, scope))
+    bound = _bind_globals(signature.name, node, scope)
+    in_outs = in_outs + bound if in_outs else bound
     return Invoke(instance, signature.name, inputs, outputs, in_outs, node.span)
 
 
@@ -77,12 +78,14 @@ def _bind(variable: Variable, argument: Argument | None, node: Invocation, signa
     return target
 
 
-def _bind_globals(block: str, node: Invocation, scope: Scope) -> list[tuple[str, Place]]:
-    """The global variables that the block uses, by their names."""
-    bound = []
-    for name in scope.world.globals_of.get(block, ()):
-        if name in scope.variables:
-            raise scope.reject("global-hidden", node.span, name=scope.world.globals[name].written)
-        scope.used_globals.add(name)
-        bound.append((name, Place(name, (), scope.world.globals[name].type, node.span)))
-    return bound
+def _bind_globals(block: str, node: Invocation, scope: Scope) -> tuple[tuple[str, Place], ...]:
+    """The global variables that the block uses, by their names: the same ones for all calls in a routine."""
+    if block not in scope.bound_globals:
+        names = scope.world.globals_of.get(block, ())
+        for name in names:
+            if name in scope.variables:
+                raise scope.reject("global-hidden", node.span, name=scope.world.globals[name].written)
+        scope.used_globals.update(names)
+        scope.bound_globals[block] = tuple((name, Place(name, (), scope.world.globals[name].type, node.span))
+                                           for name in names)
+    return scope.bound_globals[block]

@@ -89,11 +89,11 @@ def _find_value(node: Member, scope: Scope) -> Constant | None:
     type_ = scope.world.types.get(node.base.key, (None, None))[0]
     if not isinstance(type_, Scalar) or type_.kind != "enum":
         return None
-    names = [name.lower() for name in type_.names]
-    if node.key not in names:
+    number = scope.world.find_number(type_, node.key)
+    if number is None:
         raise scope.reject("unknown-member", node.span, name=node.text, base=type_.name,
                            near=find_nearest(node.text, type_.names), known=", ".join(filter(None, type_.names[:12])))
-    return Constant(names.index(node.key) + (type_.low or 0), type_, node.span)
+    return Constant(number, type_, node.span)
 
 
 def _enter_member(base: Place, node: Member, scope: Scope) -> Place | Bit:

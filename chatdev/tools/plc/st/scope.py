@@ -14,6 +14,7 @@ from chatdev.tools.plc.st.core import (
     Constant,
     Dialect,
     Field,
+    Place,
     Record,
     Routine,
     Scalar,
@@ -80,12 +81,20 @@ class World:
     broken: bool = False
     sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
     parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
+    numbers: dict[int, tuple[Scalar, dict[str, int]]] = field(default_factory=dict)
 
     def find_part(self, record: Record, name: str) -> Field | None:
         """A part of a structure, or a variable of a function block, by its lower-case name."""
         if id(record) not in self.parts:
             self.parts[id(record)] = record, {part.name: part for part in record.fields}
         return self.parts[id(record)][1].get(name)
+
+    def find_number(self, enumeration: Scalar, name: str) -> int | None:
+        """The number of a value of an enumeration, by its lower-case name."""
+        if id(enumeration) not in self.numbers:
+            named = {one.lower(): number for number, one in enumerate(enumeration.names, enumeration.low or 0) if one}
+            self.numbers[id(enumeration)] = enumeration, named
+        return self.numbers[id(enumeration)][1].get(name)
 
     def measure(self, type_: Type, name: str, span: Span) -> int:
         """How many scalars a value of the type holds. Raises Reject, with the error reported, if it is too large. Since
@@ -120,6 +129,7 @@ class Scope:
     depth: int = 0
     calls: dict[str, Span] = field(default_factory=dict)
     used_globals: set[str] = field(default_factory=set)
+    bound_globals: dict[str, tuple[tuple[str, Place], ...]] = field(default_factory=dict)
     counters: list[str] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     sees_all: bool = False

@@ -17,6 +17,7 @@ from chatdev.tools.plc.st.diagnostics import Diagnostic, Findings, Fix, TooManyE
 from chatdev.tools.plc.st.reading import read_program
 from chatdev.tools.plc.st.tokens import Token, split_tokens
 
+_WORD = re.compile(r"\w+")
 _UNITS = ("FUNCTION", "FUNCTION_BLOCK", "PROGRAM")
 _MOST_READINGS = 20
 """An error may hide those behind it, so a text is read again after it was mended."""
@@ -42,17 +43,24 @@ def leave_out_strangers(source: str, entry: str, asked: str) -> tuple[str, tuple
         units = list(_split_units(split_tokens(source, Findings(), defines=())))
     by_name = {unit.name: unit for unit in units}
     if entry.lower() in by_name and len(by_name) == len(units):
-        for name in by_name.keys() - _find_needed(by_name, entry.lower(), asked.lower()):
-            span = by_name[name].span
-            found.report("not-asked", span, Fix.instead(span, ""), name=name, entry=entry)
+        needed = _find_needed(by_name, entry.lower(), asked.lower())
+        with suppress(TooManyErrors):  # what is left is left out the next time
+            for name, unit in by_name.items():
+                if name not in needed:
+                    found.report("not-asked", unit.span, Fix.instead(unit.span, ""), name=name, entry=entry)
     return _apply(source, found.in_order()), found.in_order()
 
 
 def _find_needed(units: Mapping[str, _Unit], entry: str, asked: str) -> set[str]:
     """The names of the units that the entry uses, that are asked for, or that one of these uses."""
-    needed = {entry, *(name for name in units if re.search(rf"\b{re.escape(name)}\b", asked))}
-    while more := {name for name in units if any(name in units[user].words for user in needed)} - needed:
-        needed |= more
+    words = set(_WORD.findall(asked))
+    needed: set[str] = set()
+    waiting = [entry, *(name for name in units if words.issuperset(_WORD.findall(name)))]
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += units.keys() & units[name].words
     return needed
 
 

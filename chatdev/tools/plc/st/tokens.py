@@ -70,32 +70,33 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
     """
     tokens: list[Token] = []
     pragmas = Pragmas(defines, findings)
-    line_start, begin = 1 - column, 0
+    line_start, begin, counts = 1 - column, 0, True
     while begin < len(source):
         for match in _PATTERN.finditer(source, begin):
             kind, start = match.lastgroup, match.start()
             text = match[kind]  # type: ignore[index]  # without the blanks behind it
             at = start - line_start + 1
-            begin = match.end()
-            if kind in _HIDDEN:
-                if kind == "open":
-                    begin = _find_end(source, start, text)
+            if kind == "name":
+                if counts:
+                    tokens.append(_name(text, line, at, findings))
+            elif kind in _HIDDEN:
+                if kind in ("open", "pragma"):
+                    begin = start + len(text) if kind == "pragma" else _find_end(source, start, text)
                     text = source[start:begin] or text
-                if not _pass_over(text, Span(line, at, line, at + 1), tokens, pragmas, findings):
-                    return [*tokens, Token("end", "", "", line, at)]
+                    if not _pass_over(text, Span(line, at, line, at + 1), tokens, pragmas, findings):
+                        return [*tokens, Token("end", "", "", line, at)]
+                    counts = pragmas.counts
                 if "\n" in text:
                     line += text.count("\n")
                     line_start = start + text.rindex("\n") + 1
                 if kind == "open":
                     break  # the pattern goes on behind what is nested
-            elif not pragmas.counts:
-                continue
-            elif kind == "name":
-                tokens.append(_name(text, line, at, findings))
-            elif kind == "wrong":
-                _report_wrong(text, line, at, findings)
-            else:
+            elif counts and kind != "wrong":
                 tokens.append(Token(kind, text, text, line, at))  # type: ignore[arg-type]
+            elif counts:
+                _report_wrong(text, line, at, findings)
+        else:
+            break
     pragmas.end()
     last = tokens[-1] if tokens else Token("end", "", "", line, column)
     tokens.append(Token("end", "", "", last.line, last.column + len(last.text)))
@@ -113,8 +114,8 @@ def _name(text: str, line: int, column: int, findings: Findings) -> Token:
 
 
 def _pass_over(text: str, span: Span, tokens: list[Token], pragmas: Pragmas, findings: Findings) -> bool:
-    """Whether the reading goes on behind blanks, a comment or a pragma; not behind what is never closed, or what other
-    languages have for a block."""
+    """Whether the reading goes on behind a pragma or a comment with others in it: not behind what is never closed, nor
+    behind what other languages have for a block."""
     if text in _BRACKETS:
         _cut("open-comment", span, findings, opener=text, closer=_BRACKETS[text][0])
     elif text[0] == "{":

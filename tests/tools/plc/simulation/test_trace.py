@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.tools.plc.simulation.column import columns_of, find_column
+from chatdev.tools.plc.simulation.column import Columns, columns_of
 from chatdev.tools.plc.simulation.trace import WrongTrace, read_trace, run_trace, write_trace
 from chatdev.tools.plc.simulation.values import read_text, write_text
 from chatdev.tools.plc.st.scalars import SCALARS
@@ -102,5 +102,5 @@ def test_texts_of_values_are_read_again(number: int, real: float) -> None:
 
 
 def test_a_column_is_found_in_any_case() -> None:
-    column = find_column(WHOLE, " points[2].Y ")
+    column = Columns(WHOLE).find(" points[2].Y ")
     assert (column.root, column.steps, column.type.name, column.is_input) == ("points", (1, "y"), "REAL", False)
