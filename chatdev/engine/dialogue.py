@@ -13,12 +13,12 @@ from chatdev.engine.delivery import Assessment, Deliveries, ResponseOutcome
 from chatdev.engine.drafts import Drafts
 from chatdev.engine.memory import Utterance
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
+from chatdev.engine.reading import marker_of
 from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, DialogueProgress, Ending
 from chatdev.engine.turn import Turns, warm
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.place import Place
-from chatdev.replies import read_marker
 from chatdev.tools.base import Verdict
 
 
@@ -97,7 +97,7 @@ class Dialogue:
         number = self.progress.round + 1
         place = self.brief.place.at("round", number).at("instructor")
         utterance = await self.turns.take(instructor, place, repeats=self.progress.repeats)
-        marked = read_marker(utterance.text)
+        marked = await marker_of(utterance.text)
         self._say("instruction", instructor, utterance, place, number)
         agrees = marked.kind == "solution" and self.brief.may_conclude("instructor")
         self.progress.see_instruction(utterance.text, agrees=agrees)
@@ -112,7 +112,7 @@ class Dialogue:
             if attempt:
                 place = self._round_place.at("assistant").at("retry", attempt)
                 utterance = await self._speak(self.brief.assistant, "response", place, self._constraint())
-            marked = read_marker(utterance.text)
+            marked = await marker_of(utterance.text)
             concludes = marked.kind == "solution" and self.brief.may_conclude("assistant")
             if concludes and self._only_agrees(marked.body):
                 return self._agree(utterance.text)
@@ -185,7 +185,7 @@ class Dialogue:
             return None
         for n in range(1, brief.limits.questions + 1):
             asked = await self.turns.take(brief.assistant, place.at("ask", n), repeats=self.progress.repeats)
-            if read_marker(asked.text).kind != "question":
+            if (await marker_of(asked.text)).kind != "question":
                 return asked
             self._say("question", brief.assistant, asked, place)
             await self._speak(brief.instructor, "answer", self._round_place.at("instructor").at("answer", n))
@@ -200,7 +200,7 @@ class Dialogue:
 
     async def _assess(self, text: str, place: Place) -> Assessment:
         """What a draft is worth, read as `_respond` will read the one that is chosen."""
-        marked = read_marker(text)
+        marked = await marker_of(text)
         if marked.kind == "question":
             return Assessment(problem=self.context.say_problem("question"), is_readable=False)
         if marked.kind == "solution" and self.brief.may_conclude("assistant") and self._only_agrees(marked.body):

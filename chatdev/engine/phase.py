@@ -17,13 +17,13 @@ from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.model_calls import Agent, ModelCalls
+from chatdev.engine.reading import marker_of
 from chatdev.engine.stop import SAME_AGAIN, DialogueProgress, LoopDetector
 from chatdev.engine.tool_use import AgentTools
 from chatdev.engine.turn import Turns
 from chatdev.errors import PhaseFailed
 from chatdev.events import PhaseFinished, PhaseStarted, Speaker, Uttered
 from chatdev.place import Place
-from chatdev.replies import read_marker
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ class PhaseRun:
             place = self.place.at("reflection", n)
             utterance = await turns.take(agent, place, constraint, repeats=progress.repeats)
             self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, progress.round))
-            marked = read_marker(utterance.text)
+            marked = await marker_of(utterance.text)
             received = await self.deliveries.receive(marked.body if marked.kind else utterance.text, place)
             if received.outcome == "kept":
                 return "reflection"
