@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from chatdev.config.phases import Phase, PhaseLimits
@@ -48,7 +48,7 @@ class Dialogue:
     turns: Turns
     deliveries: Deliveries
     progress: DialogueProgress
-    open_anew: Callable[[Place, int], tuple[str, Brief]]
+    open_anew: Callable[[Place, int], Awaitable[tuple[str, Brief]]]
     """Gives the opening and the brief as they are when a round begins, by its place and number."""
     _guard_report: str = field(default="")
     """As the pair knows it."""
@@ -73,7 +73,7 @@ class Dialogue:
         instructs = self.brief.phase.opens == "instructor"  # otherwise the opening is the first instruction
         while True:
             if self.brief.phase.memory.fresh and self.progress.round:
-                self._forget()
+                await self._forget()
             instructor = self.brief.instructor
             if instructor and instructs and (ending := await self._instruct(instructor)):
                 return ending
@@ -82,11 +82,11 @@ class Dialogue:
             if ending := await self._respond() or BEFORE_NEXT_ROUND(self.progress):
                 return ending
 
-    def _forget(self) -> None:
+    async def _forget(self) -> None:
         """The next round begins with the opening as it reads now, and what tools and engine have to say of what stands;
         its response is the first one of its kind, so there may be drafts of it."""
         number = self.progress.round + 1
-        opening, self.brief = self.open_anew(self.brief.place.at("round", number), number)
+        opening, self.brief = await self.open_anew(self.brief.place.at("round", number), number)
         self.turns.memory.begin_anew(opening)
         self._has_drafts = False
         self._report_verdicts(self.deliveries.guard, None if "feedback" in variables(self.brief.phase.opening)
