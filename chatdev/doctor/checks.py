@@ -22,6 +22,8 @@ from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.settings import DefaultModel, find_default_model, user_settings
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
 from chatdev.errors import ConsentMissing, MissingModel
+from chatdev.isolation.confinement import confinement
+from chatdev.isolation.seccomp import system_call_filter
 from chatdev.llm.connection import LOCAL
 from chatdev.llm.endpoint import why_unreachable
 from chatdev.llm.local import weights
@@ -30,7 +32,6 @@ from chatdev.origins import Origin, Sourced
 from chatdev.paths import settings_file
 from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.sandbox import bubblewrap, cgroup, docker
-from chatdev.sandbox.seccomp import system_call_filter
 from chatdev.tools.software.installing.index import Index
 from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.sources import Fetcher, sources
@@ -59,6 +60,7 @@ def all_probes(encoding: str | None) -> Sequence[Probe]:
         Probe("sandbox", "docker", _check_docker),
         Probe("sandbox", "memory", _check_memory_limit),
         Probe("sandbox", "system calls", _check_system_calls),
+        Probe("sandbox", "parsing", _check_parsing),
         Probe("models", "key", _check_key),
         Probe("models", "endpoint", _check_endpoint, "model"),
         Probe("models", "local model", _check_local_model, "model"),
@@ -143,6 +145,16 @@ def _check_system_calls() -> ProbeResult:
     if system_call_filter():
         return success("rare ones are refused (seccomp)")
     return absence("not filtered: their numbers are not known for this kind of processor")
+
+
+def _check_parsing() -> ProbeResult:
+    """What holds the process that parses, beside its limits."""
+    held = confinement()
+    lacking = [*(["a filter of system calls"] if not held.filtered else []),
+               *(["a network of its own, which is empty"] if not held.networkless else [])]
+    if lacking:
+        return absence(f"in a process with limits, but without {' and without '.join(lacking)}: this machine has none")
+    return success("in a process with limits, an empty network and few system calls")
 
 
 def _check_key() -> ProbeResult:

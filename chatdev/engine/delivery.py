@@ -8,6 +8,7 @@ from typing import Any, Literal
 from chatdev.config.phases import Phase, names_read
 from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, RunContext, State
+from chatdev.engine.reading import read_reply
 from chatdev.engine.target import Acceptance, Target, target_of
 from chatdev.engine.tool_use import ToolRequest, apply_files, call_tool, failed_verdict, fingerprint
 from chatdev.errors import ToolCrashed, ToolError
@@ -104,9 +105,10 @@ class Deliveries:
         """Parse a response; keep it as a delivery, or say why not."""
         try:
             delivery = await self._read(body, place)
+            objections = await self._objections(delivery)
         except Unreadable as error:
             return ResponseOutcome("unreadable", self._words(error))
-        if objections := self._objections(delivery):
+        if objections:
             return self._refuse(objections, place)
         feedback, guard = await self._judge_preview(delivery, place)
         if reason := self._reason_worse(feedback, guard):
@@ -120,9 +122,10 @@ class Deliveries:
         """What a response is worth as a draft; nothing of it is kept but the verdict."""
         try:
             delivery = await self._read(body, place)
+            objections = await self._objections(delivery)
         except Unreadable as error:
             return Assessment(problem=self._words(error), is_readable=False)
-        if objections := self._objections(delivery):
+        if objections:
             return Assessment(problem=objections)
         tool, where = (self.phase.guard, place.at("guard")) if self.phase.guard else \
             (self.phase.feedback or "", place.at("feedback"))
@@ -164,8 +167,7 @@ class Deliveries:
 
     async def _read(self, body: str, place: Place) -> Any:
         """The delivery that a response means, mended where the phase has a tool for that. Raises Unreadable."""
-        delivery = parse_solution(self.phase.solution, self.tidied(body), self.target.base,
-                                  nested=self.context.settings.semantics > 4)
+        delivery = await read_reply(self._parse, body)
         tool, key = self.phase.mends, ""
         if not tool or not delivery.written:
             return delivery
@@ -175,6 +177,10 @@ class Deliveries:
         software, base = {**self._mended[key], **untouched}, self.target.base
         return replace(delivery, software=software,
                        written=tuple(path for path in delivery.written if software[path] != base.get(path)))
+
+    def _parse(self, body: str) -> Any:
+        return parse_solution(self.phase.solution, self.tidied(body), self.target.base,
+                              nested=self.context.settings.semantics > 4)
 
     async def _mend(self, tool: str, software: Files, place: Place) -> Files:
         """The software as the tool mends it; as it is, where the tool crashes."""
@@ -199,10 +205,13 @@ class Deliveries:
     def _words(self, error: Unreadable) -> str:
         return describe_problems(error.problems, self.context.company.protocol.problems)
 
-    def _objections(self, delivery: Any) -> str:
-        """Why the target does not accept the delivery, in words; empty when it does."""
-        templates = self.context.company.protocol.problems
-        return "\n".join(problem.words(templates) for problem in self.target.objections(delivery, self.asked))
+    async def _objections(self, delivery: Any) -> str:
+        """Why the target does not accept the delivery, in words; empty when it does. Raises Unreadable where that takes
+        too long to say."""
+        templates, objections, asked = self.context.company.protocol.problems, self.target.objections, [*self.asked]
+        problems = (await read_reply(objections, delivery, asked) if self.target.keeps_versions
+                    else objections(delivery, asked))
+        return "\n".join(problem.words(templates) for problem in problems)
 
     async def _judge_preview(self, delivery: Any, place: Place) -> tuple[Verdict | None, Verdict | None]:
         """The verdicts of feedback and guard on a delivery before it is accepted. Feedback on a value comes after."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from chatdev.config.phases import Phase, PhaseLimits
@@ -13,12 +13,12 @@ from chatdev.engine.delivery import Assessment, Deliveries, ResponseOutcome
 from chatdev.engine.drafts import Drafts
 from chatdev.engine.memory import Utterance
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
+from chatdev.engine.reading import marker_of
 from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, DialogueProgress, Ending
 from chatdev.engine.turn import Turns, warm
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.place import Place
-from chatdev.replies import read_marker
 from chatdev.tools.base import Verdict
 
 
@@ -48,7 +48,7 @@ class Dialogue:
     turns: Turns
     deliveries: Deliveries
     progress: DialogueProgress
-    open_anew: Callable[[Place, int], tuple[str, Brief]]
+    open_anew: Callable[[Place, int], Awaitable[tuple[str, Brief]]]
     """Gives the opening and the brief as they are when a round begins, by its place and number."""
     _guard_report: str = field(default="")
     """As the pair knows it."""
@@ -73,7 +73,7 @@ class Dialogue:
         instructs = self.brief.phase.opens == "instructor"  # otherwise the opening is the first instruction
         while True:
             if self.brief.phase.memory.fresh and self.progress.round:
-                self._forget()
+                await self._forget()
             instructor = self.brief.instructor
             if instructor and instructs and (ending := await self._instruct(instructor)):
                 return ending
@@ -82,11 +82,11 @@ class Dialogue:
             if ending := await self._respond() or BEFORE_NEXT_ROUND(self.progress):
                 return ending
 
-    def _forget(self) -> None:
+    async def _forget(self) -> None:
         """The next round begins with the opening as it reads now, and what tools and engine have to say of what stands;
         its response is the first one of its kind, so there may be drafts of it."""
         number = self.progress.round + 1
-        opening, self.brief = self.open_anew(self.brief.place.at("round", number), number)
+        opening, self.brief = await self.open_anew(self.brief.place.at("round", number), number)
         self.turns.memory.begin_anew(opening)
         self._has_drafts = False
         self._report_verdicts(self.deliveries.guard, None if "feedback" in variables(self.brief.phase.opening)
@@ -97,7 +97,7 @@ class Dialogue:
         number = self.progress.round + 1
         place = self.brief.place.at("round", number).at("instructor")
         utterance = await self.turns.take(instructor, place, repeats=self.progress.repeats)
-        marked = read_marker(utterance.text)
+        marked = await marker_of(utterance.text)
         self._say("instruction", instructor, utterance, place, number)
         agrees = marked.kind == "solution" and self.brief.may_conclude("instructor")
         self.progress.see_instruction(utterance.text, agrees=agrees)
@@ -112,7 +112,7 @@ class Dialogue:
             if attempt:
                 place = self._round_place.at("assistant").at("retry", attempt)
                 utterance = await self._speak(self.brief.assistant, "response", place, self._constraint())
-            marked = read_marker(utterance.text)
+            marked = await marker_of(utterance.text)
             concludes = marked.kind == "solution" and self.brief.may_conclude("assistant")
             if concludes and self._only_agrees(marked.body):
                 return self._agree(utterance.text)
@@ -185,7 +185,7 @@ class Dialogue:
             return None
         for n in range(1, brief.limits.questions + 1):
             asked = await self.turns.take(brief.assistant, place.at("ask", n), repeats=self.progress.repeats)
-            if read_marker(asked.text).kind != "question":
+            if (await marker_of(asked.text)).kind != "question":
                 return asked
             self._say("question", brief.assistant, asked, place)
             await self._speak(brief.instructor, "answer", self._round_place.at("instructor").at("answer", n))
@@ -200,7 +200,7 @@ class Dialogue:
 
     async def _assess(self, text: str, place: Place) -> Assessment:
         """What a draft is worth, read as `_respond` will read the one that is chosen."""
-        marked = read_marker(text)
+        marked = await marker_of(text)
         if marked.kind == "question":
             return Assessment(problem=self.context.say_problem("question"), is_readable=False)
         if marked.kind == "solution" and self.brief.may_conclude("assistant") and self._only_agrees(marked.body):

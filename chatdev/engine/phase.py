@@ -17,13 +17,14 @@ from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.model_calls import Agent, ModelCalls
+from chatdev.engine.reading import marker_of, read_reply
 from chatdev.engine.stop import SAME_AGAIN, DialogueProgress, LoopDetector
 from chatdev.engine.tool_use import AgentTools
 from chatdev.engine.turn import Turns
 from chatdev.errors import PhaseFailed
 from chatdev.events import PhaseFinished, PhaseStarted, Speaker, Uttered
 from chatdev.place import Place
-from chatdev.replies import read_marker
+from chatdev.replies import Unreadable
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ class PhaseRun:
         if self.deliveries.passed:
             self._emit_finished("feedback")
             return
-        dialogue = self._open_dialogue()
+        dialogue = await self._open_dialogue()
         ending: str = await dialogue.run()
         if self.deliveries.is_owed and not (self._is_accepted(ending) and self.deliveries.target.is_present):
             ending = await self._conclude(dialogue)
@@ -73,21 +74,21 @@ class PhaseRun:
         """Whether a side said that nothing need be delivered, feedback or not."""
         return ending == "consensus" or (ending == "unchanged" and not self.deliveries.refused)
 
-    def _open_dialogue(self) -> Dialogue:
+    async def _open_dialogue(self) -> Dialogue:
         phase, context = self.phase, self.context
-        opening, brief = self._open(self.place, 0)
+        opening, brief = await self._open(self.place, 0)
         images = tuple(image for key, image in context.inputs.images.items() if key in names_read(phase.reads))
         progress = self._course(brief)
         agent_tools = AgentTools(context, self.state, phase.tool_calls, progress.loops)
         turns = Turns(context, ShortTermMemory(opening, images), self.calls, agent_tools, window=brief.limits.window)
         return Dialogue(context, brief, turns, deliveries=self.deliveries, progress=progress, open_anew=self._open)
 
-    def _open(self, place: Place, number: int) -> tuple[str, Brief]:
+    async def _open(self, place: Place, number: int) -> tuple[str, Brief]:
         """The opening and the brief by the values, the software and the feedback as they stand when a round begins."""
         values = self._visible_values()
         opening = render(self.phase.opening, values, f"phases.{self.name}.opening")
         self.context.emit(Uttered(place, "opening", None, "opening", opening, number))
-        return opening, self._brief(values)
+        return opening, self._brief(values, await self._example())
 
     def _visible_values(self) -> Mapping[str, Any]:
         """The values the opening and guidance may use: what the phase declares to read, and its own feedback."""
@@ -105,12 +106,20 @@ class PhaseRun:
             values["feedback"] = self.deliveries.verdict.to_dict()
         return values
 
-    def _brief(self, values: Mapping[str, Any]) -> Brief:
+    async def _example(self) -> str:
+        """A part of what stands as a delivery brings it; none where it takes too long to find one."""
+        target = self.deliveries.target
+        try:
+            return await read_reply(lambda: target.example) if target.keeps_versions else ""
+        except Unreadable:
+            return ""
+
+    def _brief(self, values: Mapping[str, Any], example: str) -> Brief:
         phase = self.phase
-        assistant = self._agent("assistant", phase.assistant, values)
-        instructor = self._agent("instructor", phase.instructor, values) if phase.instructor else None
+        assistant = self._agent("assistant", phase.assistant, values, example)
+        instructor = self._agent("instructor", phase.instructor, values, example) if phase.instructor else None
         form = form_text(self.context.company, phase, has_software=bool(self.deliveries.target.base),
-                         example=self.deliveries.target.example)
+                         example=example)
         limits = phase_limits(phase, assistant.role_model.profile)
         return Brief(phase, self.place, assistant, instructor, form_text=form, limits=limits)
 
@@ -122,7 +131,7 @@ class PhaseRun:
                                 semantics=semantics,
                                 repeats=int(self.anew))  # asked in the same way, a model tends to answer the same
 
-    def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any]) -> Agent:
+    def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any], example: str) -> Agent:
         context, phase = self.context, self.phase
         role_model = context.role_model(self.name, role)
         tools = tuple(context.toolbox.spec(name) for name in tools_of(context.company, phase, speaker))
@@ -130,7 +139,7 @@ class PhaseRun:
             values={**context.inputs.values, **values},
             tools=[ToolDescription(tool.name, tool.description, tool.parameters) for tool in tools],
             native_tools=role_model.profile.native_tools, has_software=bool(self.deliveries.target.base),
-            example=self.deliveries.target.example, documents_language=context.settings.language,
+            example=example, documents_language=context.settings.language,
             sizes=role_model.profile.sizes))
         return Agent(speaker, role, context.company.roles[role].title, system, role_model, tools)
 
@@ -153,7 +162,7 @@ class PhaseRun:
             place = self.place.at("reflection", n)
             utterance = await turns.take(agent, place, constraint, repeats=progress.repeats)
             self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, progress.round))
-            marked = read_marker(utterance.text)
+            marked = await marker_of(utterance.text)
             received = await self.deliveries.receive(marked.body if marked.kind else utterance.text, place)
             if received.outcome == "kept":
                 return "reflection"

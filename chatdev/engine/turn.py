@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.model_calls import Agent, ModelCalls, Prompt
+from chatdev.engine.reading import look_through
 from chatdev.engine.tool_use import AgentTools
 from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
@@ -63,8 +64,8 @@ class Turn:
             offered = self.agent.tools if used < agent_tools.limit and not agent_tools.loops.looping else ()
             at = self.place.at("act", used) if used else self.place
             reply = await self._reply(self.agent, at, offered, self.constraint)
-            text = strip_thoughts(reply.text)
-            calls = _tool_calls(reply, text) if offered else ()
+            text = await look_through(strip_thoughts, reply.text)
+            calls = reply.tool_calls or (await look_through(_calls_in, text)) if offered else ()
             if not calls:
                 return Utterance(self.agent.speaker, await self._answer(at, text), steps=tuple(self.steps))
             used += len(calls)
@@ -78,7 +79,7 @@ class Turn:
         if not names or not ends_with_tool_call(text, names):
             return text
         reply = await self._reply(warm(self.agent, 1), place.at("answer"), (), None)
-        text = strip_thoughts(reply.text)
+        text = await look_through(strip_thoughts, reply.text)
         return "" if ends_with_tool_call(text, names) else text
 
     async def _reply(self, agent: Agent, place: Place, tools: tuple[ToolSpec, ...],
@@ -140,10 +141,8 @@ def limit_instruction(agent: Agent) -> Agent:
     return replace(agent, role_model=replace(model, sampling=replace(model.sampling, max_tokens=min(limits))))
 
 
-def _tool_calls(reply: Reply, text: str) -> tuple[ToolCall, ...]:
-    """The tool calls of a reply: native ones, else one in its text (also of models that were offered native ones)."""
-    if reply.tool_calls:
-        return reply.tool_calls
+def _calls_in(text: str) -> tuple[ToolCall, ...]:
+    """The tool call that stands in a text, for want of native ones (also of models that were offered these)."""
     call = read_tool_call(text)
     return (call,) if call else ()
 

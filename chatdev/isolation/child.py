@@ -9,6 +9,7 @@ import resource
 from importlib import import_module
 
 from chatdev.isolation.codec import decode
+from chatdev.isolation.confinement import confine
 from chatdev.isolation.isolate import IsolatedFunction, read_here
 
 HEAD = 5
@@ -25,6 +26,7 @@ def serve(memory: int, seconds: int) -> None:
     the child takes itself, and so many seconds of a processor."""
     read_here()
     _limit_everything(memory)
+    confine()
     gc.freeze()
     _send(b"+" + bytes(HEAD - 1))  # it has started
     while request := _receive():

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from chatdev.errors import SandboxError
 from chatdev.isolation.child import HEAD
+from chatdev.isolation.reading import LOOK, acquired, look_up
 
 MEMORY = 1 << 30
 """Bytes that a text may take to be read."""
@@ -26,7 +27,6 @@ LONGEST = 64 << 20
 """Bytes of a call; longer ones are refused."""
 _LONGEST_ANSWER = 16 << 20
 _PATIENCE = 120.0  # seconds by the clock, for a child that gets no processor; its own limit comes long before
-_LOOK = 0.25  # seconds between two looks at its memory, where the system limits none
 _WATCHED = sys.platform != "linux"
 _REMEMBERED = 256  # texts that took a child down
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # what the interpreter itself may need to start
@@ -84,13 +84,7 @@ class _Child:
     def ask(self, request: bytes) -> tuple[bytes, bool]:
         """The answer to a call, and whether the child can be asked again. Raises _Gone."""
         deadline = time.monotonic() + _PATIENCE
-        self._socket.settimeout(_PATIENCE)
-        try:
-            self._socket.sendall(b"+" + len(request).to_bytes(HEAD - 1, "big") + request)
-        except TimeoutError:
-            raise _Gone(_TOO_SLOW) from None
-        except OSError:
-            raise _Gone from None
+        self._send(b"+" + len(request).to_bytes(HEAD - 1, "big") + request, deadline)
         return self._receive(deadline)
 
     def end(self) -> int:
@@ -112,11 +106,22 @@ class _Child:
             raise _Gone(_TOO_LONG)
         return self._read(length, deadline), head[:1] == b"+"
 
+    def _send(self, message: bytes, deadline: float) -> None:
+        view = memoryview(message)
+        self._socket.settimeout(LOOK)
+        while view:
+            try:
+                view = view[self._socket.send(view):]
+            except TimeoutError:
+                self._check(deadline)
+            except OSError:
+                raise _Gone from None
+
     def _read(self, count: int, deadline: float) -> bytes:
         pieces = []
+        self._socket.settimeout(LOOK)
         while count:
             try:
-                self._socket.settimeout(min(max(0.001, deadline - time.monotonic()), _LOOK if _WATCHED else _PATIENCE))
                 piece = self._socket.recv(min(count, 1 << 20))
             except TimeoutError:
                 self._check(deadline)
@@ -130,6 +135,7 @@ class _Child:
         return b"".join(pieces)
 
     def _check(self, deadline: float) -> None:
+        look_up()
         if time.monotonic() >= deadline:
             raise _Gone(_TOO_SLOW)
         if _WATCHED and _memory_of(self._process.pid) > self._limits.memory:
@@ -148,7 +154,8 @@ class Reader:
     def ask(self, request: bytes) -> tuple[bytes, str]:
         """The answer, or nothing and why the text cannot be read. Raises SandboxError."""
         digest = blake2b(request, digest_size=16).digest()
-        with self._lock:
+        with acquired(self._lock):
+            look_up()
             if digest in self._refused:
                 return b"", self._refused[digest]
             answer, why = self._ask(request) if len(request) <= LONGEST else (b"", _TOO_LONG)
@@ -172,7 +179,7 @@ class Reader:
                 why = gone.why or _reason(status)
                 if why:
                     return b"", why
-            except BaseException:  # Ctrl-C: its answer would be taken for that to the next call
+            except BaseException:  # Ctrl-C, or nobody waits: its answer would be taken for that to the next call
                 self.end()
                 raise
         return b"", _KILLED_TWICE

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from chatdev.isolation.reading import look_up
 from chatdev.replies.fences import FencedBlock, each_block, fence_of, lines_of
 from chatdev.replies.file_names import Info, name_inside, name_on, names_within, read_info
 from chatdev.replies.languages import fits, holds_only_commands, is_program, is_shell, language_of_file
@@ -62,6 +63,7 @@ def read_blocks(text: str, known: Collection[str], *, nested: bool = True) -> li
     end = 0
     for number, fenced in enumerate(each_block(text, lambda above, info: _language_at(above, info, known),
                                                 nested=nested)):
+        look_up()
         if number == MAX_BLOCKS:
             raise unreadable("too_many_blocks", most=MAX_BLOCKS)
         block, end = _read_block(fenced, known), fenced.end

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from chatdev.errors import UnsafePath
+from chatdev.isolation.reading import look_up
 from chatdev.replies.apply import Update, effort, guess_path, only_path, safe_target
 from chatdev.replies.blocks import Block, read_blocks
 from chatdev.replies.problem import ReplyProblem, Unreadable, different, unreadable
@@ -51,6 +52,7 @@ def parse_files(text: str, software: Mapping[str, bytes], *, only: Sequence[str]
         blocks = _unwrap(blocks, software.keys(), only)
     draft = _Draft(software, tuple(only), dict(software))
     for block in blocks:
+        look_up()
         try:
             draft.apply(block)
         except Unreadable as error:

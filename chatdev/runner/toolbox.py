@@ -18,6 +18,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import UserSettings
 from chatdev.engine.context import TOOL_LOG, Files
 from chatdev.errors import ChatDevError, ConfigError, SandboxError
+from chatdev.isolation.reading import ReadingStopped, stop_at_end
 from chatdev.llm.base import ToolSpec
 from chatdev.runner.crashes import crash_of, keep_traceback, plain_result
 from chatdev.runner.options import Ask, RunOptions
@@ -103,7 +104,8 @@ class RunToolbox:
 
     async def call(self, name: str, software: Files, values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
         """The tool's result as plain JSON values. Raises the ToolErrors of the tool, ToolCrashed among them."""
-        return await asyncio.to_thread(self._call_or_crash, name, software, values, arguments)
+        with stop_at_end():
+            return await asyncio.to_thread(self._call_or_crash, name, software, values, arguments)
 
     def _call_or_crash(self, name: str, software: Files, values: Mapping[str, Any],
                        arguments: Mapping[str, Any]) -> Any:
@@ -111,7 +113,7 @@ class RunToolbox:
         (StopIteration, SystemExit, a cancellation)."""
         try:
             return plain_result(name, self._call(name, software, values, arguments))
-        except (ChatDevError, KeyboardInterrupt):
+        except (ChatDevError, KeyboardInterrupt, ReadingStopped):
             raise
         except BaseException as error:
             keep_traceback(self.run_folder / TOOL_LOG, name, error)

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from chatdev.errors import SandboxError
+from chatdev.isolation.seccomp import system_call_filter
 from chatdev.sandbox import cgroup
 from chatdev.sandbox.base import (
     BOX,
@@ -35,7 +36,6 @@ from chatdev.sandbox.cgroup import Group
 from chatdev.sandbox.children import Children
 from chatdev.sandbox.interactive import run_interactively
 from chatdev.sandbox.job_folder import SPARE_USERS, hand_over, spare_user
-from chatdev.sandbox.seccomp import system_call_filter
 
 NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
 """The programs it takes, each with its Debian package."""

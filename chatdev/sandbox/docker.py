@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import SandboxError
+from chatdev.isolation.seccomp import filter_command
 from chatdev.sandbox.base import (
     BOX,
     HOME,
@@ -41,7 +42,6 @@ from chatdev.sandbox.base import (
 from chatdev.sandbox.children import Children
 from chatdev.sandbox.interactive import run_interactively
 from chatdev.sandbox.job_folder import hand_over, spare_user
-from chatdev.sandbox.seccomp import filter_command
 
 IMAGE = "chatdev-sandbox:1"
 _FOLDERS = ("usr", "etc", "proc", "dev", "sys", "tmp", "home", HOME.lstrip("/"), BOX.lstrip("/"))

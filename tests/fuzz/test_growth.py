@@ -16,15 +16,12 @@ FOUND = (
     ("Verilog", Recipe("lines of first and then", "/*{}", "/*", "\t")),
     ("specification", Recipe("again", " - input {}", "\t", "")),
     ("specification", Recipe("nest", "module a({});", "(:", ",inout [")),
-<<<<<<< HEAD
     ("waveform", Recipe("again", "$scope module tb $end\n{}", "$scope module u $end\n", "$var wire 1 ! a $end\n")),
-=======
     ("Structured Text", Recipe("again", "PROGRAM P VAR {} END_VAR END_PROGRAM", "v№ : INT;\n", "")),
     ("program of a company", Recipe("again", "{}", "FUNCTION_BLOCK B№\nVAR x : INT; END_VAR\nEND_FUNCTION_BLOCK\n",
                                     "")),
     ("proposed property", Recipe("again", "{}", "it ", "")),
     ("counterexample", Recipe("again", "{}", "v№,1\n", "")),
->>>>>>> wt/st
     ("plan of sub-tasks", Recipe("again", '{"subtasks": [{"content": "{}"}]}', " ", "1")),
 )
 """What took a time that grew with the square of the text until it was found by `make prove`."""

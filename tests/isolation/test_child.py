@@ -183,7 +183,6 @@ def test_ctrl_c_while_it_reads_leaves_no_answer_behind(reader: parent.Reader) ->
 def test_where_no_limit_holds_memory_is_watched(reader: parent.Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     read("x = 1")
     monkeypatch.setattr(parent, "_WATCHED", True)
-    monkeypatch.setattr(parent, "_LOOK", 0.05)
     monkeypatch.setattr(parent, "_memory_of", lambda pid: memory_of(pid) + (192 << 20))
     assert "takes more memory" in str(fault(SLOW))
     assert reader._child is None

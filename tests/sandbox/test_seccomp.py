@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from chatdev.sandbox.seccomp import system_call_filter
+from chatdev.isolation.seccomp import system_call_filter
 from tests.sandbox.conftest import RunPython
 
 pytestmark = pytest.mark.tool

@@ -1,0 +1,96 @@
+"""A reply of megabytes is read beside the event loop: minutes and Ctrl-C end it at once, and it has a limit of time."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.parsing_child import python_text
+from chatdev.engine import reading
+from chatdev.isolation import parent
+from tests.engine.studio import WRITE, Studio, program
+from tests.support.chat_server import ChatServer
+from tests.support.shop import FIRST as COMMAND_FIRST
+from tests.support.shop import Shop
+
+PLACE = "write#1/round-1/assistant"
+LARGE = "<SOLUTION>\n" + "".join(program(python_text(33_000, number), f"part{number}.py") for number in range(6))
+"""5.5 MB; to read it takes many seconds."""
+
+
+@pytest.fixture(autouse=True)
+def _client() -> None:
+    """The client is loaded: that takes a second, on the first call of a process, and is not what is timed here."""
+    importlib.import_module("openai")
+
+
+@pytest.fixture
+def shop(tmp_path: Path, chat_server: ChatServer) -> Shop:
+    """A shop over a fresh server and warehouse, for a command in a process of its own."""
+    return Shop(tmp_path, chat_server)
+
+
+def is_reading(parent_pid: int) -> bool:
+    """Whether the process has a child that reads, and has used a processor for a while."""
+    for task in Path(f"/proc/{parent_pid}/task").iterdir():
+        for pid in (task / "children").read_text().split():
+            if b"chatdev.isolation.child" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+                if int(fields[11]) + int(fields[12]) > 0.3 * os.sysconf("SC_CLK_TCK"):
+                    return True
+    return False
+
+
+def test_minutes_end_the_reading_of_a_large_reply(studio: Studio) -> None:
+    started = time.monotonic()
+    run = studio.run(studio.company({"write": WRITE}), {PLACE: LARGE}, max_minutes=2 / 60)
+    assert time.monotonic() - started < 2 + 8, "it took 20 s and more on the event loop"
+    assert run.status == "stopped", run.reason
+    assert "minutes is used up" in run.reason
+
+
+def test_minutes_end_a_reading_whose_child_hangs(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = parent.Reader()
+    monkeypatch.setattr(parent, "ask", reader.ask)
+
+    def hold() -> None:
+        while not (child := reader._child):
+            time.sleep(0.01)
+        os.kill(child._process.pid, signal.SIGSTOP)
+
+    threading.Thread(target=hold, daemon=True).start()
+    started = time.monotonic()
+    run = studio.run(studio.company({"write": WRITE}), {PLACE: LARGE}, max_minutes=3 / 60)
+    assert run.status == "stopped", run.reason
+    assert time.monotonic() - started < 3 + 8
+    deadline = time.monotonic() + 0.5
+    while reader._child is not None:
+        assert time.monotonic() < deadline, "the child that hangs is still there"
+        time.sleep(0.02)
+
+
+def test_ctrl_c_ends_the_reading_of_a_large_reply(shop: Shop) -> None:
+    shop.route({COMMAND_FIRST: LARGE})
+    process = shop.start(*shop.arguments())
+    deadline = time.monotonic() + 120
+    while not is_reading(process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    outcome = shop.finish(process)
+    assert time.monotonic() - started < 10, "it took 30 s and more on the event loop"
+    assert outcome.status == 130, outcome.out + outcome.err
+
+
+def test_a_reply_that_takes_too_long_to_read_is_unreadable(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "SECONDS", 1.0)
+    run = studio.run(studio.company({"write": WRITE}), {PLACE: LARGE, f"{PLACE}/retry-1": f"<SOLUTION>\n{program()}"})
+    assert "it takes more than 1 seconds to read it" in studio.said(f"{PLACE}/retry-1")
+    assert list(run.software) == ["main.py"]
