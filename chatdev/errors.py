@@ -9,7 +9,8 @@
     │   ├── ModelRejected      the server refuses: wrong key, unknown model, bad request
     │   ├── ModelUnavailable   rate limits, outages and time-outs outlasted the retries
     │   ├── UnusableReply      empty, refused, cut or unreadable replies outlasted the retries
-    │   └── ContextOverflow    the request does not fit the model's context window
+    │   ├── ContextOverflow    the request does not fit the model's context window
+    │   └── ModelCrashed       a model ended with an exception that it does not raise on purpose
     ├── ToolError              a tool could not do its work
     │   ├── MissingProgram     a program, package or model is not installed; says how to get it
     │   └── ToolCrashed        a tool ended with an exception that it does not raise on purpose
@@ -108,6 +109,10 @@ class UnusableReply(ModelError):
 
 class ContextOverflow(ModelError):
     """The request does not fit the model's context window."""
+
+
+class ModelCrashed(ModelError):
+    """A model ended with an exception that it does not raise on purpose, which is the cause of this one."""
 
 
 class ToolError(ChatDevError):

@@ -12,7 +12,7 @@ from tests.support.chat_server import Scripted
 
 LONG = 200_000
 _NESTED = "[" * 3_000 + "]" * 3_000
-_FINALLY = "".join(" " * n + "try:x\n" + " " * n + "finally:\n" for n in range(20)) + " " * 20 + "x\n"
+_FINALLY = "".join(" " * n + "try:x\n" + " " * n + "finally:\n" for n in range(6)) + " " * 6 + "x\n"
 _BLOCK = "main.py\n```python\n{}\n```\n"
 
 _ODD: tuple[Any, ...] = (

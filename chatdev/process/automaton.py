@@ -25,6 +25,8 @@ class TreeAutomaton:
 
     def __init__(self, tree: ProcessTree) -> None:
         self.start: State = frozenset([tree])
+        self._states: dict[State, State] = {}  # equal states are one, so that looking them up compares no trees
+        self._nexts: dict[State, frozenset[str]] = {}
         self._steps: dict[tuple[State, str], State] = {}
         self._firsts: dict[ProcessTree, frozenset[str]] = {}
         self._lefts: dict[tuple[ProcessTree, str], State] = {}
@@ -36,7 +38,7 @@ class TreeAutomaton:
             found = frozenset(left for tree in state for left in self._left(tree, name))
             if len(found) > MOST_LEFT:
                 raise ToolError(f"the process model can be read in over {MOST_LEFT} ways; name each phase once")
-            self._steps[state, name] = found
+            self._steps[state, name] = self._states.setdefault(found, found)
         return self._steps[state, name]
 
     def run(self, names: Iterable[str]) -> State:
@@ -50,7 +52,9 @@ class TreeAutomaton:
 
     def next_phases(self, state: State) -> frozenset[str]:
         """The phases that may be run next."""
-        return frozenset(name for tree in state for name in self._first(tree))
+        if state not in self._nexts:
+            self._nexts[state] = frozenset(name for tree in state for name in self._first(tree))
+        return self._nexts[state]
 
     @staticmethod
     def may_end(state: State) -> bool:

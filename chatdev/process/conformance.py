@@ -7,7 +7,6 @@ models allow the same.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -44,6 +43,48 @@ def _accepts(automaton: TreeAutomaton, instance: Iterable[str]) -> bool:
     return automaton.may_end(automaton.run(instance))
 
 
+class Beginnings:
+    """All beginnings of a pool's instances, each once: how often one was gone on from, with which phases, and how often
+    it was all."""
+
+    def __init__(self, log: Log) -> None:
+        self._followers: list[dict[str, int]] = [{}]  # by phase, the number of the beginning that is longer by it
+        self._gone_on, self._ended = [0], [0]
+        for instance, count in log.items():
+            here = 0
+            for name in instance:
+                self._gone_on[here] += count
+                if name not in self._followers[here]:
+                    self._followers[here][name] = len(self._followers)
+                    self._followers.append({})
+                    self._gone_on.append(0)
+                    self._ended.append(0)
+                here = self._followers[here][name]
+            self._ended[here] += count
+
+    def measure_precision(self, tree: ProcessTree) -> tuple[float, float]:
+        """Of the phases that the model allows next, after every beginning that the pool and the model share, the share
+        that the pool knows; beginnings count as often as they were seen. And the same where that nothing comes next
+        counts as a phase. 1 where the model allows nothing."""
+        automaton = TreeAutomaton(tree)
+        states: dict[int, State] = {0: automaton.start}
+        allowed = used = may_end = ends = 0
+        for number, followers in enumerate(self._followers):
+            if number not in states:
+                continue
+            gone_on, ended = self._gone_on[number], self._ended[number]
+            names = automaton.next_phases(states[number])
+            shared = [name for name in followers if name in names]
+            allowed += gone_on * len(names)
+            used += gone_on * len(shared)
+            states.update((followers[name], automaton.step(states[number], name)) for name in shared)
+            if automaton.may_end(states[number]):
+                may_end, ends = may_end + gone_on + ended, ends + bool(ended) * (gone_on + ended)
+            may_end, ends = may_end + ended * len(names), ends + ended * len(shared)
+        return (used / allowed if allowed else 1.0,
+                (used + ends) / (allowed + may_end) if allowed + may_end else 1.0)
+
+
 def measure_quality(tree: ProcessTree, log: Log) -> Quality:
     """Fitness and precision of a model over a pool."""
     return Quality(measure_fitness(tree, log), measure_precision(tree, log))
@@ -57,25 +98,8 @@ def measure_fitness(tree: ProcessTree, log: Log) -> float:
 
 
 def measure_precision(tree: ProcessTree, log: Log) -> float:
-    """Of the phases that the model allows next, after every beginning that the pool and the model share, the share that
-    the pool knows; beginnings count as often as they were seen. 1 where the model allows nothing."""
-    counts: dict[Instance, int] = defaultdict(int)
-    known: dict[Instance, set[str]] = defaultdict(set)
-    for instance, count in log.items():
-        for end, name in enumerate(instance):
-            counts[instance[:end]] += count
-            known[instance[:end]].add(name)
-    automaton = TreeAutomaton(tree)
-    states: dict[Instance, State] = {(): automaton.start}
-    allowed = used = 0
-    for beginning in sorted(counts, key=len):
-        state = states.get(beginning)
-        if state:
-            names = automaton.next_phases(state)
-            allowed += counts[beginning] * len(names)
-            used += counts[beginning] * len(names & known[beginning])
-            states.update(((*beginning, name), automaton.step(state, name)) for name in known[beginning] & names)
-    return used / allowed if allowed else 1.0
+    """How little else the model allows than the pool: `Beginnings.measure_precision`."""
+    return Beginnings(log).measure_precision(tree)[0]
 
 
 def find_difference(one: ProcessTree, other: ProcessTree) -> Instance | None:

@@ -7,12 +7,10 @@ order of their phases, or in that of the process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, combinations, product
 from typing import Any, NamedTuple
 
-from chatdev.errors import MissingProgram
 from chatdev.process.directly_follows import FollowsGraph
 from chatdev.process.process_tree import Operator
 
@@ -26,36 +24,44 @@ class Cut(NamedTuple):
     groups: tuple[Group, ...]
 
 
+MOST_HOMELESS = 4
+"""Of more groups that cannot begin and end an instance all stay together."""
+
+
 def find_cut(graph: FollowsGraph) -> Cut | None:
-    """The first cut that the graph has, in the order of the paper: exclusive, sequence, parallel, loop."""
-    finders: Sequence[tuple[Operator, Callable[[FollowsGraph], list[Group]]]] = (
+    """The first cut that the graph has."""
+    return next(find_cuts(graph), None)
+
+
+def find_cuts(graph: FollowsGraph) -> Iterator[Cut]:
+    """The cuts by the first operator by which the graph has any, in the order of the paper: exclusive, sequence,
+    parallel, loop. Only a parallel one may be made in several ways."""
+    finders: Sequence[tuple[Operator, Callable[[FollowsGraph], Iterable[list[Group]]]]] = (
         ("exclusive", _cut_exclusive), ("sequence", _cut_sequence), ("parallel", _cut_parallel), ("loop", _cut_loop))
-    for operator, find in finders:
-        groups = find(graph) if len(graph.phases) > 1 else []
-        if len(groups) > 1:
-            return Cut(operator, tuple(groups))
-    return None
+    for operator, find in finders if len(graph.phases) > 1 else ():
+        found = False
+        for groups in find(graph):
+            if len(groups) > 1:
+                found = True
+                yield Cut(operator, tuple(groups))
+        if found:
+            return
 
 
-def _cut_exclusive(graph: FollowsGraph) -> list[Group]:
+def _cut_exclusive(graph: FollowsGraph) -> Iterator[list[Group]]:
     """Phases that no instance has in common."""
-    return _components(graph.phases, graph.edges)
+    yield _components(graph.phases, graph.edges)
 
 
-def _cut_sequence(graph: FollowsGraph) -> list[Group]:
+def _cut_sequence(graph: FollowsGraph) -> Iterator[list[Group]]:
     """Groups of which one always comes after another: phases that can follow each other, or cannot at all, belong
     together."""
-    nx = _load_networkx()
-    order = nx.DiGraph()
-    order.add_nodes_from(graph.phases)
-    order.add_edges_from(graph.later or graph.edges)
-    parts = nx.condensation(order)
-    reached = {part: nx.descendants(parts, part) for part in parts}
-    apart = [(one, other) for one, other in combinations(parts, 2)
-             if one not in reached[other] and other not in reached[one]]
-    merged = sorted(_components(parts, apart), key=lambda group: -len(reached[min(group)]))
-    groups = [_unite(parts.nodes[part]["members"] for part in group) for group in merged]
-    return _join_optional(groups, graph) if len(groups) > 1 else groups
+    reached = _close(graph.phases, graph.later or graph.edges)
+    together = ((one, other) for one, other in combinations(graph.phases, 2)
+                if (one in reached[other]) == (other in reached[one]))
+    groups = sorted(_components(graph.phases, together),
+                    key=lambda group: -len(_unite(reached[name] for name in group) - group))
+    yield _join_optional(groups, graph) if len(groups) > 1 else groups
 
 
 def _join_optional(groups: list[Group], graph: FollowsGraph) -> list[Group]:
@@ -101,18 +107,34 @@ def _neighbours(pivot: int, farthest: list[int], nearest: list[int]) -> Iterable
         after += 1
 
 
-def _cut_parallel(graph: FollowsGraph) -> list[Group]:
+def _cut_parallel(graph: FollowsGraph) -> Iterator[list[Group]]:
     """Groups of which every phase can come directly before and after every phase of the others, and each of which can
-    begin and end an instance."""
+    begin and end an instance. What cannot do that is joined with another group, and the paper does not say with which:
+    each way is one to cut, those first that change the fewest groups."""
     apart = [(one, other) for one, other in combinations(graph.phases, 2)
              if not {(one, other), (other, one)} <= graph.edges.keys()]
     groups = _components(graph.phases, apart)
-    whole = [group for group in groups if group & graph.starts.keys() and group & graph.ends.keys()]
-    rest = frozenset(graph.phases).difference(*whole)
-    return [whole[0] | rest, *whole[1:]] if whole else []
+    whole = [group for group in groups if _is_whole(group, graph)]
+    rest = [group for group in groups if group not in whole]
+    ways = _host(rest if len(rest) <= MOST_HOMELESS else [_unite(rest)], whole, graph)
+    yield from sorted(ways, key=lambda groups: len({*whole} - {*groups}))
 
 
-def _cut_loop(graph: FollowsGraph) -> list[Group]:
+def _host(rest: Sequence[Group], groups: list[Group], graph: FollowsGraph) -> Iterator[list[Group]]:
+    """All ways to join the rest with groups or with each other, after which every group is whole."""
+    if rest:
+        for number, group in enumerate(groups):
+            yield from _host(rest[1:], [*groups[:number], group | rest[0], *groups[number + 1:]], graph)
+        yield from _host(rest[1:], [*groups, rest[0]], graph)
+    elif all(_is_whole(group, graph) for group in groups):
+        yield groups
+
+
+def _is_whole(group: Group, graph: FollowsGraph) -> bool:
+    return bool(group & graph.starts.keys() and group & graph.ends.keys())
+
+
+def _cut_loop(graph: FollowsGraph) -> Iterator[list[Group]]:
     """A body with all phases that begin or end an instance, and redo parts that lead from all its ends to all its
     starts, if they lead from or to any of them."""
     starts, ends = set(graph.starts), set(graph.ends)
@@ -120,7 +142,7 @@ def _cut_loop(graph: FollowsGraph) -> list[Group]:
     parts = _components([name for name in graph.phases if name not in starts | ends], inner)
     redos = [part for part in parts if _is_redo(part, graph, starts, ends)]
     body = frozenset(graph.phases).difference(*redos)
-    return [body, *redos] if redos else []
+    yield [body, *redos]
 
 
 def _is_redo(part: Group, graph: FollowsGraph, starts: set[str], ends: set[str]) -> bool:
@@ -134,20 +156,25 @@ def _crossing(graph: FollowsGraph, is_wanted: Callable[[str, str], bool]) -> set
     return {edge for edge in graph.edges if is_wanted(*edge)}
 
 
+def _close(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> dict[str, Group]:
+    """What can be reached from each node (Warshall 1962), a row of bits for each."""
+    places = {node: place for place, node in enumerate(nodes)}
+    rows = [0] * len(nodes)
+    for one, other in links:
+        rows[places[one]] |= 1 << places[other]
+    for place in range(len(nodes)):
+        row, bit = rows[place], 1 << place
+        rows = [other | row if other & bit else other for other in rows]
+    return {node: frozenset(other for place, other in enumerate(nodes) if row >> place & 1)
+            for node, row in zip(nodes, rows, strict=True)}
+
+
 def _components(nodes: Iterable[Any], links: Iterable[tuple[Any, Any]]) -> list[frozenset[Any]]:
     """What hangs together, in the order of the first of each."""
-    nx = _load_networkx()
-    linked = nx.Graph()
-    linked.add_nodes_from(nodes)
-    linked.add_edges_from(links)
-    return sorted(map(frozenset, nx.connected_components(linked)), key=min)
-
-
-@cache
-def _load_networkx() -> Any:
-    """Imported when something is mined: it takes a fifth of a second."""
-    try:
-        import networkx
-    except ImportError as error:
-        raise MissingProgram("mining needs networkx: pip install 'chatdev-chain[process]'") from error
-    return networkx
+    groups = {node: {node} for node in nodes}
+    for one, other in links:
+        small, large = sorted((groups[one], groups[other]), key=len)
+        if small is not large:
+            large |= small
+            groups.update(dict.fromkeys(small, large))
+    return sorted(map(frozenset, {id(group): group for group in groups.values()}.values()), key=min)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from chatdev.process.process_tree import Instance
 
@@ -25,6 +26,10 @@ class FollowsGraph:
     later: Edges = field(default_factory=Counter)
     """How often a phase comes anywhere after another; only in filtered graphs, where it decides the order."""
 
+    def count_concurrent(self, name: str) -> int:
+        """With how many phases this one comes in both orders."""
+        return sum((name, other) in self.edges and (other, name) in self.edges for other in self.phases)
+
 
 def build_graph(log: Log) -> FollowsGraph:
     """The graph of all instances; each counts as often as it was seen."""
@@ -40,6 +45,31 @@ def build_graph(log: Log) -> FollowsGraph:
             for pair in pairwise(instance):
                 edges[pair] += count
     return FollowsGraph(tuple(sorted(phases)), edges, starts, ends)
+
+
+def order_phases(log: Log) -> list[str]:
+    """The phases in the order in which they come on average, whatever they are called: phases that come equally late
+    and often are told apart by what comes before and after them, and only where the pool treats them alike by their
+    names."""
+    counts: Counter[str] = Counter()
+    places: Counter[str] = Counter()
+    for instance, count in log.items():
+        for place, name in enumerate(instance):
+            counts[name] += count
+            places[name] += place * count
+    graph = build_graph(log)
+    signs: dict[str, tuple[Any, ...]] = {
+        name: (places[name] / counts[name], counts[name], graph.starts[name], graph.ends[name])
+        for name in graph.phases}
+    kinds = 0
+    while kinds < (kinds := len(set(signs.values()))) < len(signs):  # as long as neighbours tell phases apart
+        ranks = {sign: rank for rank, sign in enumerate(sorted(set(signs.values())))}
+        around: dict[str, list[tuple[int, int, int]]] = {name: [] for name in signs}
+        for (one, other), count in graph.edges.items():
+            around[one].append((0, ranks[signs[other]], count))
+            around[other].append((1, ranks[signs[one]], count))
+        signs = {name: (ranks[sign], *sorted(around[name])) for name, sign in signs.items()}
+    return sorted(signs, key=lambda name: (signs[name], name))
 
 
 def drop_infrequent(log: Log, graph: FollowsGraph, noise: float) -> FollowsGraph:

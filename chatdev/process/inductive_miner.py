@@ -7,17 +7,24 @@ instance of the pool is allowed by the tree (fitness 1). With `noise`, it is the
 Fahland, van der Aalst: … Containing Infrequent Behaviour, 2013): what is rare beside its alternatives is left out of
 the model, which becomes simpler and more precise.
 
+The papers leave open which of several parallel cuts is made, and which fall-through comes first. Here each is tried,
+and the one whose model fits its pool best is taken; what fits equally well is taken in the order in which phases come
+in the pool. So names decide nothing.
+
 Think-on-Process mines the instances that a filter by success rate has left (arXiv 2409.06568, section 3).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
 
 from chatdev.errors import ConfigError
-from chatdev.process.cuts import Cut, find_cut
-from chatdev.process.directly_follows import FollowsGraph, build_graph, drop_infrequent
+from chatdev.process.conformance import Beginnings, Quality, measure_fitness
+from chatdev.process.cuts import Cut, find_cut, find_cuts
+from chatdev.process.directly_follows import FollowsGraph, build_graph, drop_infrequent, order_phases
 from chatdev.process.log_split import project, split_log
 from chatdev.process.process_tree import (
     MOST_DEPTH,
@@ -30,91 +37,158 @@ from chatdev.process.process_tree import (
     optional,
     parallel,
     phase,
+    rename,
 )
 
-MOST_TRIED = 40
-"""Of more different phases it is not tried for each whether the pool without it has a cut: that takes their cube."""
+MOST_LEFT_OUT = 40
+"""Of more different phases it is not tried for each whether the pool without it has a cut, and the first way to go on
+is taken: all else takes their cube."""
+MOST_STEPS, LOOKED_INTO, MOST_TREES = 8, 2, 60
+"""So many ways to go on with a pool are tried, so many of them looked into further, and so many trees tried in all."""
 
 
 def mine(log: Mapping[Instance, int], noise: float = 0.0) -> ProcessTree:
-    """The process model of a pool, in normal form; equal pools give equal models, in whatever order they come.
+    """The process model of a pool, in normal form; equal pools give equal models, in whatever order they come, and
+    pools that differ only in the names of their phases give models that differ only in these.
 
     `log` says how often each instance was seen, `noise` from 0 to 1 how rare beside its alternatives behaviour must be
     to be left out. Of an empty pool nothing is known, so the model allows only the empty instance. Raises ConfigError
-    for a wrong threshold or count, MissingProgram without networkx.
+    for a wrong threshold or count.
     """
     if not 0 <= noise <= 1:
         raise ConfigError(f"noise must lie between 0 and 1, not {noise}")
     if wrong := [count for count in log.values() if count < 0]:
         raise ConfigError(f"an instance cannot have been seen {wrong[0]} times")
-    seen = Counter({instance: count for instance, count in log.items() if count})
-    return normalise(_Miner(noise).mine(seen, 1))
+    seen = {instance: count for instance, count in log.items() if count}
+    names = order_phases(seen)
+    places = {name: f"{place:06}" for place, name in enumerate(names)}
+    placed = Counter({tuple(map(places.__getitem__, instance)): count for instance, count in seen.items()})
+    tree = _Pool(placed, _Search(noise)).explain(LOOKED_INTO)
+    return normalise(rename(tree, {place: name for name, place in places.items()}))
 
 
-class _Miner:
+class _Step(NamedTuple):
+    """One way to explain a pool: by the trees of smaller ones."""
+
+    combine: Callable[..., ProcessTree]
+    parts: tuple[_Pool, ...] = ()
+
+
+class _Search:
+    """What all parts of one pool share: how much noise there is, and how many more trees may be tried."""
+
     def __init__(self, noise: float) -> None:
-        self._noise = noise
+        self.noise, self.left = noise, MOST_TREES
 
-    def mine(self, log: Counter[Instance], depth: int) -> ProcessTree:
-        """The tree of a pool, which stands at this depth of the whole."""
-        graph = build_graph(log)
+
+class _Pool:
+    """Instances that a tree at this depth of the whole has to explain; what was found out about them is kept."""
+
+    def __init__(self, log: Counter[Instance], search: _Search, depth: int = 1) -> None:
+        self.log, self._search, self._noise, self._depth = log, search, search.noise, depth
+        self._found: list[_Step] = []
+        self._more = self._list_steps()
+
+    @cached_property
+    def first(self) -> ProcessTree:
+        """The tree by the first way to go on, everywhere."""
+        step = self._steps(1)[0]
+        return step.combine(*(part.first for part in step.parts))
+
+    def explain(self, looked_into: int) -> ProcessTree:
+        """The tree that fits the pool best among those by the ways to go on whose first trees do. So many of these are
+        looked into further; where several were, within each only the best."""
+        steps = self._steps(MOST_STEPS if len(self._graph.phases) <= MOST_LEFT_OUT and self._search.left > 0 else 1)
+        if len(steps) == 1:
+            return steps[0].combine(*(part.explain(looked_into) for part in steps[0].parts))
+        self._search.left -= len(steps)
+        tried: dict[ProcessTree, _Step] = {}
+        for step in steps:
+            tried.setdefault(normalise(step.combine(*(part.first for part in step.parts))), step)
+        scores = {tree: self._score(tree) for tree in tried}
+        for tree in sorted(tried, key=lambda tree: -scores[tree])[:looked_into]:
+            found = normalise(tried[tree].combine(*(part.explain(1) for part in tried[tree].parts)))
+            if found not in scores:
+                scores[found] = self._score(found)
+        return max(scores, key=lambda tree: scores[tree])
+
+    def _score(self, tree: ProcessTree) -> float:
+        """How well a tree fits the pool. This may be a part of another pool, where something comes after it; so half of
+        the precision is that with ends."""
+        fitness = measure_fitness(tree, self.log) if self._noise else 1.0
+        return Quality(fitness, sum(self._beginnings.measure_precision(tree)) / 2).f_score
+
+    def _steps(self, most: int) -> list[_Step]:
+        while len(self._found) < most and (step := next(self._more, None)):
+            self._found.append(step)
+        return self._found[:most]
+
+    @cached_property
+    def _graph(self) -> FollowsGraph:
+        return build_graph(self.log)
+
+    @cached_property
+    def _beginnings(self) -> Beginnings:
+        return Beginnings(self.log)
+
+    def _part(self, log: Counter[Instance], deeper: int = 1) -> _Pool:
+        return _Pool(log, self._search, self._depth + deeper)
+
+    def _list_steps(self) -> Iterator[_Step]:
+        """The ways to go on, those of the papers first; there is one at least."""
+        log, graph = self.log, self._graph
         if not graph.phases:
-            return SILENT
-        if depth > MOST_DEPTH - 4:  # what the nodes made here and silence around them may still need
-            return _flower(log, graph)
-        if empty := log[()]:
+            yield _Step(lambda: SILENT)
+        elif self._depth > MOST_DEPTH - 4:  # what the nodes made here and silence around them may still need
+            yield _Step(lambda: _flower(log, graph))
+        elif empty := log[()]:
             full = Counter({instance: count for instance, count in log.items() if instance})
             if empty <= self._noise * log.total():
-                return self.mine(full, depth)
-            return optional(self.mine(full, depth + 1))
-        if len(graph.phases) == 1:
-            return _mine_single(log, graph.phases[0])
-        if cut := self._find_cut(log, graph):
-            return self._mine_cut(log, cut, depth)
-        return self._fall_through(log, graph, depth)
+                yield _Step(lambda tree: tree, (self._part(full, 0),))
+            else:
+                yield _Step(optional, (self._part(full),))
+        elif len(graph.phases) == 1:
+            yield _Step(lambda: _mine_single(log, graph.phases[0]))
+        else:
+            cuts = [*find_cuts(graph)]
+            if not cuts and self._noise:
+                cuts = [*find_cuts(drop_infrequent(log, graph, self._noise))]
+            yield from map(self._cut, cuts) if cuts else self._fall_through(graph)
 
-    def _find_cut(self, log: Counter[Instance], graph: FollowsGraph) -> Cut | None:
-        """A cut of all behaviour, else of what is frequent."""
-        cut = find_cut(graph)
-        return cut or (find_cut(drop_infrequent(log, graph, self._noise)) if self._noise else None)
+    def _cut(self, cut: Cut) -> _Step:
+        is_loop = cut.operator == "loop"
+        parts = tuple(self._part(part, 1 + is_loop) for part in split_log(self.log, cut))
+        if is_loop:
+            return _Step(lambda body, *redos: loop(body, exclusive(*redos)), parts)
+        return _Step(lambda *trees: ProcessTree(cut.operator, children=trees), parts)
 
-    def _mine_cut(self, log: Counter[Instance], cut: Cut, depth: int) -> ProcessTree:
-        parts = [self.mine(part, depth + 1 + (cut.operator == "loop")) for part in split_log(log, cut)]
-        if cut.operator == "loop":
-            return loop(parts[0], exclusive(*parts[1:]))
-        return ProcessTree(cut.operator, children=tuple(parts))
+    def _fall_through(self, graph: FollowsGraph) -> Iterator[_Step]:
+        """What else can be said of a pool without a cut: a phase is parallel to the others, if every instance has it
+        once or there is a cut without it; the pool repeats itself; nothing."""
+        names = sorted(graph.phases, key=lambda name: -graph.count_concurrent(name))
+        once = [name for name in names if all(instance.count(name) == 1 for instance in self.log)]
+        yield from (self._set_apart(name, graph) for name in once)
+        if len(names) <= MOST_LEFT_OUT:
+            yield from (self._set_apart(name, graph) for name in names
+                        if name not in once and self._is_cut_without(name, graph))
+        rounds = [shorter for strict in (True, False) if (shorter := _split_rounds(self.log, graph, strict))]
+        yield from (_Step(loop, (self._part(shorter),)) for shorter in rounds)
+        yield _Step(lambda: _flower(self.log, graph))
 
-    def _fall_through(self, log: Counter[Instance], graph: FollowsGraph, depth: int) -> ProcessTree:
-        """What else can be said of a pool without a cut, the most precise first."""
-        apart = _find_once_each(log, graph) or self._find_concurrent(log, graph)
-        if apart:
-            return parallel(*(self.mine(project(log, names), depth + 1)
-                              for names in (frozenset([apart]), frozenset(graph.phases) - {apart})))
-        for strict in (True, False):
-            if shorter := _split_rounds(log, graph, strict):
-                return loop(self.mine(shorter, depth + 1))
-        return _flower(log, graph)
+    def _is_cut_without(self, name: str, graph: FollowsGraph) -> bool:
+        rest = project(self.log, frozenset(graph.phases) - {name})
+        left = build_graph(rest)
+        return bool(find_cut(left) or (self._noise and find_cut(drop_infrequent(rest, left, self._noise))))
 
-    def _find_concurrent(self, log: Counter[Instance], graph: FollowsGraph) -> str:
-        """A phase without which the pool has a cut."""
-        if len(graph.phases) > MOST_TRIED:
-            return ""
-        for name in graph.phases:
-            rest = project(log, frozenset(graph.phases) - {name})
-            if self._find_cut(rest, build_graph(rest)):
-                return name
-        return ""
+    def _set_apart(self, name: str, graph: FollowsGraph) -> _Step:
+        groups = frozenset([name]), frozenset(graph.phases) - {name}
+        return _Step(parallel, tuple(self._part(project(self.log, group)) for group in groups))
 
 
 def _mine_single(log: Counter[Instance], name: str) -> ProcessTree:
     """One phase; several times, if any instance has it more than once. The infrequent variant may overlook that it is
     rare; here it does not, for what one phase after another overlooks adds up to most of the instances."""
     return phase(name) if all(len(instance) == 1 for instance in log) else loop(phase(name))
-
-
-def _find_once_each(log: Counter[Instance], graph: FollowsGraph) -> str:
-    """A phase that every instance has exactly once."""
-    return next((name for name in graph.phases if all(instance.count(name) == 1 for instance in log)), "")
 
 
 def _split_rounds(log: Counter[Instance], graph: FollowsGraph, strict: bool) -> Counter[Instance] | None:
@@ -133,5 +207,3 @@ def _flower(log: Counter[Instance], graph: FollowsGraph) -> ProcessTree:
     """Any of the phases, any number of times: nothing is known but their names."""
     petals = loop(exclusive(*map(phase, graph.phases)))
     return optional(petals) if log[()] else petals
-
-

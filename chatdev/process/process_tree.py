@@ -8,7 +8,7 @@ Fahland, van der Aalst: Discovering Block-Structured Process Models from Event L
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -151,6 +151,13 @@ def _join(operator: Operator, children: Sequence[ProcessTree]) -> ProcessTree:
     if len(children) < 2:
         return children[0] if children else SILENT
     return ProcessTree(operator, children=tuple(children))
+
+
+def rename(tree: ProcessTree, names: Mapping[str, str]) -> ProcessTree:
+    """The tree with other names for its phases."""
+    if tree.operator == "phase":
+        return phase(names[tree.name])
+    return ProcessTree(tree.operator, children=tuple(rename(child, names) for child in tree.children))
 
 
 class ModelSize(NamedTuple):

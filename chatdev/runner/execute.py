@@ -115,7 +115,7 @@ class RunExecution:
             log.end("interrupted", str(end))
         except ChatDevError as error:
             log.end("error", str(error), error)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, KeyboardInterrupt):
             log.end("interrupted", "stopped before its end; what was made so far is kept")
             self._finish()
             raise

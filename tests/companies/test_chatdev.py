@@ -10,7 +10,7 @@ import pytest
 
 from chatdev import Company, Run
 from chatdev.events import Event, PhaseFinished, StepSkipped
-from tests.isolation.hostile import nested_finally, reader_of
+from tests.isolation.hostile import SWELLS, reader_of
 from tests.support.chat_server import ChatServer, Received, Scripted
 
 STUB = "def add(a, b):\n    pass\n\nprint(add(1, 2))"
@@ -241,7 +241,7 @@ def test_a_program_that_takes_the_parser_down_fails_and_is_mended(chat_server: C
     mended = GOOD + "\nprint(add(3, 4))" * 40  # shorter ones would look like fragments of what was there
     replies = HAPPY | {
         "coding": f"<SOLUTION>\nmain.py\n```python\n{mended}\n```",
-        "coding#1/round-1/assistant": f"<SOLUTION>\nmain.py\n```python\n{nested_finally(24)}\n```",
+        "coding#1/round-1/assistant": f"<SOLUTION>\nmain.py\n```python\nx = 1  # {SWELLS}\n```",
         "coding#1/round-2/instructor": "Mend what the compiler says."}
     with reader_of(monkeypatch):
         run, _ = build(chat_server, tmp_path, replies)

@@ -11,7 +11,7 @@ import pytest
 
 import chatdev
 from chatdev import Company, ConfigError, ModelRejected, ScriptedModel
-from chatdev.errors import UnusableReply
+from chatdev.errors import ModelCrashed, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
@@ -159,3 +159,71 @@ def test_what_is_no_reply_stops_the_run_so_that_it_can_go_on(company: Company, r
     assert isinstance(run.error, UnusableReply)
     assert "no reply" in run.reason
     assert chatdev.resume(run.folder, model=ScriptedModel(REPLIES), sandbox="none").success
+
+
+class OwnError(Exception):
+    """An exception that breaks when it is shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class RaisingModel(OddModel):
+    """Raises instead of answering."""
+
+    async def complete(self, request: Request) -> Reply:
+        raise self.reply
+
+
+@pytest.mark.parametrize("raised", [
+    ValueError("no such\nprompt"), KeyError("choices"), OwnError(), TimeoutError(), asyncio.CancelledError(),
+    RecursionError("deep"), ExceptionGroup("several", [OSError("reset")]),
+], ids=lambda raised: type(raised).__name__)
+def test_what_a_model_raises_is_the_error_of_the_run(company: Company, raised: BaseException) -> None:
+    run = company.run("a to-do list", model=RaisingModel(raised), sandbox="none")
+    assert (run.status, type(run.error)) == ("error", ModelCrashed)
+    assert run.error.__cause__ is raised
+    assert run.reason.startswith(f"the model 'RaisingModel' ended with an unexpected {type(raised).__name__}")
+    assert "\n" not in run.reason
+    assert chatdev.resume(run.folder, model=ScriptedModel(REPLIES), sandbox="none").success
+
+
+def test_what_a_model_raises_on_purpose_stays_what_it_is(company: Company) -> None:
+    raised = ModelRejected("the key is wrong")
+    run = company.run("a to-do list", model=RaisingModel(raised), sandbox="none")
+    assert (run.status, run.error) == ("error", raised)
+
+
+def test_ctrl_c_within_a_model_interrupts_the_run(company: Company) -> None:
+    run = company.run("a to-do list", model=RaisingModel(KeyboardInterrupt()), sandbox="none")
+    assert run.status == "interrupted"
+    assert chatdev.resume(run.folder, model=ScriptedModel(REPLIES), sandbox="none").success
+
+
+def test_what_ends_a_program_passes_through_and_leaves_a_run(company: Company, here: Path) -> None:
+    with pytest.raises(SystemExit):
+        company.run("a to-do list", model=RaisingModel(SystemExit(3)), sandbox="none")
+    folder = next((here / "warehouse").iterdir())
+    assert chatdev.resume(folder, model=ScriptedModel(REPLIES), sandbox="none").success
+
+
+class SlowModel(OddModel):
+    """Never answers."""
+
+    async def complete(self, request: Request) -> Reply:
+        await asyncio.sleep(1000)
+        return Reply("")
+
+
+def test_a_run_that_is_cancelled_while_its_model_is_at_work_is_interrupted(company: Company, here: Path) -> None:
+    async def cancel() -> None:
+        task = asyncio.ensure_future(company.arun("a to-do list", model=SlowModel(None), sandbox="none"))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+    folder = next((here / "warehouse").iterdir())
+    assert '"interrupted"' in (folder / "run" / "journal.jsonl").read_text()
+    assert chatdev.resume(folder, model=ScriptedModel(REPLIES), sandbox="none").success

@@ -15,6 +15,7 @@ from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.settings import find_default_model, user_settings
 from chatdev.engine.activity import digest
 from chatdev.engine.budget import LimitReached
+from chatdev.engine.checked_model import CheckedModel
 from chatdev.engine.metering import BudgetedModel, Meter
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
@@ -78,7 +79,7 @@ class ModelJudge:
                             seed=self.wording.seed)
         constraint = Constraint(schema=self.wording.schema_) if self.profile.constrained else None
         try:
-            reply = await self.model.complete(Request(messages, sampling, constraint=constraint))
+            reply = await CheckedModel(self.model).complete(Request(messages, sampling, constraint=constraint))
         except ContextOverflow as error:
             raise ContextOverflow(f"{error}; show less of each software: --characters N (now "
                                   f"{self.wording.characters})") from error

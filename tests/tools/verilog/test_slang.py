@@ -13,8 +13,12 @@ from chatdev.tools.verilog.lint import lint, outside_names, undriven_signals
 from chatdev.tools.verilog.specification import port_differences
 from chatdev.tools.verilog.tracing.findings import find_causes
 from chatdev.tools.verilog.tracing.history import Past
-from tests.isolation.hostile import CRASHING, ENDLESS, SWELLING, reader_of
+from tests.isolation.hostile import DIES, SPINS, SWELLS, reader_of
 from tests.tools.verilog.small import RIGHT, Desk
+
+CRASHING, SWELLING, ENDLESS = (f"{RIGHT}\n// {word}\n" for word in (DIES, SWELLS, SPINS))
+"""pyslang 12 did so for sums of macros, for macros that double each other, and for modules that are there twice in each
+other."""
 
 
 @pytest.fixture(autouse=True)
@@ -24,10 +28,9 @@ def small_limits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("text", "why"), [
-    (CRASHING, "makes the parser crash"), (SWELLING, "takes more memory"), (ENDLESS, "takes more"),
+    (CRASHING, "makes the parser crash"), (SWELLING, "takes more memory"), (ENDLESS, "takes more time"),
 ], ids=["crashing", "swelling", "endless"])
 def test_a_source_that_takes_the_parser_down_is_refused(text: str, why: str) -> None:
-    assert len(text) < 2600
     found = outside_names(text)
     assert [(message.severity, why in message.text) for message in found] == [("error", True)]
     assert outside_names(RIGHT) == []
