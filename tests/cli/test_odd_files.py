@@ -11,7 +11,8 @@ from tests.support.shop import Shop
 from tests.test_plain_file import make
 
 COMMANDS = [("run", "--task", "@{}", "--company", "single"),
-            ("run", "x", "--company", "planner1", "--input", "bench=@{}"), ("run", "x", "--company", "{}"), ("check", "{}"),
+            ("run", "x", "--company", "planner1", "--input", "bench=@{}"), ("run", "x", "--company", "{}"),
+            ("check", "{}"),
             ("replay", "{}"), ("resume", "{}"), ("play", "{}"), ("plc", "check", "{}"),
             ("process", "import", "{}"),
             ("process", "filter", "--ledger", "{}"), ("eval", "report", "--ledger", "{}"),

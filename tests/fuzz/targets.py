@@ -55,6 +55,7 @@ TARGETS = {
     "controllers": Target(("Structured Text", "condition of a property"), "tools/plc/st"),
     "scans": Target(("properties", "trace of scans"), "tools/plc/proof"),
     "journals": Target(("journal",), "runner"),
+    "databases": Target(("pool",), "batch"),
     "companies": Target(("company", "settings", "consents", "variables", "template"), "config"),
     "answers": Target(("answer of a server", "text for a person"), "llm"),
 }
