@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.odd_files import make
 from tests.support.shop import Shop
-from tests.test_plain_file import make
 
 COMMANDS = [("run", "--task", "@{}", "--company", "single"),
             ("run", "x", "--company", "planner1", "--input", "bench=@{}"), ("run", "x", "--company", "{}"),
