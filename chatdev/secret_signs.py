@@ -111,9 +111,7 @@ def is_secret(value: str, sign: NameSign) -> bool:
     """Whether `value`, stripped, is a secret when it stands behind a name with this sign."""
     if len(value) < SHORTEST or len({*value}) < 3:
         return False
-    if _PRIVATE_KEY.match(value) or (_MADE_BY_PROVIDERS.fullmatch(value) and _has_digit(value)):
-        return True
-    if len(value) <= _LONGEST_ADDRESS and _WEBHOOK.fullmatch(value) and generated_parts(value):
+    if _PRIVATE_KEY.match(value) or _is_made_by_provider(value):
         return True
     if sign <= NameSign.DOUBTFUL or _ADDRESS.fullmatch(value):
         return sign == NameSign.DOUBTFUL and _looks_generated(value)
@@ -127,6 +125,13 @@ def secret_parts(value: str) -> list[str]:
         return [words[1]] if is_secret(words[1], NameSign.KEY) else []
     parts = (part.strip(";,\"'") for word in words for part in (word, word.partition("=")[2]))
     return [part for part in parts if _looks_generated(part)]
+
+
+def _is_made_by_provider(value: str) -> bool:
+    """Whether only a provider of keys, bots or webhooks writes it."""
+    if _MADE_BY_PROVIDERS.fullmatch(value) and _has_digit(value):
+        return True
+    return len(value) <= _LONGEST_ADDRESS and bool(_WEBHOOK.fullmatch(value) and generated_parts(value))
 
 
 def generated_parts(address: str) -> list[str]:

@@ -11,30 +11,9 @@ from pathlib import Path
 import pytest
 
 from chatdev.plain_file import read_named
+from tests.support.odd_files import make
 
 BYTES = os.fsdecode(b"caf\xe9")
-
-
-def make(folder: Path, kind: str) -> Path:
-    """Something that is no file."""
-    place = folder / "given"
-    match kind:
-        case "pipe":
-            os.mkfifo(place)
-        case "link to a pipe":
-            os.mkfifo(folder / "pipe")
-            place.symlink_to(folder / "pipe")
-        case "folder":
-            place.mkdir()
-        case "loop":
-            place.symlink_to(place)
-        case "long":
-            return folder / ("a" * 5000)
-        case "nothing":
-            pass
-        case _:
-            return Path(kind)
-    return place
 
 
 KINDS = ["pipe", "link to a pipe", "folder", "loop", "nothing", "/dev/zero", "/dev/random", "/dev/tty", "half\ud800",

@@ -108,13 +108,8 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
     asked = {"tool": name, "arguments": arguments, "values": values, "software": fingerprint(software)}
     performed = await context.activities.perform(place, asked, call)
     match performed.result:
-        case ToolFailed(problem, crashed=crashed, repeated=repeated) as failed:
-            if repeated:
-                context.emit(Noted(place, f"{name} failed as it did when that ended the run, so this is its result: "
-                                          f"{problem} (to try it again: --from {place})", "warning"))
-            elif crashed:
-                where = f"a mistake in the tool: its traceback is in {TOOL_LOG} beside the journal"
-                context.emit(Noted(place, f"{problem} ({where})", "warning"))
+        case ToolFailed() as failed:
+            _note_failure(context, name, place, failed)
             raise failed.error.at(place)
         case ToolReturned(value, seconds):
             passed, summary = _summarise(value)
@@ -123,6 +118,16 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
             context.note_once(_notes(value))
             return value
     raise JournalError(f"{place} is a call of {name}, and the journal holds another result for it; it is damaged")
+
+
+def _note_failure(context: RunContext, name: str, place: Place, failed: ToolFailed) -> None:
+    """Tell whoever has the run made of a failure that the agents do not see as such."""
+    if failed.repeated:
+        context.emit(Noted(place, f"{name} failed as it did when that ended the run, so this is its result: "
+                                  f"{failed.problem} (to try it again: --from {place})", "warning"))
+    elif failed.crashed:
+        where = f"a mistake in the tool: its traceback is in {TOOL_LOG} beside the journal"
+        context.emit(Noted(place, f"{failed.problem} ({where})", "warning"))
 
 
 def failed_verdict(context: RunContext, error: ToolError) -> Verdict:

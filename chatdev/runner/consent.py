@@ -94,6 +94,11 @@ class CompanyWord:
         """The places that its inputs name, with whose word each is."""
         return find_places(self.config, self.tools, self.authorship, self.inputs)
 
+    @property
+    def strangers_of_places(self) -> set[Origin]:
+        """Whose consent the places need: the company's, which speaks for its record too."""
+        return {Origin.COMPANY for place in self.places if place.is_strangers}
+
     def stranger(self) -> Stranger:
         """Whom the user may trust. The digest is of the whole company as its files have it, without what was set on
         top by this user. What a record says was set on top, has in the place of the files, or names as a place, is part
@@ -168,8 +173,7 @@ def allow_strangers(models: Models, connections: Iterable[Connection | None], tr
     """Let `models` take what strangers name in these connections, where the user consents. Raises ConsentMissing, which
     says what is named and how to consent, where the user does not."""
     named = {origin for connection in connections if connection for origin in connection.strangers}
-    if company and any(place.is_strangers for place in company.places):
-        named.add(Origin.COMPANY)
+    named |= company.strangers_of_places if company else set()
     known: dict[Origin, Callable[[], Stranger]] = {Origin.DOTENV: dotenv_stranger}
     if company:
         known[Origin.COMPANY] = company.stranger

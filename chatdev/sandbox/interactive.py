@@ -152,14 +152,14 @@ class ScreenFilter:
 
 
 def _run_on_streams(command: Sequence[str], env: Mapping[str, str], cwd: Path | None, pass_fds: Sequence[int]) -> int:
-    with _filtered(1) as out, _filtered(2) as err:
+    with _own_terminal(1) as out, _own_terminal(2) as err:
         child = subprocess.Popen(command, env=dict(env), cwd=cwd, start_new_session=True, pass_fds=pass_fds, stdout=out,
                                  stderr=err)
         return _wait(child)
 
 
 @contextlib.contextmanager
-def _filtered(stream: int) -> Iterator[int | None]:
+def _own_terminal(stream: int) -> Iterator[int | None]:
     """Where a program writes that is meant for one of our streams: the stream itself, or, where that is the user's
     terminal, a terminal of its own whose output goes there."""
     if not os.isatty(stream):

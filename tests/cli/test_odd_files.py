@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.odd_files import make
 from tests.support.shop import Shop
-from tests.test_plain_file import make
 
 COMMANDS = [("run", "--task", "@{}", "--company", "single"),
-            ("run", "x", "--company", "planner1", "--input", "bench=@{}"), ("run", "x", "--company", "{}"), ("check", "{}"),
+            ("run", "x", "--company", "planner1", "--input", "bench=@{}"), ("run", "x", "--company", "{}"),
+            ("check", "{}"),
             ("replay", "{}"), ("resume", "{}"), ("play", "{}"), ("plc", "check", "{}"),
             ("process", "import", "{}"),
             ("process", "filter", "--ledger", "{}"), ("eval", "report", "--ledger", "{}"),

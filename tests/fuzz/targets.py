@@ -57,6 +57,7 @@ TARGETS = {
     "engineers": Target(("program of a company", "task with an interface", "proposed property", "counterexample",
                          "tasks of the benchmark", "Structured Text for other tools"), "tools/plc"),
     "journals": Target(("journal",), "runner"),
+    "databases": Target(("pool",), "batch"),
     "companies": Target(("company", "settings", "consents", "variables", "template"), "config"),
     "answers": Target(("answer of a server", "text for a person"), "llm"),
 }

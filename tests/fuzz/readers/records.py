@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
+from functools import cache
 
 from chatdev.cli.layout import first_line, layout_text
 from chatdev.config.environ import keep_dotenvs, read_dotenv
@@ -19,6 +21,7 @@ from chatdev.llm.base import Message, Request, Sampling
 from chatdev.llm.completions import StreamCollector, reply_of, server_usage
 from chatdev.llm.failures import Adaptations, Complaint, Transient, error_message, retry_after_seconds, status_of
 from chatdev.llm.tokens import count_tokens
+from chatdev.process.pool import InstanceOutcome, InstancePool, find_outcomes
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrub
@@ -44,6 +47,10 @@ ANSWERS = ['{"choices": [{"message": {"content": "', '"}, "finish_reason": "stop
 TEMPLATES = ["{{ ", " }}", "{% if ", " %}", "{% endif %}", "{% for x in ", "{% endfor %}", "{#", "#}", "task", ".",
              "[", "]", "(", ")", "'", '"', " and ", " or ", " not ", "==", "|", "length", "join", "1", "+", "*",
              "**", "~", " ", "\n", "range(", "9" * 9, "a", ",", "{", "}", "is defined", "if ", "else "]
+SCHEMA = ["CREATE ", "TABLE ", "VIEW ", "VIRTUAL ", "TRIGGER ", "INDEX ", "chatdev_outcomes", "CHATDEV_OUTCOMES", "(",
+          ")", ",", " AS ", "SELECT 1", "number INTEGER", "pool VARCHAR(200)", "instance", "PRIMARY KEY", "CHECK",
+          "DEFAULT", "GENERATED ALWAYS", "COLLATE", '"', "[", "]", "`", "/*", "*/", "--", "\n", " ", "A → B", "A", "é",
+          "\0", "9" * 50, "\ud800", "null", "'"]
 ASK = Request((Message("user", "hi"),), Sampling("m"))
 
 
@@ -84,6 +91,32 @@ def journal(text: str) -> None:
         run = RecordedRun.read(path)
         assert run.status
         assert run.reusable_activities is not None
+
+
+def pool(text: str) -> None:
+    """A pool of instances, where the text is a value of its rows, and where it is what made one of its tables."""
+    data = text.encode("utf-8", "surrogatepass")
+    for change in ("UPDATE chatdev_pools SET phases = CAST(? AS TEXT)",
+                   "UPDATE chatdev_outcomes SET instance = CAST(?1 AS TEXT), task = CAST(?1 AS TEXT)",
+                   "UPDATE sqlite_master SET sql = CAST(? AS TEXT) WHERE name = 'chatdev_outcomes'"):
+        file = scratch() / "pool.sqlite"
+        file.write_bytes(_whole_pool())
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("PRAGMA writable_schema=ON")
+            connection.execute(change, (data,))
+        with suppress(ConfigError):
+            for outcome in find_outcomes(str(file), "mine", ("A", "B")) or ():
+                assert {*outcome.instance} <= {"A", "B"} or not outcome.success
+        assert not list(file.parent.glob("pool.sqlite-*"))
+
+
+@cache
+def _whole_pool() -> bytes:
+    file = scratch() / "whole.sqlite"
+    made = InstancePool(str(file), "mine", ("A", "B"))
+    made.add([InstanceOutcome(("A", "B"), True)])
+    made.close()
+    return file.read_bytes()
 
 
 def answer(text: str) -> None:
@@ -133,6 +166,7 @@ READERS = {
     "settings": Reader(settings, YAML, ("{}", "models: [{}")),
     "variables": Reader(variables_file, VARIABLES, ("{}", "A='{}", 'OPENAI_API_KEY="{}"')),
     "journal": Reader(journal, JOURNAL),
+    "pool": Reader(pool, SCHEMA, ("{}", "CREATE TABLE chatdev_outcomes ({})", "[{}]")),
     "answer of a server": Reader(answer, ANSWERS, ("{}", '{"choices": [{"message": {"content": "{}"}}]}')),
     "text for a person": Reader(said, [*TOKENS, "\x1b[2J", "\u202e", "a" * 30, "pass", "TODO", "ä"]),
     "template": Reader(template, TEMPLATES, ("{}", "{{ {} }}", "{% if {} %}")),
