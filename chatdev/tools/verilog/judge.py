@@ -36,7 +36,6 @@ from chatdev.tools.verilog.simulation import (
 from chatdev.tools.verilog.simulators import compile_files, run_program
 from chatdev.tools.verilog.specification import port_differences
 from chatdev.tools.verilog.target import ANSWER, Target
-from chatdev.tools.verilog.waveform.differences import Differences
 
 OWN_BENCH = "bench/tb.sv"
 """Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""
@@ -197,9 +196,9 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
 
 
 def _unseen_of(result: SimulationResult) -> dict[str, Any]:
-    """How the outputs of an answer that passes differ from the reference's; what has no value counts as that."""
-    found = result.unseen if result.passed and result.unseen else Differences()
-    return {name.rpartition(".")[2]: asdict(one) for name, one in {**found.unknown, **found.other}.items()}
+    """How the outputs of an answer that passes differ from the reference's."""
+    found = result.unseen.beside_the_bench if result.passed and result.unseen else {}
+    return {name.rpartition(".")[2]: asdict(one) for name, one in found.items()}
 
 
 def _refusal(reason: NoAnswer, path: str = "top.sv") -> Verdict:

@@ -184,8 +184,7 @@ def _judge_unseen(found: SimulationResult, unseen: Differences, bench: HiddenBen
                                             passes) if is_same else None
         if wrong := unknown if is_looked_at else {} if is_looked_at is False else unseen.lost:
             return _with_messages(found, "without_value", wrong, "error", "unknown_outputs")
-    rest = {**unknown, **unseen.other}
-    return _with_messages(found, "unseen", rest, "warning", found.outcome)
+    return _with_messages(found, "unseen", unseen.beside_the_bench, "warning", found.outcome)
 
 
 def _with_messages(found: SimulationResult, about: str, differences: Mapping[str, Difference],

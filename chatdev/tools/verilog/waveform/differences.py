@@ -41,6 +41,11 @@ class Differences:
     lost: Mapping[str, Difference] = field(default_factory=dict)
     open_: frozenset[str] = frozenset()
 
+    @property
+    def beside_the_bench(self) -> dict[str, Difference]:
+        """Those that are worth a remark where the bench does not look: what has no value yet at the start is not."""
+        return {**self.lost, **self.other}
+
 
 def find_differences(answer: Path, reference: Path, inputs: Sequence[str], outputs: Sequence[str]) -> Differences:
     """Compare the outputs by their full names, which are the same in both files; none where a file cannot be read, or
