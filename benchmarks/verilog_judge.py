@@ -187,9 +187,9 @@ def told(results: Mapping[str, Any]) -> str:
     pairs = results.get("twins", {})
     return (f"{table}\n\n{len(results['cheats'])} of {results['kinds']} kinds of cheats were tried. Twins are an "
             "answer that must not pass, or be told what the bench does not see, and an honest one that looks like it: "
-            f"of {len(pairs)} kinds the verdicts on {sum(not wrong for wrong in pairs.values())} are right. Judging the "
-            f"references took {right['seconds']:g} seconds; each is simulated four times. VerilogEval's script fails "
-            f"{_listed(right['failed_by_script'])} of them. As published, without the errata, these do not pass: "
+            f"of {len(pairs)} kinds the verdicts on {sum(not wrong for wrong in pairs.values())} are right. Judging "
+            f"the references took {right['seconds']:g} seconds; each is simulated four times. VerilogEval's script "
+            f"fails {_listed(right['failed_by_script'])} of them. As published, without the errata, these do not pass: "
             f"{_listed(published)}. A stub whose outputs are 0 passes {_listed(results['stubs']['passed'])}.\n\n"
             f"{results['date']}; {results['machine']}.")
 

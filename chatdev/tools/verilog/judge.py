@@ -190,12 +190,12 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
     evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
                 "outputs": {name: asdict(output) for name, output in report.outputs.items()},
                 "seconds": round(result.seconds, 2), "other_draws": result.other_draws,
-                "unseen": _unseen_of(result)}
+                "unseen": _rows_of_outputs(result)}
     score = report.share if result.outcome == "mismatches" else float(row["score"])
     return Verdict(row.get("passed", False), text, score, evidence, judged=row.get("judged", True))
 
 
-def _unseen_of(result: SimulationResult) -> dict[str, Any]:
+def _rows_of_outputs(result: SimulationResult) -> dict[str, Any]:
     """How the outputs of an answer that passes differ from the reference's."""
     found = result.unseen.beside_the_bench if result.passed and result.unseen else {}
     return {name.rpartition(".")[2]: asdict(one) for name, one in found.items()}
