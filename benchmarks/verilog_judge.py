@@ -1,7 +1,9 @@
 """The judge of Verilog on VerilogEval: does it pass what is right, and refuse what only looks right?
 
 Every reference takes the answer's place, with the errata and, where they differ, as published; then a stub whose
-outputs are 0. On every third problem come the cheats of `verilog_judge.yaml`.
+outputs are 0. On every third problem come the cheats of `verilog_judge.yaml`. Then come the pairs of
+`verilog_judge_twins.yaml`: of each kind one must not pass, or be told what the bench does not see, and its honest twin
+must pass.
 
     python -m benchmarks.verilog_judge [--problems N | --minutes M]
 
@@ -46,9 +48,12 @@ from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import template
 from chatdev.tools.verilog import judge
+from chatdev.tools.verilog.answer import Answer
 from chatdev.tools.verilog.bench import REFERENCE_MODULE, HiddenBench
 from chatdev.tools.verilog.design.design import Design
+from chatdev.tools.verilog.judge import judge_answer, verdict_of
 from chatdev.tools.verilog.simulation import reference_as_answer, simulate_unexamined
+from chatdev.tools.verilog.target import ICARUS, Target
 from chatdev.tools.verilog.waveform.waves import Waves
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
@@ -59,6 +64,8 @@ WEAK = {"Prob001_zero", "Prob002_m2014_q4i", "Prob053_m2014_q4d"}
 """What a stub passes: two are 0 indeed, and the reference of the third is x for ever. No cheat is one there."""
 EVERY = 3
 """Of so many problems one is cheated on."""
+TWINS = Path(__file__).with_name("verilog_judge_twins.yaml")
+TWIN_PARTS = {"refused", "let", "remark"}
 _STUB = "{{ head }}\n{{ zeros }}\nendmodule\n"
 _RECORDER = """{{ head }}
   Recorded recorded({% for name in inputs + outputs %}.{{ name }}({{ name }}){{ ", " if not loop.last }}{% endfor %});
@@ -100,6 +107,32 @@ def study(problems: Sequence[VerilogProblem], published: Mapping[str, VerilogPro
         "stubs": {"passed": [name for name, row in judge_all(stub, problems, sandbox).items() if row["solved"]]},
         "kinds": len(cheats()), "cheats": {}, "digest": digest_of(_STUB),
     }
+
+
+def judge_twins(sandbox: Sandbox, data: Mapping[str, Any]) -> dict[str, Any]:
+    """About each kind of `twins()` -> what is wrong with the verdicts on them; nothing, as it should be."""
+    found = dict[str, Any]()
+    for about, row in data["kinds"].items():
+        bench, target = data["benches"][row["bench"]], Target(simulator=row.get("simulator", ICARUS))
+        for old, new in row.get("where", {}).items():
+            bench = bench.replace(old, new)
+        wrong = list[str]()
+        for part in TWIN_PARTS & row.keys():
+            text = f"{data['heads'][row['bench']]}\n{row[part]}\nendmodule\n"
+            with TemporaryDirectory(prefix="chatdev-") as folder:
+                hidden = HiddenBench(bench, data["references"][row["bench"]], target)
+                verdict, facts = judge_answer(text, hidden, sandbox, Path(folder))
+            told = verdict_of(verdict, Answer("top.sv", text), **facts)
+            if told.passed is (part == "refused") or bool(told.evidence["unseen"]) is not (part == "remark"):
+                wrong.append(f"{part}: {verdict.outcome}")
+        found[about] = wrong
+    return found
+
+
+def twins() -> dict[str, Any]:
+    """Benches, references, heads of modules, and kinds of twins."""
+    found: dict[str, Any] = yaml.safe_load(TWINS.read_text(encoding="utf-8"))
+    return found
 
 
 def judge_all(answer: Callable[[VerilogProblem], str], problems: Iterable[VerilogProblem],
@@ -151,9 +184,12 @@ def told(results: Mapping[str, Any]) -> str:
         (about, row["answers"], row["solved"], row["official"])
         for about, row in {"is the reference itself": right, **_in_order(results["cheats"])}.items()])
     published = [f"{name} ({outcome})" for name, outcome in results["as_published"].items()]
-    return (f"{table}\n\n{len(results['cheats'])} of {results['kinds']} kinds of cheats were tried. Judging the "
-            f"references took {right['seconds']:g} seconds; each is simulated four times. VerilogEval's script fails "
-            f"{_listed(right['failed_by_script'])} of them. As published, without the errata, these do not pass: "
+    pairs = results.get("twins", {})
+    return (f"{table}\n\n{len(results['cheats'])} of {results['kinds']} kinds of cheats were tried. Twins are an "
+            "answer that must not pass, or be told what the bench does not see, and an honest one that looks like it: "
+            f"of {len(pairs)} kinds the verdicts on {sum(not wrong for wrong in pairs.values())} are right. Judging "
+            f"the references took {right['seconds']:g} seconds; each is simulated four times. VerilogEval's script "
+            f"fails {_listed(right['failed_by_script'])} of them. As published, without the errata, these do not pass: "
             f"{_listed(published)}. A stub whose outputs are 0 passes {_listed(results['stubs']['passed'])}.\n\n"
             f"{results['date']}; {results['machine']}.")
 
@@ -225,6 +261,10 @@ def main() -> None:
             write_results(RESULTS, results)
 
     keep()
+    digest = digest_of(TWINS.read_text(encoding="utf-8"))
+    if results.get("twins_digest") != digest:
+        results |= {"twins": judge_twins(sandbox, twins()), "twins_digest": digest}
+        keep()
     for about, body in cheats().items():
         if about not in results["cheats"] and time.monotonic() < end:
             results["cheats"][about] = cheat(chosen, body, sandbox)
@@ -239,6 +279,7 @@ def mistakes(results: Mapping[str, Any]) -> list[str]:
     """What the judge did wrong, in words."""
     return [*(f"the reference of {name} fails" for name in results["references"]["failed"]),
             *(f"a stub passes {name}" for name in results["stubs"]["passed"] if name not in WEAK),
+            *(f"twins, {about}: {one}" for about, wrong in results.get("twins", {}).items() for one in wrong),
             *(f"an answer that {about} passes" for about, row in results["cheats"].items() if row["solved"])]
 
 

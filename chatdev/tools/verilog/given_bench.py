@@ -63,7 +63,7 @@ def _refuse_broken_files(target: Target, bench: HiddenBench | None) -> None:
         if path in target.including(text).included and "`ifndef" not in text:
             raise ToolError(f"the given file {path} includes itself")
     try:
-        faults = find_given_faults(target, _beside(bench) if bench else {}) if target.sources else ()
+        faults = find_given_faults(target, _files_with_reference(bench) if bench else {}) if target.sources else ()
     except DesignError as error:
         raise ToolError(f"the given files cannot be read: {error}") from error
     for code, place, names in faults:
@@ -74,7 +74,7 @@ def _refuse_broken_files(target: Target, bench: HiddenBench | None) -> None:
                             "--input given=@FILE")
 
 
-def _beside(bench: HiddenBench) -> dict[str, str]:
+def _files_with_reference(bench: HiddenBench) -> dict[str, str]:
     """The bench with the reference, where it compares with that one and in the answer's place."""
     right = {HIDDEN + ANSWER: reference_as_answer(bench.reference, bench.target)} if bench.reference else {}
     return {**bench.beside, **right}

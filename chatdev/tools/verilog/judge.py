@@ -36,7 +36,6 @@ from chatdev.tools.verilog.simulation import (
 from chatdev.tools.verilog.simulators import compile_files, run_program
 from chatdev.tools.verilog.specification import port_differences
 from chatdev.tools.verilog.target import ANSWER, Target
-from chatdev.tools.verilog.waveform.differences import Differences
 
 OWN_BENCH = "bench/tb.sv"
 """Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""
@@ -192,15 +191,15 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
     evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
                 "outputs": {name: asdict(output) for name, output in report.outputs.items()},
                 "seconds": round(result.seconds, 2), "other_draws": result.other_draws,
-                "unseen": _unseen_of(result)}
+                "unseen": _rows_of_outputs(result)}
     score = report.share if result.outcome == "mismatches" else float(row["score"])
     return Verdict(row.get("passed", False), text, score, evidence, judged=row.get("judged", True))
 
 
-def _unseen_of(result: SimulationResult) -> dict[str, Any]:
-    """How the outputs of an answer that passes differ from the reference's; what has no value counts as that."""
-    found = result.unseen if result.passed and result.unseen else Differences()
-    return {name.rpartition(".")[2]: asdict(one) for name, one in {**found.unknown, **found.other}.items()}
+def _rows_of_outputs(result: SimulationResult) -> dict[str, Any]:
+    """How the outputs of an answer that passes differ from the reference's."""
+    found = result.unseen.beside_the_bench if result.passed and result.unseen else {}
+    return {name.rpartition(".")[2]: asdict(one) for name, one in found.items()}
 
 
 def _refusal(reason: NoAnswer, path: str = "top.sv") -> Verdict:

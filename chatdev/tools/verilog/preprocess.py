@@ -40,7 +40,7 @@ def _as_in_source(expanded: str, breaks: int) -> str:
     """The text without its marks of lines, each line where it came from in a source of so many line breaks. Where a
     directive would not have a line for itself, or nothing is marked, the lines are left as they are."""
     lines = [""] * (breaks + 1)
-    for number, piece in _numbered(expanded):
+    for number, piece in _number_lines(expanded):
         at = max(0, min(number - 1, breaks))
         both = f"{lines[at]} {piece}" if lines[at].strip() else piece
         if "`" in both and both != piece and piece.strip():
@@ -49,7 +49,7 @@ def _as_in_source(expanded: str, breaks: int) -> str:
     return "\n".join(lines) if _MARK.match(expanded) else expanded
 
 
-def _numbered(expanded: str) -> Iterator[tuple[int, str]]:
+def _number_lines(expanded: str) -> Iterator[tuple[int, str]]:
     """The lines of the text, each with the number of the line that led to it: of those of a header and of what a macro
     became, that where it is used."""
     marks, number = [*_MARK.finditer(expanded)], 1

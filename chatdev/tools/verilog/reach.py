@@ -111,8 +111,7 @@ class _Scope:
                      if kind_of(node) in _ONCE)
         blocks = {_text(node.name) for node in nodes if kind_of(node) in ("NamedBlockClause", "NamedLabel")}
         routines = set(_routines(module, kind_of(module)))
-        constants = {_text(one.name) for node in nodes if kind_of(node) == "ParameterDeclaration"
-                     for one in node.declarators if kind_of(one) == "Declarator"}
+        constants = {name for node in nodes for name in _constants(node)}
         return cls(frozenset(names | seen.shared), frozenset(constants), frozenset(blocks), frozenset(routines),
                    frozenset(instances), once, seen.primitives)
 
@@ -122,12 +121,7 @@ class _Scope:
         if kind == "ScopedName" and kind_of(node.parent) != "ScopedName":
             yield from self._path_faults(node)
         elif kind in _CALLS:
-            target = getattr(node, _CALLS[kind])
-            name = _text(target.identifier) if kind_of(target) == "IdentifierName" else ""
-            if name and name not in self.names:
-                yield "unknown", name
-            elif name and name not in self.routines:
-                yield "relative", name
+            yield from self._call_faults(getattr(node, _CALLS[kind]))
         elif kind == "SystemName" and not _is_in_place(node):
             yield "misplaced", _one_line(node).removeprefix("$")
         elif (kind in _WAITS or (kind in _EVENTS and self._runs_once(node)) or self._is_late(node)) and not (
@@ -143,6 +137,14 @@ class _Scope:
             yield "far", _one_line(name)
         elif first in self.blocks:
             yield "relative", first
+
+    def _call_faults(self, target: Any) -> Iterator[tuple[str, str]]:
+        """The same of what is called."""
+        name = _text(target.identifier) if kind_of(target) == "IdentifierName" else ""
+        if name and name not in self.names:
+            yield "unknown", name
+        elif name and name not in self.routines:
+            yield "relative", name
 
     def _is_clock_to_output(self, delay: Any) -> bool:
         """Whether it is a constant delay behind the `<=` of a clocked block."""
@@ -166,6 +168,13 @@ class _Scope:
         """Whether it is in an initial or final block."""
         place = node.sourceRange.start.offset
         return any(start <= place < end for start, end in self.once)
+
+
+def _constants(node: Any) -> list[str]:
+    """The parameters that a node declares."""
+    if kind_of(node) != "ParameterDeclaration":
+        return []
+    return [_text(one.name) for one in node.declarators if kind_of(one) == "Declarator"]
 
 
 def _is_in_place(name: Any) -> bool:

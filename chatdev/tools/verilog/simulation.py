@@ -184,8 +184,7 @@ def _judge_unseen(found: SimulationResult, unseen: Differences, bench: HiddenBen
                                             passes) if is_same else None
         if wrong := unknown if is_looked_at else {} if is_looked_at is False else unseen.lost:
             return _with_messages(found, "without_value", wrong, "error", "unknown_outputs")
-    rest = {**unknown, **unseen.other}
-    return _with_messages(found, "unseen", rest, "warning", found.outcome)
+    return _with_messages(found, "unseen", unseen.beside_the_bench, "warning", found.outcome)
 
 
 def _with_messages(found: SimulationResult, about: str, differences: Mapping[str, Difference],
@@ -291,15 +290,19 @@ def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox
     if right.report is None or found.report is None:
         return found
     found, usual = (_read_beside(one, bench, right.report) for one in (found, right))
-    unseen = None
-    if found.waves and right.waves:
-        if record and found.passed:
-            unseen = find_differences(found.waves, right.waves, [name for name, way in record.items() if way == "in"],
-                                      [name for name, way in record.items() if way == "out"])
-        if dump and not bench.compares:
-            found = replace(found, waves=merge_reference(found.waves, right.waves, bench.layout.scope,
-                                                         _outputs_of(bench), folder / "merged.vcd"))
+    unseen = _find_unseen(found, right, record) if record and found.passed else None
+    if dump and not bench.compares and found.waves and right.waves:
+        found = replace(found, waves=merge_reference(found.waves, right.waves, bench.layout.scope, _outputs_of(bench),
+                                                     folder / "merged.vcd"))
     return replace(found, right=right.report, unseen=unseen, expected=usual.report.samples if usual.report else None)
+
+
+def _find_unseen(found: SimulationResult, right: SimulationResult, record: Mapping[str, str]) -> Differences | None:
+    """How the ports that were recorded of both differ."""
+    if not (found.waves and right.waves):
+        return None
+    return find_differences(found.waves, right.waves, [name for name, way in record.items() if way == "in"],
+                            [name for name, way in record.items() if way == "out"])
 
 
 def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport | None) -> SimulationResult:

@@ -13,7 +13,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.verilog_judge import cheat as try_cheat
-from benchmarks.verilog_judge import cheats, digest_of, judge_files, mistakes, rows_that_hold, stub, study, told
+from benchmarks.verilog_judge import (
+    cheats,
+    digest_of,
+    judge_files,
+    judge_twins,
+    mistakes,
+    rows_that_hold,
+    stub,
+    study,
+    told,
+    twins,
+)
 from benchmarks.verilog_judge import filled as cheat
 from chatdev.evaluation.verilogeval import VerilogProblem
 from chatdev.sandbox.kinds import find_sandbox
@@ -268,5 +279,15 @@ def test_rows_hold_while_judge_and_cheat_stay_as_they_are() -> None:
 
 def test_the_study_tells_of_mistakes() -> None:
     results = {"references": {"failed": ["Prob003_step_one"]}, "stubs": {"passed": ["Prob001_zero", "Prob004_vector2"]},
-               "cheats": {"peeks": {"solved": 1}, "lies": {"solved": 0}}}
-    assert len(mistakes(results)) == 3
+               "cheats": {"peeks": {"solved": 1}, "lies": {"solved": 0}},
+               "twins": {"a block": ["let: refused"], "a delay": []}}
+    assert len(mistakes(results)) == 4
+
+
+KINDS = [about for about, row in twins()["kinds"].items() if "simulator" not in row]
+
+
+@pytest.mark.parametrize("about", KINDS)
+def test_of_twins_only_the_honest_one_passes_without_a_remark(about: str) -> None:
+    data = twins()
+    assert judge_twins(find_sandbox(), {**data, "kinds": {about: data["kinds"][about]}}) == {about: []}

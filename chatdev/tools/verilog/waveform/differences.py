@@ -41,6 +41,11 @@ class Differences:
     lost: Mapping[str, Difference] = field(default_factory=dict)
     open_: frozenset[str] = frozenset()
 
+    @property
+    def beside_the_bench(self) -> dict[str, Difference]:
+        """Those that are worth a remark where the bench does not look: what has no value yet at the start is not."""
+        return {**self.lost, **self.other}
+
 
 def find_differences(answer: Path, reference: Path, inputs: Sequence[str], outputs: Sequence[str]) -> Differences:
     """Compare the outputs by their full names, which are the same in both files; none where a file cannot be read, or
@@ -57,23 +62,17 @@ def _compare(answer: Waves, reference: Waves, inputs: Sequence[str], outputs: Se
     names, end = [*inputs, *outputs], min(_last_time(answer.path), _last_time(reference.path)) + 1
     ours, theirs = dict[str, str](), dict[str, str]()
     seen = {output: _Output() for output in outputs}
-    both = merge(_sided(ours, answer.steps(names, end)), _sided(theirs, reference.steps(names, end)), key=itemgetter(0))
+    both = merge(_with_side(ours, answer.steps(names, end)), _with_side(theirs, reference.steps(names, end)),
+                 key=itemgetter(0))
     for time, changes in groupby(both, key=itemgetter(0)):
         steps = [(side, step) for _, side, step in changes]
-        if any(name in step for _, step in steps for name in inputs):
+        if any(not step.keys().isdisjoint(inputs) for _, step in steps):
             _look(seen, ours, theirs, time)
-        for side, step in steps:
-            side.update(step)
-        if any(ours.get(name) != theirs.get(name) for name in inputs):
+        if not _take(steps, seen, ours, theirs, inputs):
             break
-        for name in {name for _, step in steps for name in step if name in seen}:
-            seen[name].change(ours.get(name, ""), theirs.get(name, ""))
     else:
         _look(seen, ours, theirs, end)
-    return Differences({name: one.other for name, one in seen.items() if one.other},
-                       {name: one.unknown for name, one in seen.items() if one.unknown},
-                       {name: lost for name, one in seen.items() if (lost := one.lost_for_good)},
-                       frozenset(name for name, one in seen.items() if one.is_open))
+    return _as_differences(seen)
 
 
 @dataclass(slots=True)
@@ -114,6 +113,25 @@ class _Output:
         return self.lost or (Difference(self.unknown.count, min(never)) if never and self.unknown else None)
 
 
+def _as_differences(seen: Mapping[str, _Output]) -> Differences:
+    return Differences({name: one.other for name, one in seen.items() if one.other},
+                       {name: one.unknown for name, one in seen.items() if one.unknown},
+                       {name: lost for name, one in seen.items() if (lost := one.lost_for_good)},
+                       frozenset(name for name, one in seen.items() if one.is_open))
+
+
+def _take(steps: Iterable[tuple[dict[str, str], Mapping[str, str]]], seen: Mapping[str, _Output],
+          ours: Mapping[str, str], theirs: Mapping[str, str], inputs: Iterable[str]) -> bool:
+    """Take over what changed at a time; whether both still have the same inputs."""
+    changed = set[str]()
+    for side, step in steps:
+        side.update(step)
+        changed |= step.keys()
+    for name in changed & seen.keys():
+        seen[name].change(ours.get(name, ""), theirs.get(name, ""))
+    return all(ours.get(name) == theirs.get(name) for name in inputs)
+
+
 def _look(seen: Mapping[str, _Output], ours: Mapping[str, str], theirs: Mapping[str, str], time: int) -> None:
     for name, output in seen.items():
         if output.differs:
@@ -124,7 +142,7 @@ def _once_more(found: Difference | None, time: int) -> Difference:
     return Difference(found.count + 1, found.first_time) if found else Difference(1, time)
 
 
-def _sided(side: dict[str, str], steps: Iterable[Step]) -> Iterator[tuple[int, dict[str, str], Mapping[str, str]]]:
+def _with_side(side: dict[str, str], steps: Iterable[Step]) -> Iterator[tuple[int, dict[str, str], Mapping[str, str]]]:
     return ((time, side, step) for time, step in steps)
 
 
