@@ -95,8 +95,8 @@ def test_a_repository_keeps_every_file(chat_server: ChatServer, tmp_path: Path, 
 
 def test_a_change_that_breaks_its_tests_is_no_success(chat_server: ChatServer, tmp_path: Path) -> None:
     right = {**SHAPES, "shapes/area.py": "def area(a, b):\n    return a * b\n"}
-    script(chat_server, {"extension#1/round-1/assistant": "shapes/area.py\n```python\ndef area(a, b):\n    return a\n```",
-                         "system_test": "I do not know."})
+    wrong = "shapes/area.py\n```python\ndef area(a, b):\n    return a\n```"
+    script(chat_server, {"extension#1/round-1/assistant": wrong, "system_test": "I do not know."})
     exit_code, printed, folder = run(chat_server, tmp_path, "run", TASK, "--path", str(write(right, tmp_path / "mine")))
     assert exit_code == 4, printed  # the change is refused, and the library is as it was
     assert "Its own tests do not pass" in printed
@@ -107,8 +107,8 @@ def test_a_change_that_breaks_its_tests_is_no_success(chat_server: ChatServer, t
 @pytest.mark.parametrize("company", ["chatdev", "single", "pipeline"])
 def test_a_program_that_is_there_is_shown_and_not_written_from_the_task_alone(
         chat_server: ChatServer, tmp_path: Path, company: str) -> None:
-    script(chat_server, {"requirements": "R", "design": "D", "tasks": "T", "extension": "notes.md\n```markdown\nMore.\n```",
-                         "coding": "notes.md\n```markdown\nMore.\n```"})
+    more = "notes.md\n```markdown\nMore.\n```"
+    script(chat_server, {"requirements": "R", "design": "D", "tasks": "T", "extension": more, "coding": more})
     made = Company.load(company).run(TASK, model="m", base_url=chat_server.url, warehouse=tmp_path,
                                      software=write(GREETER, tmp_path / "mine"))
     assert set(made.software) >= set(GREETER), made.reason
