@@ -35,7 +35,10 @@ def completeness(software: Mapping[str, bytes]) -> float:
 
 def executability(verdict: Mapping[str, Any]) -> float | None:
     """1 when the software was built and started by the stated policy, else 0 (paper: the share of software that
-    compiles and runs directly). `verdict` is what `software.run` said; None when it could not judge."""
+    compiles and runs directly). `verdict` is what `software.run` said; None when it could not judge. A
+    library is not started: 0, as a task is for a program."""
+    if verdict.get("rule") == "library":
+        return 0.0
     return float(verdict["passed"]) if verdict.get("judged", True) else None
 
 

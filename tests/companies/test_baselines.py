@@ -21,7 +21,7 @@ pytestmark = pytest.mark.tool
 def work(company: str, server: ChatServer, tmp_path: Path, replies: dict[str, str]) -> list[Received]:
     """The requests of a run whose replies are given by phase."""
     server.route(lambda request: replies[request.headers["X-ChatDev-Phase"]])
-    run = Company.load(company).run("a greeting", model="m", base_url=server.url, warehouse=tmp_path)
+    run = Company.load(company).run("A greeting: `python main.py` prints `hello`.", model="m", base_url=server.url, warehouse=tmp_path)
     assert run.success, run.reason
     assert run.software.text("main.py") == "print('hello')\n"
     return server.requests
@@ -36,7 +36,7 @@ def draw_one_draft_at_a_time() -> None:
 def test_single_is_one_call(chat_server: ChatServer, tmp_path: Path) -> None:
     requests = work("single", chat_server, tmp_path, {"coding": program()})
     assert len(requests) == 1
-    assert "a greeting" in requests[0].body["messages"][-1]["content"]
+    assert "A greeting" in requests[0].body["messages"][-1]["content"]
 
 
 def test_single_drafts_keeps_the_first_draft_that_works(chat_server: ChatServer, tmp_path: Path) -> None:
@@ -87,7 +87,8 @@ def test_pipeline_is_one_call_a_specialist_who_reads_documents_only(chat_server:
 def test_the_chain_and_one_call_are_asked_the_same() -> None:
     """So that the chain's first draft is no worse than one call: words of its own cost it files and typed lines."""
     values: dict[str, Any] = {"task": "Count.", "language": "Python", "modality": "Command-line application",
-                              "design": None, "commands": [], "promised": [], "sizes": Sizes(program="small")}
+                              "design": None, "commands": [], "promised": [], "given": None, "software": {},
+                              "sizes": Sizes(program="small")}
     asked = {render(load_company(company).phases["coding"].opening, values, company).strip()
              for company in ("chatdev", "single")}
     assert len(asked) == 1

@@ -13,6 +13,7 @@ from chatdev.events import Event, PhaseFinished, StepSkipped
 from tests.isolation.hostile import SWELLS, reader_of
 from tests.support.chat_server import ChatServer, Received, Scripted
 
+TASK = "Add two numbers: `python main.py` prints `3`."
 STUB = "def add(a, b):\n    pass\n\nprint(add(1, 2))"
 BROKEN = "def add(a, b):\n    return a + c\n\nprint(add(1, 2))"
 GOOD = "def add(a, b):\n    return a + b\n\nprint(add(1, 2))"
@@ -34,7 +35,7 @@ def build(server: ChatServer, warehouse: Path, replies: Mapping[str, Any], **opt
     server.route(answer)
     events: list[Event] = []
     company = Company.load("chatdev", without=options.pop("without", ()), sets=options.pop("sets", ()))
-    run = company.run(options.pop("task", "Add two numbers."), model="m", base_url=server.url, warehouse=warehouse,
+    run = company.run(options.pop("task", TASK), model="m", base_url=server.url, warehouse=warehouse,
                       on_event=events.append, **options)
     return run, events
 
@@ -49,19 +50,19 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
     assert run.success, run.reason
     assert set(run.software) == {"main.py", "manual.md"}
     assert run.values["modality"] == "Command-line application"
-    assert run.values["test"]["passed"]
+    assert run.values["test"]["examples"] == {"passed": 1, "of": 1}
     endings = {e.phase: e.ending for e in events if isinstance(e, PhaseFinished)}
-    assert endings == {"demand_analysis": "consensus", "test_plan": "rounds", "coding": "feedback",
+    assert endings == {"test_plan": "rounds", "coding": "feedback",
                        "code_review": "consensus", "manual": "rounds"}
-    assert len(chat_server.requests) == 5
+    assert len(chat_server.requests) == 4
     assert [e.place for e in events if isinstance(e, StepSkipped)] == [
-        "language_choice#1", "interface_design#1", "examples#1", "extension#1", "code_completion#1",
+        "software.given#1", "demand_analysis#1", "language_choice#1", "interface_design#1", "examples#1", "extension#1", "code_completion#1",
         "system_test#1", "software.use#2", "redraft#1", "parallel#1/branch-1/environment_doc#1"]
 
 
 @pytest.mark.tool
 def test_a_program_that_needs_packages_gets_its_requirements(chat_server: ChatServer, tmp_path: Path) -> None:
-    code = "try:\n    import yaml\nexcept ImportError:\n    yaml = None\nprint(1)"
+    code = "try:\n    import yaml\nexcept ImportError:\n    yaml = None\nprint(3)"
     run, _ = build(chat_server, tmp_path, {
         **HAPPY, "coding": f"<SOLUTION>\nmain.py\n```python\n{code}\n```", "environment_doc": "PyYAML"})
     assert run.success, run.reason
@@ -154,7 +155,8 @@ def test_phases_can_be_left_out_without_changing_what_success_means(chat_server:
 @pytest.mark.tool
 def test_what_the_request_says_for_certain_nobody_is_asked(chat_server: ChatServer, tmp_path: Path) -> None:
     run, _ = build(chat_server, tmp_path, HAPPY, task="Develop a command-line program that adds two numbers.")
-    assert run.success, run.reason
+    assert run.status == "unjudged"
+    assert "whether it works is not known" in run.reason
     assert (run.values["modality"], run.values["language"]) == ("Command-line application", "Python")
     assert {request.headers["X-ChatDev-Phase"] for request in chat_server.requests} == {
         "test_plan", "coding", "code_review", "manual"}
@@ -227,7 +229,7 @@ def test_a_tester_who_goes_in_circles_is_cut(chat_server: ChatServer, tmp_path: 
     endless = "[" + '{"starts": [{"command": "python main.py", "prints": "3"}]}, ' * 9
     run, events = build(chat_server, tmp_path, {**HAPPY, "examples": Scripted(text=endless, finish_reason="length")},
                         task="`python main.py` adds 1 and 2, and the sum is `3`.")
-    assert run.success, run.reason
+    assert run.status == "unjudged", "the example is read by nobody"
     assert run.values["examples"] == run.values["promised"] == []
     [looked] = [event for event in events if isinstance(event, PhaseFinished) and event.phase == "examples"]
     assert (looked.ending, looked.calls) == ("value", 8)
@@ -244,8 +246,8 @@ def test_a_program_that_takes_the_parser_down_fails_and_is_mended(chat_server: C
         "coding#1/round-1/assistant": f"<SOLUTION>\nmain.py\n```python\nx = 1  # {SWELLS}\n```",
         "coding#1/round-2/instructor": "Mend what the compiler says."}
     with reader_of(monkeypatch):
-        run, _ = build(chat_server, tmp_path, replies)
-    assert run.success, run.reason
+        run, _ = build(chat_server, tmp_path, replies, task="Add two numbers.")
+    assert run.status == "unjudged", run.reason
     assert run.software.text("main.py").strip() == mended
     told = [request.headers["X-ChatDev-Activity"] for request in chat_server.requests
             if "takes too much memory to compile" in str(request.body["messages"])]

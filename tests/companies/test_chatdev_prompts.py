@@ -17,7 +17,7 @@ from tests.support.shop import Shop
 COMPANY = Company.load("chatdev").config
 CLI = "Command-line application"
 GIVEN: dict[str, Any] = {"task": "Count.", "modality": CLI, "language": "Python", "design": None, "trial": None,
-                         "promised": [], "commands": [], "software": {"main.py": "print(1)\n"},
+                         "promised": [], "commands": [], "given": None, "software": {"main.py": "print(1)\n"},
                          "packages": {"names": [], "file": ""}, "feedback": {"report": "It crashed."}}
 
 
@@ -103,7 +103,7 @@ def test_a_run_that_adds_to_another_one_keeps_what_was_decided(chat_server: Chat
     run = Company.load("chatdev").run("Print 1.", model="m", base_url=chat_server.url, warehouse=tmp_path)
     chat_server.requests.clear()
     added = chatdev.resume(run.folder, task="Print 3 instead.", base_url=chat_server.url)
-    assert added.success, added.reason
+    assert added.status == "unjudged", added.reason
     assert [request.headers["X-ChatDev-Phase"] for request in chat_server.requests] == [
         "examples", "test_plan", "extension", "extension", "code_review", "manual"]
     assert (added.values["modality"], added.values["language"]) == (CLI, "Python")
