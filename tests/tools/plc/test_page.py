@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks.plc import agreement, mutation, reading, references
+from benchmarks.plc import agreement, conformance, mutation, reading, references
 from benchmarks.plc.corpus import read_references, reference_of
 from benchmarks.study import read_results
 from chatdev.tools.plc.proof.outcome import Property
@@ -16,7 +16,7 @@ from chatdev.tools.plc.proof.verify import verify
 PAGE = agreement.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("study", [agreement, mutation, reading, references],
+@pytest.mark.parametrize("study", [agreement, conformance, mutation, reading, references],
                          ids=lambda study: study.__name__.rpartition(".")[2])
 def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
     assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
@@ -26,6 +26,12 @@ def test_three_ways_to_run_agree_in_100_000_scans() -> None:
     results = read_results(agreement.RESULTS)
     assert (results["differences"], results["scans"] >= 100_000) == ([], True)
     assert all(results["features"].values())
+
+
+def test_nothing_differs_from_the_rules_of_the_standard() -> None:
+    rows = read_results(conformance.RESULTS)["rows"]
+    assert [row["differences"] for row in rows] == [[], [], [], [], []]
+    assert sum(row["values"] for row in rows) > 250_000
 
 
 def test_300_mutants_were_tried() -> None:

@@ -55,22 +55,13 @@ def meet(left: Expression, right: Expression, scope: Scope | None) -> tuple[Expr
         return None
     if left_type is right_type and left_type.bits and left_type.low is None:
         return left, right, left_type
-    if is_loose(left_type) and is_loose(right_type):
-        return left, right, LOOSE_REAL if LOOSE_REAL in (left_type, right_type) else LOOSE_INT
-    if isinstance(right, Constant) and is_loose(right_type):  # most often
-        number = fit_constant(right, left_type := base_of(left_type))
-        if number is not None:
-            return left, number, left_type
-    if is_loose(left_type):
-        united = _meet_loose(left, right, base_of(right_type), scope)
-    elif is_loose(right_type):
-        united = _meet_loose(right, left, base_of(left_type), scope)
-    else:
-        united = unite(left_type, right_type)
-        for one in (left, right):
-            _warn_if_risky(one, united, scope)
-    if united is None or united == LOOSE_REAL:
-        return None if united is None else (left, right, united)
+    if is_loose(left_type) or is_loose(right_type):
+        return _meet_number(left, right, scope)
+    united = unite(left_type, right_type)
+    if united is None:
+        return None
+    for one in (left, right):
+        _warn_if_risky(one, united, scope)
     return convert(left, united), convert(right, united), united
 
 
@@ -78,7 +69,7 @@ def fold(sign: str, left: Expression, right: Expression, type_: Scalar) -> Const
     """The number that an operation on two numbers which meet in a type gives, if it is known exactly."""
     if not isinstance(left, Constant) or not isinstance(right, Constant):
         return None
-    if not is_loose(type_) and (type_.kind not in ("int", "time") or left.type != right.type):
+    if not is_loose(type_) and not _is_exact(type_, left, right):
         return None
     value = _compute(sign, left.value, right.value)
     if isinstance(value, float):
@@ -93,6 +84,10 @@ def conversion_name(source: Scalar, target: Scalar) -> str:
     if "string" in (source.kind, target.kind) or target.kind == "enum" or is_loose(source):
         return ""
     return f"{'INT' if source.kind == 'enum' else source.name}_TO_{target.name}"
+
+
+def _is_exact(type_: Scalar, left: Constant, right: Constant) -> bool:
+    return type_.kind in ("int", "time") and left.type == right.type
 
 
 def _is_within(value: int, type_: Scalar) -> bool:
@@ -113,6 +108,25 @@ def _compute(sign: str, left: Any, right: Any) -> Value | None:
         quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
         return quotient if sign == "/" else left - quotient * right
     return None
+
+
+def _meet_number(left: Expression, right: Expression, scope: Scope | None
+                 ) -> tuple[Expression, Expression, Scalar] | None:
+    """The same where one of them at least is loose."""
+    if is_loose(left.type) and is_loose(right.type):
+        return left, right, LOOSE_REAL if LOOSE_REAL in (left.type, right.type) else LOOSE_INT
+    loose, other = (right, left) if is_loose(right.type) else (left, right)
+    assert isinstance(other.type, Scalar)
+    type_ = base_of(other.type)
+    number = fit_constant(loose, type_) if isinstance(loose, Constant) else None
+    if number is not None:  # most often
+        return (left, number, type_) if loose is right else (number, right, type_)
+    united = _meet_loose(loose, other, type_, scope)
+    if united is None:
+        return None
+    if united == LOOSE_REAL:
+        return left, right, united
+    return convert(left, united), convert(right, united), united
 
 
 def _meet_loose(loose: Expression, other: Expression, type_: Scalar, scope: Scope | None) -> Scalar | None:

@@ -109,17 +109,24 @@ def _operand(variable: Variable, argument: Argument | None, signature: Signature
 def _call_standard(name: str, function: StandardFunction, node: Invocation, scope: Scope,
                    elaborate: Elaborate) -> Expression:
     parameters = _parameters(function, len(node.arguments))
-    given = match_arguments(node.arguments, [one for one, _ in parameters], name, scope)
-    missing = [one for one, _ in parameters if one.lower() not in given]
-    if missing:
-        raise scope.reject("missing-arguments", node.span, callee=name, known=", ".join(missing))
-    operands = [elaborate(given[one.lower()].value, scope) for one, _ in parameters]
+    operands = _operands(name, [one for one, _ in parameters], node, scope, elaborate)
     same = [operand for operand, (_, type_) in zip(operands, parameters, strict=True) if not type_]
     common = _common_type(name, function, same, node, scope)
-    typed = tuple(coerce(operand, _named_type(type_, common), scope, f"the input '{one}' of {name}")
-                  if type_ or not is_loose(common) else operand
-                  for operand, (one, type_) in zip(operands, parameters, strict=True))
-    return Call(name, typed, _named_type(function.result, common), node.span)
+    loose = is_loose(common)
+    typed = [operand if loose and not type_ else coerce(operand, _named_type(type_, common), scope,
+                                                        f"the input '{one}' of {name}")
+             for operand, (one, type_) in zip(operands, parameters, strict=True)]
+    return Call(name, tuple(typed), _named_type(function.result, common), node.span)
+
+
+def _operands(callee: str, parameters: Sequence[str], node: Invocation, scope: Scope, elaborate: Elaborate
+              ) -> list[Expression]:
+    """What is given to a standard function, in the order of its parameters."""
+    given = match_arguments(node.arguments, parameters, callee, scope)
+    missing = [one for one in parameters if one.lower() not in given]
+    if missing:
+        raise scope.reject("missing-arguments", node.span, callee=callee, known=", ".join(missing))
+    return [elaborate(given[one.lower()].value, scope) for one in parameters]
 
 
 def _named_type(name: str, common: Scalar) -> Scalar:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chatdev.tools.plc.st.coerce import coerce, fold, meet
-from chatdev.tools.plc.st.core import Call, Constant, Expression, Kind, Operation, Scalar, Type
+from chatdev.tools.plc.st.core import Call, Constant, Expression, Operation, Scalar, Type
 from chatdev.tools.plc.st.elaborate_call import elaborate_call
 from chatdev.tools.plc.st.elaborate_place import elaborate_place
 from chatdev.tools.plc.st.loose import convert, resolve, settle
@@ -148,7 +148,7 @@ def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: S
     if met is None or met[2].kind not in allowed:
         raise _reject_operands(sign.upper(), left, right, node, scope, wanted)
     first, second, type_ = met
-    if sign in ("/", "mod") and type_.kind == "int" and _is_zero(second):
+    if _divides_by_zero(sign, second, type_):
         return _divide_by_zero(sign, first, node, scope)
     if sign == "**":
         return _raise_power(first, second, type_, node)
@@ -157,25 +157,32 @@ def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: S
         return Constant(number.value, number.type, node.span)
     if type_ == LOOSE_INT:
         return _reckon(sign, settle(first), settle(second), node, scope)
-    if sign == "mod" and scope.world.dialect.mod_zero == "zero":
-        return Call("MOD", (first, second), type_, node.span)
+    if sign == "mod":
+        return _leave(first, second, type_, node, scope)
     return Operation(sign, (first, second), type_, node.span)
 
 
-def _is_zero(operand: Expression) -> bool:
-    return isinstance(operand, Constant) and operand.value == 0
+def _leave(dividend: Expression, divisor: Expression, type_: Scalar, node: Node, scope: Scope) -> Expression:
+    """What a division leaves."""
+    if scope.world.dialect.mod_zero == "zero":
+        return Call("MOD", (dividend, divisor), type_, node.span)
+    return Operation("mod", (dividend, divisor), type_, node.span)
 
 
-def _suggest(kind: Kind, left: Expression, right: Expression) -> str:
-    """A conversion that brings operands together where one of them is a bit string, or both are integers of which no
-    type holds all values; nothing elsewhere."""
-    types = [one.type for one in (left, right) if isinstance(one.type, Scalar) and not is_loose(one.type)]
-    if kind == "bits":
-        return next((f"{one.name}_TO_U{_COUNTED[one.bits]}(…)" for one in types if one.kind == "bits"), "")
-    if len(types) == 2 and types[0].kind == types[1].kind == "int" and unite(*types) is None:
-        wide = next(one for one in types if not one.signed)
-        return f"{wide.name}_TO_LINT(…)"
-    return ""
+def _divides_by_zero(sign: str, divisor: Expression, type_: Scalar) -> bool:
+    return sign in ("/", "mod") and type_.kind == "int" and isinstance(divisor, Constant) and divisor.value == 0
+
+
+def _suggest_number(types: list[Scalar]) -> str:
+    """A conversion of the operand that is a bit string, if there is one."""
+    return next((f"{one.name}_TO_U{_COUNTED[one.bits]}(…)" for one in types if one.kind == "bits"), "")
+
+
+def _suggest_sign(types: list[Scalar]) -> str:
+    """A conversion of the unsigned operand of two integers of which no type holds all values."""
+    if [one.kind for one in types] != ["int", "int"] or unite(*types):
+        return ""
+    return next(f"{one.name}_TO_LINT(…)" for one in types if not one.signed)
 
 
 def _divide_by_zero(sign: str, dividend: Expression, node: Node, scope: Scope) -> Expression:
@@ -229,9 +236,10 @@ def _type_of_reckoning(number: Scalar) -> Scalar | None:
 
 
 def _reject_operands(sign: str, left: Expression, right: Expression, node: Node, scope: Scope, wanted: str) -> Reject:
+    types = [one.type for one in (left, right) if isinstance(one.type, Scalar) and not is_loose(one.type)]
     return scope.reject("wrong-operands", node.span, operator=sign, left=describe_type(left.type),
-                        right=describe_type(right.type), wanted=wanted, bits=_suggest("bits", left, right),
-                        signs=_suggest("int", left, right),
+                        right=describe_type(right.type), wanted=wanted, bits=_suggest_number(types),
+                        signs=_suggest_sign(types),
                         negated=isinstance(node, Binary) and isinstance(node.left, Unary)
                         and node.left.operator == "not")
 

@@ -50,7 +50,7 @@ class Pragmas:
         """Whether the text behind the pragma read last is part of the program."""
         self._defines = frozenset(name.lower() for name in defines or ())
         self._allowed = defines is not None
-        self._findings = findings
+        self.findings = findings
         self._open: list[_Choice] = []
         self._missed: dict[str, str] = {}
         self._first: Span | None = None
@@ -59,52 +59,61 @@ class Pragmas:
         """Take one pragma, with its braces. Whether it may be passed over; `opens_block` tells that it stands where
         other languages have a block, and what is no pragma then is one."""
         head = _HEAD.match(text)
-        word = head[1].lower() if head else ""
+        assert head is not None
+        word = head[1].lower()
         if word in _BRANCHES:
-            self._branch(word, text[len(head[0]) if head else 1:-1], span)
-        elif not self.counts or word in _SILENT or word.startswith("s7_"):
+            self._branch(word, text[head.end():-1], span)
             return True
-        elif word in _MACROS or not self._allowed:
-            self._findings.report("refused-pragma", span, what=f"{{{word} …}}")
-        elif opens_block:
+        if not self.counts or word in _SILENT or word.startswith("s7_"):
+            return True
+        if word not in _MACROS and opens_block:
             return False
-        elif word == "error":
-            self._findings.report("error-pragma", span, text=text[1:-1].strip()[len("error"):].strip(" '\""))
-        elif _is_code(text[1:-1]):
-            self._findings.report("foreign-code", span)
+        self._judge(word, text[1:-1], span)
         return True
 
     def end(self) -> None:
         """Say what is not closed, and which names nothing defines."""
         for choice in self._open[:1]:
-            self._findings.report("open-pragma", choice.span)
+            self.findings.report("open-pragma", choice.span)
         if self._missed and self._first:
-            self._findings.report("undefined-names", self._first, names=", ".join(self._missed.values()))
+            self.findings.report("undefined-names", self._first, names=", ".join(self._missed.values()))
 
     def _branch(self, word: str, condition: str, span: Span) -> None:
         if not self._allowed:
-            self._findings.report("refused-pragma", span, what=f"{{{word.upper()} …}}")
+            self.findings.report("refused-pragma", span, what=f"{{{word.upper()} …}}")
         elif word == "if":
             holds = self.counts and self._holds(condition, span)
             self._open.append(_Choice(span, self.counts, holds))
             self.counts = holds
         elif not self._open or (self._open[-1].is_last and word != "end_if"):
-            self._findings.report("stray-pragma", span, found=f"{{{word.upper()}}}")
+            self.findings.report("stray-pragma", span, found=f"{{{word.upper()}}}")
         elif word == "end_if":
             self.counts = self._open.pop().around
         else:
-            choice = self._open[-1]
-            choice.is_last = word == "else"
-            may = choice.around and not choice.taken
-            self.counts = may and (choice.is_last or self._holds(condition, span))
-            choice.taken = choice.taken or self.counts
+            self._go_on(self._open[-1], word == "else", condition, span)
+
+    def _go_on(self, choice: _Choice, is_last: bool, condition: str, span: Span) -> None:
+        """From one branch to the next."""
+        choice.is_last = is_last
+        may = choice.around and not choice.taken
+        self.counts = may and (is_last or self._holds(condition, span))
+        choice.taken = choice.taken or self.counts
+
+    def _judge(self, word: str, text: str, span: Span) -> None:
+        """Report a pragma that changes what the program is."""
+        if word in _MACROS:
+            self.findings.report("refused-pragma", span, what=f"{{{word} …}}")
+        elif word == "error":
+            self.findings.report("error-pragma", span, text=text.strip()[len("error"):].strip(" '\""))
+        elif _is_code(text):
+            self.findings.report("foreign-code", span)
 
     def _holds(self, condition: str, span: Span) -> bool:
         """Whether a condition holds; one that cannot be evaluated is reported, and no branch counts."""
         try:
             return _Condition(condition, self._is_defined).evaluate()
         except _Refused as refused:
-            self._findings.report("refused-pragma", span, what=str(refused))
+            self.findings.report("refused-pragma", span, what=str(refused))
             return False
         finally:
             self._first = self._first or span

@@ -42,7 +42,8 @@ _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
 _BEFORE_BLOCKS = (")", "THEN", "DO", "ELSE")
 _BRACKETS = {"(*": ("*)", re.compile(r"\(\*|\*\)")), "/*": ("*/", re.compile(r"/\*|\*/")),
              "{": ("}", re.compile(r"[{}]"))}
-_HIDDEN = frozenset(("space", "comment", "pragma", "open"))
+_ODD = frozenset(("pragma", "open", "wrong"))
+_HIDDEN = _ODD | {"space", "comment"}
 
 
 class Token(NamedTuple):
@@ -76,31 +77,32 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
             kind, start = match.lastgroup, match.start()
             text = match[kind]  # type: ignore[index]  # without the blanks behind it
             at = start - line_start + 1
-            if kind == "name":
-                if counts:
-                    tokens.append(_name(text, line, at, findings))
-            elif kind in _HIDDEN:
-                if kind in ("open", "pragma"):
-                    begin = start + len(text) if kind == "pragma" else _find_end(source, start, text)
-                    text = source[start:begin] or text
-                    if not _pass_over(text, Span(line, at, line, at + 1), tokens, pragmas, findings):
+            if kind in _HIDDEN:
+                if kind in _ODD:
+                    begin = _pass_over(source, start, text, Span(line, at, line, at + 1), tokens, pragmas)
+                    if begin < 0:
                         return [*tokens, Token("end", "", "", line, at)]
-                    counts = pragmas.counts
+                    text, counts = source[start:begin], pragmas.counts
                 if "\n" in text:
                     line += text.count("\n")
                     line_start = start + text.rindex("\n") + 1
                 if kind == "open":
                     break  # the pattern goes on behind what is nested
-            elif counts and kind != "wrong":
+            elif not counts:
+                continue
+            elif kind == "name":
+                tokens.append(_name(text, line, at, findings))
+            else:
                 tokens.append(Token(kind, text, text, line, at))  # type: ignore[arg-type]
-            elif counts:
-                _report_wrong(text, line, at, findings)
         else:
             break
     pragmas.end()
-    last = tokens[-1] if tokens else Token("end", "", "", line, column)
-    tokens.append(Token("end", "", "", last.line, last.column + len(last.text)))
-    return tokens
+    return [*tokens, _end(tokens or [Token("end", "", "", line, column)])]
+
+
+def _end(tokens: list[Token]) -> Token:
+    last = tokens[-1]
+    return Token("end", "", "", last.line, last.column + len(last.text))
 
 
 def _name(text: str, line: int, column: int, findings: Findings) -> Token:
@@ -113,16 +115,19 @@ def _name(text: str, line: int, column: int, findings: Findings) -> Token:
     return Token("name", text.strip('#"').lower(), text, line, column)
 
 
-def _pass_over(text: str, span: Span, tokens: list[Token], pragmas: Pragmas, findings: Findings) -> bool:
-    """Whether the reading goes on behind a pragma or a comment with others in it: not behind what is never closed, nor
-    behind what other languages have for a block."""
-    if text in _BRACKETS:
-        _cut("open-comment", span, findings, opener=text, closer=_BRACKETS[text][0])
-    elif text[0] == "{":
-        opens_block = bool(tokens) and tokens[-1].key in _BEFORE_BLOCKS
-        if not pragmas.read(text, span, opens_block):
-            _cut("braces", span, findings)
-    return not findings.cut
+def _pass_over(source: str, start: int, opener: str, span: Span, tokens: list[Token], pragmas: Pragmas) -> int:
+    """Where a pragma, a comment with others in it, or what is no token ends; -1 where nothing behind it is read, as it is
+    never closed or is what other languages have for a block. `opener` is the whole of what has nothing in it."""
+    end = start + len(opener) if opener not in _BRACKETS else _find_end(source, start, opener)
+    text = source[start:end]
+    if not text:
+        _cut("open-comment", span, pragmas.findings, opener=opener, closer=_BRACKETS[opener][0])
+    elif text[0] != "{":
+        if opener not in _BRACKETS and pragmas.counts:
+            _report_wrong(text, span.line, span.column, pragmas.findings)
+    elif not pragmas.read(text, span, bool(tokens) and tokens[-1].key in _BEFORE_BLOCKS):
+        _cut("braces", span, pragmas.findings)
+    return -1 if pragmas.findings.cut else end
 
 
 def _find_end(source: str, start: int, opener: str) -> int:

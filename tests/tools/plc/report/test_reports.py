@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from chatdev.tools.plc.report.wording import describe_property
 from chatdev.tools.plc.source_check import check_source
 from chatdev.tools.plc.source_proof import ProofOptions, SourceProof, prove_source
 from chatdev.tools.plc.source_run import simulate_source
+from chatdev.tools.plc.st.core import Dialect
 
 SOURCE = """FUNCTION_BLOCK Lamp
 VAR_INPUT Press : BOOL; Wanted : INT; END_VAR
@@ -68,6 +70,14 @@ def test_markdown_shows_what_is_written_and_no_more(proof: SourceProof) -> None:
     assert ".#    8   Mode := Bright;" in page
     assert "- 3: `the check was ended: it took more`" in page
     assert "\n\n\n" not in page
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_what_was_chosen_of_the_language_is_told(proof: SourceProof, form: Any) -> None:
+    chosen = replace(proof, dialect=Dialect("codesys", "zero", ("SIM", "TEST")))
+    for there, said in ((proof, False), (chosen, True)):
+        page = write_report(there, form, title="lamp")
+        assert ("; F_TRIG is that of CODESYS; x MOD 0 is 0; pragmas find defined: SIM, TEST." in page) == said
 
 
 def test_a_program_with_errors_has_a_report(proof: SourceProof) -> None:
