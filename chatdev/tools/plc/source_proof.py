@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from chatdev.errors import MissingProgram
 from chatdev.tools.plc.proof.outcome import Outcome, Verdict
 from chatdev.tools.plc.source_check import SourceCheck, SourceRefused, check_source, find_unreadable
+from chatdev.tools.plc.st.core import MOST_TURNS
 
 
 class WrongProperties(ValueError):
@@ -17,12 +18,13 @@ class WrongProperties(ValueError):
 @dataclass(frozen=True, slots=True)
 class ProofOptions:
     """What each check may take, as in `proof.verify`: seconds, scans that are looked at, milliseconds from scan to scan
-    if that is fixed, and whether integers may not overflow, either."""
+    if that is fixed, whether integers may not overflow, either, and how many turns of a loop are no fault."""
 
     seconds: float = 10.0
     most_k: int = 30
     cycle_ms: int | None = None
     watch_overflow: bool = False
+    most_turns: int = MOST_TURNS
 
 
 @dataclass(frozen=True, slots=True)
