@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chatdev.isolation.isolate import isolate
-from chatdev.tools.plc.proof.outcome import Property
+from chatdev.tools.plc.proof.outcome import UNREADABLE, Property
 from chatdev.tools.plc.simulation.layout import all_variables
 from chatdev.tools.plc.st.core import Program, Section, Span, assertions_of
 from chatdev.tools.plc.st.diagnostics import Diagnostic
@@ -81,6 +81,9 @@ def find_unreadable(source: str, entry: str | None, properties: Sequence[Propert
     program = readable_program(source, entry)
     found = {}
     for number, asked in enumerate(properties, 1):
+        if asked.pattern == UNREADABLE:
+            found[str(number)] = asked.parameters[1]
+            continue
         wrong = [line for text in asked.parameters for line in _wrong_in(text, program)]
         if wrong:
             found[str(number)] = "; ".join(wrong)

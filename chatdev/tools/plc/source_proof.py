@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 
 from chatdev.errors import MissingProgram
-from chatdev.tools.plc.proof.outcome import Outcome, Verdict
+from chatdev.tools.plc.proof.outcome import UNREADABLE, Outcome, Property, Verdict
 from chatdev.tools.plc.source_check import SourceCheck, SourceRefused, check_source, find_unreadable
 from chatdev.tools.plc.st.core import MOST_TURNS
 
 
 class WrongProperties(ValueError):
-    """Properties that are none, or are about what the source does not have; the text has a line for each."""
+    """What is given as properties is no list of them; the text says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +54,39 @@ class SourceProof:
 def prove_source(source: str, entry: str | None, properties: str, options: ProofOptions = ProofOptions()
                  ) -> SourceProof:
     """Decide properties (a JSON text as `proof.properties` describes it; empty for none) and what is owed at run time.
+    A property that cannot be read is UNKNOWN, with what is wrong with it.
 
     Raises WrongProperties, MissingProgram without a solver, and SandboxError when no process can be started."""
     if find_spec("z3") is None:
         raise MissingProgram("z3 cannot be imported, which proves properties: pip install 'chatdev-chain[plc]'")
-    from chatdev.tools.plc.proof.properties import PropertyError, read_properties
+    from chatdev.tools.plc.proof.properties import PropertyError, read_each_property
     from chatdev.tools.plc.proof.verify import verify
 
     try:
-        asked = read_properties(properties) if properties else []
+        asked = read_each_property(properties) if properties else []
     except PropertyError as error:
         raise WrongProperties(str(error)) from None
     check = check_source(source, entry)
     if check.errors:
         return SourceProof(source, check, (), options)
+    unreadable = _find_unreadable(source, entry, asked)
+    readable = [Property(UNREADABLE, (one.pattern, unreadable[number])) if number in unreadable else one
+                for number, one in enumerate(asked)]
+    outcomes = verify(source, entry, readable, **asdict(options))
+    outcomes[:len(asked)] = (replace(outcome, asked=one) for outcome, one in zip(outcomes, asked, strict=False))
+    return SourceProof(source, check, tuple(outcomes), options)
+
+
+def _find_unreadable(source: str, entry: str | None, asked: Sequence[Property]) -> dict[int, str]:
+    """Why properties cannot be read, by their numbers from 0. Of many that take too long to read the ones are sought
+    that do."""
     try:
-        unreadable = find_unreadable(source, entry, asked)
+        said = find_unreadable(source, entry, asked)
     except SourceRefused as refused:
-        raise WrongProperties(f"the conditions of the properties cannot be read: {refused}") from None
-    if unreadable:
-        raise WrongProperties("\n".join(f"property {number}, {why}" for number, why in unreadable.items()))
-    return SourceProof(source, check, tuple(verify(source, entry, asked, **asdict(options))), options)
+        if len(asked) < 2:
+            return dict.fromkeys(range(len(asked)), f"it cannot be read: {refused}")
+    else:
+        return {int(number) - 1: why for number, why in said.items()}
+    half = len(asked) // 2
+    later = _find_unreadable(source, entry, asked[half:])
+    return _find_unreadable(source, entry, asked[:half]) | {half + number: why for number, why in later.items()}

@@ -17,9 +17,13 @@ ENDS_RUN = ("index", "division", "subrange", "loop")
 """Run-time faults that end a run. Others only have to be reported."""
 
 
+UNREADABLE = "unreadable"
+"""The pattern of what was given as a property and is none; its parameters are how it begins, and why it is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A requirement: a pattern by its PLCverif name with its expressions, or `RUN_TIME`."""
+    """A requirement: a pattern by its PLCverif name with its expressions, or `RUN_TIME`, or `UNREADABLE`."""
 
     pattern: str
     parameters: tuple[str, ...]

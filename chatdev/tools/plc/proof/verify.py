@@ -6,14 +6,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from chatdev.isolation.codec import encode
 from chatdev.isolation.parent import Reader, ReadingLimits
 from chatdev.tools.plc.proof.checks import ProofStopped, check_property, list_obligations
 from chatdev.tools.plc.proof.contradictions import Contradiction, find_contradictions
-from chatdev.tools.plc.proof.outcome import ENDS_RUN, RUN_TIME, Limits, Outcome, Property
-from chatdev.tools.plc.st.core import MOST_TURNS
+from chatdev.tools.plc.proof.outcome import ENDS_RUN, RUN_TIME, UNREADABLE, Limits, Outcome, Property
 
 MEMORY = 2 << 30
 """Bytes that a check may take."""
@@ -24,19 +23,26 @@ _ANY_FAULT = Property(RUN_TIME, ("any", "1:1", ""))  # asked where it is not eve
 _About = tuple[str, str | None, int | None]  # source, entry, time from scan to scan
 
 
-def verify(source: str, entry: str | None, properties: Sequence[Property], *, seconds: float = 10.0,
-           most_k: int = 30, cycle_ms: int | None = None, watch_overflow: bool = False,
-           most_turns: int = MOST_TURNS) -> list[Outcome]:
+class VerifyLimits(TypedDict, total=False):
+    """What `verify` takes, as in `Limits`."""
+
+    seconds: float
+    most_k: int
+    watch_overflow: bool
+    most_turns: int
+
+
+def verify(source: str, entry: str | None, properties: Sequence[Property], *, cycle_ms: int | None = None,
+           **given: Unpack[VerifyLimits]) -> list[Outcome]:
     """The verdicts on the properties, in their order, and behind them those on what the program owes at run time.
 
     `seconds` is what each check may take (all together `TOGETHER` times as much, and half of that those at run time),
     `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan if it is fixed, `most_turns` those of a
     loop that are no run-time fault. Properties are meant for runs without a run-time fault: a run ends with its first
-    one. That some contradict each other is said in their
-    reasons. What cannot be checked is UNKNOWN with its reason;
+    one. That some contradict each other is said in their reasons. What cannot be checked is UNKNOWN with its reason;
     nothing is raised but SandboxError, when no process can be started.
     """
-    limits = Limits(float(seconds), most_k, watch_overflow, most_turns)
+    limits = Limits(**given)
     with _prover((source, entry, cycle_ms), limits) as prover:
         try:
             owed = prover.list_obligations()
@@ -118,6 +124,8 @@ class _Prover:
 
     def check(self, asked: Property, limits: Limits, end: float) -> Outcome:
         """UNKNOWN when the child is ended, or when there is no time left until `end` (of `time.monotonic`)."""
+        if asked.pattern == UNREADABLE:
+            return Outcome(asked, "UNKNOWN", reason=asked.parameters[1])
         if asked in self._decided:
             return self._decided[asked]
         left = end - time.monotonic()
