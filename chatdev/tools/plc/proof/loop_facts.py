@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import z3
@@ -14,17 +14,18 @@ from chatdev.tools.plc.proof.cone import REALS, Symbols
 from chatdev.tools.plc.proof.invariants import guess_bounds, keep_holding
 from chatdev.tools.plc.proof.loop_summary import TURNS, Carried, LoopSummary, is_signed, widen
 from chatdev.tools.plc.proof.search import Budget
-from chatdev.tools.plc.proof.terms import BOOL, both, either, is_known, lift, negate, wrap
+from chatdev.tools.plc.proof.terms import BOOL, either, is_known, lift, negate, wrap
 from chatdev.tools.plc.st.core import Scalar
 
 _NUMBERS = ("int", "time", "enum", "bits")
 _MOST_GUESSES = 200  # of one kind
+_MOST_ELEMENTS = 16  # of arrays, of which something is guessed
 _MOST_COMPARED = 8  # variables, with each other
 _MOST_CONSTANTS = 8  # of one variable
 _MOST_STEPS = 6  # that a number is guessed to make at most in a turn
 _LONGEST_STEP = 1 << 15
 _MOST_NODES = 2000  # of a term, among which numbers are looked for
-_SECONDS = 5.0  # that the facts of all loops may take
+_SECONDS, _SECONDS_OF_ONE = 10.0, 3.0  # that the facts of all loops, and of one, may take
 
 
 @dataclass
@@ -41,9 +42,9 @@ class LoopFacts:
     def of(self, number: int) -> Any:
         """The facts of a loop, as something that holds in every scan."""
         while len(self._found) <= number:
-            budget = Budget(self._left)
+            budget = Budget(min(self._left, _SECONDS_OF_ONE))
             self._found.append(self._find(self.loops[len(self._found)], budget))
-            self._left = budget.left
+            self._left -= min(self._left, _SECONDS_OF_ONE) - budget.left
         return self._found[number]
 
     def _find(self, loop: LoopSummary, budget: Budget) -> Any:
@@ -51,27 +52,45 @@ class LoopFacts:
         they may be required even of a scan that a fault ends elsewhere."""
         before = self.loops[:len(self._found) - len(loop.inner)]
         reached = z3.And(lift(loop.guard, BOOL), *(one.completed for one in before))
-        goes_on = both(loop.begins, negate(either(loop.leaves, *loop.stops)))
-        known = [reached, *self.given, *self._found]
-        turn = [*known, *(one.completed for one in loop.inner), lift(goes_on, BOOL)]
-        kinds = [list(zip(*(_GUESSES[kind](loop, _Moment(loop, when)) for when in (0, 1, 2)), strict=True))
-                 for kind in _GUESSES]
-        kept: list[Any] = []
-        for guesses in (*kinds, kinds[0]):
-            some = guesses[:_MOST_GUESSES]
-            held = keep_holding(self._solver(known), [(z3.BoolVal(True), entry) for entry, _, _ in some],
-                                Budget(budget.left / 4))
-            some = [some[number] for number in held]
-            held = keep_holding(self._solver([*turn, *kept]), [(head, behind) for _, head, behind in some],
-                                Budget(budget.left / 4))
-            kept += [some[number][1] for number in held]
-        return z3.Implies(reached, z3.And(kept))
+        goes_on = negate(either(loop.leaves, *loop.stops))
+        within = set().union(*(one.symbols for one in loop.inner))
+        simple = [one for one in loop.carried if not self.symbols.of(one.next) & within]
+        begins = [lift(loop.guard, BOOL), *self.given, lift(loop.begins, BOOL)]
+        turn = [*begins, reached, *self._found, *(one.completed for one in loop.inner), lift(goes_on, BOOL)]
+        kept = _Kept(self._solver, [reached, *self.given, *self._found], budget)
+        for known, some in ((begins, simple), (turn, loop.carried)):
+            for guess in (_guess_ways, _guess_steps, _guess_bounds, _guess_elements, _guess_ways):
+                moments = (guess(loop, some, _Moment(loop, when)) for when in (0, 1, 2))
+                kept.add(list(islice(zip(*moments, strict=True), _MOST_GUESSES)), known)
+        return z3.Implies(reached, z3.And(*kept.facts.values()))
 
     def _solver(self, known: Sequence[Any]) -> Any:
         has_reals = any(REALS in self.symbols.of(term) for term in known)
         solver = z3.SolverFor("QF_FPBV" if has_reals else "QF_BV")
         solver.add(*known)
         return solver
+
+
+class _Kept:
+    """Facts by their numbers in the solver: what holds when the turns begin, where that is `reached`, and is not broken
+    by a turn."""
+
+    def __init__(self, make_solver: Callable[[Sequence[Any]], Any], reached: Sequence[Any], budget: Budget) -> None:
+        self.facts: dict[int, Any] = {}
+        self._make_solver = make_solver
+        self._reached = reached
+        self._budget = budget
+
+    def add(self, guesses: Sequence[tuple[Any, Any, Any]], turn: Sequence[Any]) -> None:
+        """Those of the guesses, each said of the three moments, that hold, where this is known of a turn."""
+        some = [one for one in guesses if one[1].get_id() not in self.facts]
+        begun = self._hold(self._reached, [(z3.BoolVal(True), entry) for entry, _, _ in some])
+        some = [some[number] for number in begun]
+        held = self._hold([*turn, *self.facts.values()], [(head, behind) for _, head, behind in some])
+        self.facts |= {some[number][1].get_id(): some[number][1] for number in held}
+
+    def _hold(self, known: Sequence[Any], steps: Sequence[tuple[Any, Any]]) -> list[int]:
+        return keep_holding(self._make_solver(known), steps, Budget(self._budget.left / 4)) if steps else []
 
 
 class _Moment:
@@ -87,12 +106,12 @@ class _Moment:
         return lift((one.entry, one.head, one.next)[self._when], one.type)
 
 
-def _guess_ways(loop: LoopSummary, now: _Moment) -> Iterator[Any]:
+def _guess_ways(loop: LoopSummary, some: Sequence[Carried], now: _Moment) -> Iterator[Any]:
     """How far a variable is from what it was: exactly so many steps, in one direction, not at all; and that each turn
     brings what is compared closer."""
     for entry, distance in now.distances:
         yield distance + _count(now.made, distance) <= entry
-    for one in loop.plain:
+    for one in _plain(some):
         entry = lift(one.entry, one.type)
         if one.type.kind == "bool":
             yield from (z3.Implies(now(one), entry), z3.Implies(entry, now(one)))
@@ -106,10 +125,10 @@ def _guess_ways(loop: LoopSummary, now: _Moment) -> Iterator[Any]:
         yield from (_at_most(entry, now(one), one.type), _at_most(now(one), entry, one.type))
 
 
-def _guess_steps(loop: LoopSummary, now: _Moment) -> Iterator[Any]:
+def _guess_steps(loop: LoopSummary, some: Sequence[Carried], now: _Moment) -> Iterator[Any]:
     """How far a number can come in each turn."""
     limits = _numbers_in(z3.And(lift(loop.guard, BOOL), lift(loop.begins, BOOL)))
-    for one in _numbers_of(loop.plain):
+    for one in _numbers_of(_plain(some)):
         way = widen(now(one), one.type) - widen(one.entry, one.type)
         steps = {abs(number) for number in (1, *_constants(one), *limits)}
         for most in sorted(step for step in steps if 0 < step < _LONGEST_STEP)[:_MOST_STEPS]:
@@ -117,23 +136,26 @@ def _guess_steps(loop: LoopSummary, now: _Moment) -> Iterator[Any]:
             yield from (way <= far, way >= -far)
 
 
-def _guess_bounds(loop: LoopSummary, now: _Moment) -> Iterator[Any]:
+def _guess_bounds(_loop: LoopSummary, some: Sequence[Carried], now: _Moment) -> Iterator[Any]:
     """What a number never leaves, and of two the smaller one."""
-    for one in _numbers_of(loop.plain):
+    for one in _numbers_of(_plain(some)):
         yield now(one) != 0
         yield from guess_bounds(now(one), one.type, _constants(one)[:_MOST_CONSTANTS])
-    for one, other in combinations(_numbers_of(loop.plain)[:_MOST_COMPARED], 2):
+    for one, other in combinations(_numbers_of(_plain(some))[:_MOST_COMPARED], 2):
         if one.type == other.type:
             yield from (_at_most(now(one), now(other), one.type), _at_most(now(other), now(one), one.type))
 
 
-def _guess_elements(loop: LoopSummary, now: _Moment) -> Iterator[Any]:
+def _guess_elements(_loop: LoopSummary, some: Sequence[Carried], now: _Moment) -> Iterator[Any]:
     """What the elements of arrays never leave."""
-    for one in _numbers_of(loop.elements):
+    elements = [one for one in some if "[" in one.name]
+    for one in _numbers_of(elements) if len(elements) <= _MOST_ELEMENTS else ():
         yield from guess_bounds(now(one), one.type, _constants(one)[:_MOST_CONSTANTS])
 
 
-_GUESSES = {"ways": _guess_ways, "steps": _guess_steps, "bounds": _guess_bounds, "elements": _guess_elements}
+def _plain(some: Sequence[Carried]) -> list[Carried]:
+    """Without elements of arrays."""
+    return [one for one in some if "[" not in one.name]
 
 
 def _numbers_of(some: Sequence[Carried]) -> list[Carried]:

@@ -57,16 +57,6 @@ class LoopSummary:
         return z3.Implies(lift(self.guard, BOOL), ends)
 
     @property
-    def plain(self) -> list[Carried]:
-        """What is changed and no element of an array."""
-        return [one for one in self.carried if "[" not in one.name]
-
-    @property
-    def elements(self) -> list[Carried]:
-        """The elements of arrays that are changed."""
-        return [one for one in self.carried if "[" in one.name]
-
-    @property
     def symbols(self) -> set[str]:
         """The names of what stands for any value."""
         return {one.name for one in self.carried} | {str(self.turns)}
