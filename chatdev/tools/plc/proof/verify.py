@@ -42,7 +42,7 @@ def verify(source: str, entry: str | None, properties: Sequence[Property], *, cy
     one. That some contradict each other is said in their reasons. What cannot be checked is UNKNOWN with its reason;
     nothing is raised but SandboxError, when no process can be started.
     """
-    limits = Limits(**given)
+    limits = Limits(**given | {"seconds": float(given.get("seconds", 10.0))})
     with _prover((source, entry, cycle_ms), limits) as prover:
         try:
             owed = prover.list_obligations()
