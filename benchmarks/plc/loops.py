@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from benchmarks.plc.corpus import Subject
-from benchmarks.plc.random_loops import write_loops, write_properties
+from benchmarks.plc.random_loops import random_loops
 from benchmarks.plc.references import find_contradictions
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Outcome
@@ -49,12 +48,11 @@ class LoopRow:
 
 def study_program(seed: int, scans: int) -> LoopRow:
     """One program."""
-    source = write_loops(seed)
-    program = read_program(source).program
+    subject = random_loops(seed, PROPERTIES)
+    program = read_program(subject.source).program
     assert program is not None
-    asked = write_properties(program, seed, PROPERTIES)
-    outcomes = verify(source, None, asked, seconds=SECONDS, most_k=3)
-    row = LoopRow(seed, wrong=find_contradictions(program, Subject(str(seed), source, asked), outcomes, scans))
+    outcomes = verify(subject.source, None, subject.asked, seconds=SECONDS, most_k=3)
+    row = LoopRow(seed, wrong=find_contradictions(program, subject, outcomes, scans))
     for one in outcomes:
         row.verdicts[_kind(one)][one.verdict] += 1
     row.is_open = bool(row.verdicts["loops end"])

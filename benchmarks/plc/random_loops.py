@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, permutations
 
+from benchmarks.plc.corpus import Subject
 from chatdev.tools.plc.proof.outcome import Property
 from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.tools.plc.simulation.random_inputs import random_inputs
@@ -53,6 +54,14 @@ def write_loops(seed: int) -> str:
     """The source of one program; what the checker refuses is drawn again."""
     attempts = (_Writer(random.Random(f"{seed}.{attempt}")).write() for attempt in range(_MOST_ATTEMPTS))
     return next(source for source in attempts if read_program(source).program)
+
+
+def random_loops(seed: int, most: int = 4) -> Subject:
+    """A program with so many properties."""
+    source = write_loops(seed)
+    program = read_program(source).program
+    assert program is not None
+    return Subject(f"loops {seed}", source, write_properties(program, seed, most))
 
 
 class _Writer:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from benchmarks.plc import agreement, mutation, references
+from benchmarks.plc import agreement, loops, mutation, references
 from benchmarks.plc.corpus import Subject, read_references, reference_of
 from benchmarks.plc.mutants import write_mutants
 from benchmarks.plc.random_runs import run_randomly, shows_again
@@ -103,6 +103,15 @@ def test_a_study_of_agreement_tells_a_difference(monkeypatch: pytest.MonkeyPatch
     results = agreement.study([0], 3, processes=1)
     assert len(results["differences"]) == 1
     assert "| 1 |" in agreement.told(results)
+
+
+def test_a_study_of_loops_sees_a_false_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = loops.study_program(9, 200)
+    assert row.wrong == []
+    assert row.verdicts["properties"]["PROVED"]
+    monkeypatch.setattr(loops, "verify", lambda source, entry, asked, **_: [Outcome(one, "PROVED") for one in asked])
+    results = {"rows": [loops.study_program(seed, 400).wrong for seed in range(12)]}
+    assert sum(map(len, results["rows"])) > 3
 
 
 def test_all_references_are_there() -> None:

@@ -59,7 +59,7 @@ class LoopFacts:
         turn = [*begins, reached, *self._found, *(one.completed for one in loop.inner), lift(goes_on, BOOL)]
         kept = _Kept(self._solver, [reached, *self.given, *self._found], budget)
         for known, some in ((begins, simple), (turn, loop.carried)):
-            for guess in (_guess_ways, _guess_steps, _guess_bounds, _guess_elements, _guess_ways):
+            for guess in _KINDS:
                 moments = (guess(loop, some, _Moment(loop, when)) for when in (0, 1, 2))
                 kept.add(list(islice(zip(*moments, strict=True), _MOST_GUESSES)), known)
         return z3.Implies(reached, z3.And(*kept.facts.values()))
@@ -125,13 +125,20 @@ def _guess_ways(loop: LoopSummary, some: Sequence[Carried], now: _Moment) -> Ite
         yield from (_at_most(entry, now(one), one.type), _at_most(now(one), entry, one.type))
 
 
+def _guess_counts(_loop: LoopSummary, some: Sequence[Carried], now: _Moment) -> Iterator[Any]:
+    """That a number goes no further than one in each turn."""
+    for one in _numbers_of(_plain(some)):
+        way = widen(now(one), one.type) - widen(one.entry, one.type)
+        yield from (way <= _count(now.made, way), way >= -_count(now.made, way))
+
+
 def _guess_steps(loop: LoopSummary, some: Sequence[Carried], now: _Moment) -> Iterator[Any]:
-    """How far a number can come in each turn."""
+    """How far a number can go in each turn."""
     limits = _numbers_in(z3.And(lift(loop.guard, BOOL), lift(loop.begins, BOOL)))
     for one in _numbers_of(_plain(some)):
         way = widen(now(one), one.type) - widen(one.entry, one.type)
-        steps = {abs(number) for number in (1, *_constants(one), *limits)}
-        for most in sorted(step for step in steps if 0 < step < _LONGEST_STEP)[:_MOST_STEPS]:
+        steps = {abs(number) for number in (*_constants(one), *limits)}
+        for most in sorted(step for step in steps if 1 < step < _LONGEST_STEP)[:_MOST_STEPS]:
             far = _count(now.made, way) * most
             yield from (way <= far, way >= -far)
 
@@ -156,6 +163,10 @@ def _guess_elements(_loop: LoopSummary, some: Sequence[Carried], now: _Moment) -
 def _plain(some: Sequence[Carried]) -> list[Carried]:
     """Without elements of arrays."""
     return [one for one in some if "[" not in one.name]
+
+
+_KINDS = (_guess_ways, _guess_counts, _guess_bounds, _guess_steps, _guess_elements, _guess_ways)
+"""What is guessed, in this order; some ways can only be seen when steps are known."""
 
 
 def _numbers_of(some: Sequence[Carried]) -> list[Carried]:

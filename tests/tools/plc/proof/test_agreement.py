@@ -46,4 +46,5 @@ def test_the_transition_is_evaluated_with_numbers() -> None:
     assert {name: end[name] for name in begin} == {
         "i": 1, "o": -32768, "a[0]": 2, "a[1]": -32768}
     assert wrong == set()
-    assert Evaluation(build_transition(program, ScanRules(cycle_ms=10))).scan({**begin, "i": 2})[1] == {("index", "6:3")}
+    beyond = Evaluation(build_transition(program, ScanRules(cycle_ms=10))).scan({**begin, "i": 2})
+    assert beyond[1] == {("index", "6:3")}
