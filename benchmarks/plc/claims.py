@@ -1,8 +1,8 @@
 """Claims about programs that were written from the standard before the tools were run on them: is a verdict ever wrong?
 
-Each claim of `benchmarks/data/plc_claims.yaml` says whether it holds by IEC 61131-3. A claim that does not hold and is PROVED, or
-one that holds and is VIOLATED, is a wrong verdict. So is one that random simulation contradicts: a scan that harms a claim
-which is PROVED (or reaches a goal that is VIOLATED), a run of a VIOLATED one that is not seen again.
+Each claim of `benchmarks/data/plc_claims.yaml` says whether it holds by IEC 61131-3. A claim that does not hold and is
+PROVED, or one that holds and is VIOLATED, is a wrong verdict. So is one that random simulation contradicts: a scan that
+harms a claim which is PROVED (or reaches a goal that is VIOLATED), a run of a VIOLATED one that is not seen again.
 
     python -m benchmarks.plc.claims [--scans 5000 | --write]
 """

@@ -20,6 +20,7 @@ from typing import Any
 
 from benchmarks.plc.corpus import Subject, examples, read_references, reference_of, sheets
 from benchmarks.plc.mutants import StMutant, write_mutants
+from benchmarks.plc.random_loops import random_loops
 from benchmarks.plc.random_runs import run_randomly
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev.tools.plc.proof.outcome import Outcome
@@ -32,8 +33,10 @@ PAGE = ROOT / "docs" / "plc.md"
 BEGIN, END = "<!-- mutation: written by python -m benchmarks.plc.mutation -->", "<!-- end of mutation -->"
 SECONDS = 5.0
 """What a property may take."""
-MOST = {"example": 20, "reference": 6, "sheet": 1}
+MOST = {"example": 20, "reference": 6, "sheet": 1, "loop": 2}
 """Mutants of one program."""
+_LOOPS = 20
+"""Random programs with open loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,8 @@ def _count(rows: Sequence[Mapping[str, Any]]) -> Iterable[object]:
 def all_subjects() -> list[tuple[str, Subject]]:
     """Every program, with its kind."""
     return [*(("example", one) for one in examples()),
-            *(("reference", reference_of(task)) for task in read_references()), *(("sheet", one) for one in sheets())]
+            *(("reference", reference_of(task)) for task in read_references()), *(("sheet", one) for one in sheets()),
+            *(("loop", random_loops(seed)) for seed in range(_LOOPS))]
 
 
 def main() -> None:

@@ -110,11 +110,11 @@ def shows_again(program: Program, outcome: Outcome) -> bool:
         try:
             after = machine.scan(inputs, cycle.milliseconds)
         except RunTimeFault as fault:
-            return outcome.asked.parameters[:2] == (fault.kind, str(fault.span))
+            return outcome.asked.parameters[:2] == (fault.kind, str(fault.span)) or _breaks(machine, outcome.asked)
         seen = watch.sees_harm(before, after) if watch else _breaks(machine, outcome.asked)
     return seen
 
 
 def _breaks(machine: Machine, asked: Property) -> bool:
     places = [str(one.span) for one in machine.broken]
-    return bool(places) if asked.pattern == ASSERTION else asked.parameters[1] in places
+    return bool(places) if asked.pattern == ASSERTION else asked.parameters[1:2] in [(place,) for place in places]

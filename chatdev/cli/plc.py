@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome
+from chatdev.cli.plc_files import note_encoding, read_noting, read_source, read_sources
 from chatdev.cli.plc_options import (
     cycle_option,
     dialect_options,
@@ -19,6 +20,7 @@ from chatdev.cli.plc_options import (
     json_option,
     proof_options,
     refuse_entry,
+    turns_option,
     verifier_option,
     with_option,
     write_file,
@@ -39,6 +41,7 @@ from chatdev.runner.sanitize import sanitize
 if TYPE_CHECKING:
     from chatdev.sandbox.base import Sandbox
     from chatdev.tools.plc.source_check import SourceCheck
+    from chatdev.tools.plc.source_file import SourceFile
     from chatdev.tools.plc.source_proof import ProofOptions, SourceProof
     from chatdev.tools.plc.source_run import SourceRun
     from chatdev.tools.plc.st.core import Dialect
@@ -65,14 +68,16 @@ def command() -> None:
 @report_outcome
 def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...], mends: bool, dialect: Dialect,
           form: str) -> int:
-    """Say what is wrong in each FILE, as `file:line:column: error: …`. Exits with 1 if there are errors; warnings are
-    none."""
+    """Say what is wrong in each FILE, as `file:line:column: error: …`. Exits with 1 if there are errors (warnings are
+    none), with 2 if a FILE cannot be read; the others are checked all the same."""
     from chatdev.tools.plc.report.sarif import check_sarif
     from chatdev.tools.plc.source_check import check_source
 
-    read = _mend if mends else _read
-    sources = {file: read(file, entry, dialect) for file in files}
-    checks = {file: check_source(source, entry, dialect) for file, source in sources.items()}
+    sources, unreadable = read_sources(files)
+    if mends:
+        sources = {file: _mend(file, source, entry, dialect) for file, source in sources.items()}
+    checks = {file: unreadable[file] if file in unreadable else
+              note_encoding(check_source(sources[file].text, entry, dialect), sources[file]) for file in files}
     refuse_entry(checks.values())
     if compilers:
         _ask_compilers(compilers, sources, checks)
@@ -83,34 +88,30 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
                             "files": [check_data(file, one) for file, one in checks.items()]}))
     else:
         _show_checks(checks)
-    return 1 if any(one.errors for one in checks.values()) else 0
+    return 2 if unreadable else 1 if any(one.errors for one in checks.values()) else 0
 
 
-def _read(file: Path, _entry: str | None, _dialect: Dialect) -> str:
-    return read_text_file(file, "program")
-
-
-def _mend(file: Path, entry: str | None, dialect: Dialect) -> str:
-    """Mend a file, which keeps its line ends and byte order mark, and say on standard error what was mended."""
+def _mend(file: Path, source: SourceFile, entry: str | None, dialect: Dialect) -> SourceFile:
+    """Mend a file, which keeps its encoding, line ends and byte order mark, and say on standard error what was
+    mended."""
     from chatdev.tools.plc.source_check import mend_source
 
-    _read(file, entry, dialect)  # raises ConfigError for what is no text
-    source = file.read_bytes().decode("utf-8")
-    found = mend_source(source, entry, dialect=dialect)
-    if found.source != source:
-        write_file(file, found.source.encode("utf-8"))
+    found = mend_source(source.written, entry, dialect=dialect)
+    if found.source != source.written:
+        write_file(file, found.source.encode(source.encoding))
     for line in mended_lines(file, found.mended):
         click.echo(sanitize(line), err=True)
-    return _read(file, entry, dialect)
+    return replace(source, written=found.source)
 
 
-def _ask_compilers(names: Sequence[str], sources: Mapping[Path, str], checks: dict[Path, SourceCheck]) -> None:
+def _ask_compilers(names: Sequence[str], sources: Mapping[Path, SourceFile],
+                   checks: dict[Path, SourceCheck]) -> None:
     """Add what other compilers say to the checks."""
     from chatdev.tools.plc.adapters.compilers import ask_compiler
 
     sandbox = _find_sandbox()
     for file, source in sources.items():
-        said = tuple(one for name in names for one in ask_compiler(name, source, sandbox))
+        said = tuple(one for name in names for one in ask_compiler(name, source.text, sandbox))
         checks[file] = replace(checks[file], diagnostics=checks[file].diagnostics + said)
 
 
@@ -137,6 +138,7 @@ def _show_checks(checks: Mapping[Path, SourceCheck]) -> None:
 @click.option("--cycles", type=click.IntRange(1, 100_000), metavar="N",
               help="This many scans. [default: as many as CSV has rows; without CSV 20]")
 @cycle_option(default=100)
+@turns_option
 @entry_option
 @click.option("--out", type=click.Path(path_type=Path), metavar="CSV",
               help="Where the trace is written. [default: standard output]")
@@ -155,9 +157,10 @@ def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entr
 
     out, plot, signals = written["out"], written["plot"], written["signals"]
     picture = _picture_form(plot)
-    source = read_text_file(file, "program")
+    source = read_noting(file, "program")
     try:
-        seen = simulate_source(source, entry, _read_table(inputs), cycle_ms, cycles, dialect=dialect)
+        seen = simulate_source(source, entry, _read_table(inputs), cycle_ms, cycles, dialect=dialect,
+                               most_turns=written["most_turns"])
     except SourceRefused as error:
         raise ConfigError(f"{file}: {error}") from None
     except WrongTrace as error:
@@ -176,7 +179,7 @@ def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entr
 
 
 def _read_table(inputs: Path | None) -> str:
-    table = read_text_file(inputs, "--inputs") if inputs else ""
+    table = read_noting(inputs, "--inputs") if inputs else ""
     if inputs and not table.strip():
         raise ConfigError(f"{inputs}: the file is empty; its first line names inputs, and each line below is a scan")
     return table
@@ -270,14 +273,14 @@ def _prove(file: Path, properties: Path | None, entry: str | None, options: Proo
            ) -> SourceProof:
     from chatdev.tools.plc.source_proof import WrongProperties, prove_source
 
-    source = read_text_file(file, "program")
-    asked = read_text_file(properties, "--properties") if properties else ""
+    source = read_source(file)
+    asked = read_noting(properties, "--properties") if properties else ""
     if properties and not asked.strip():
         raise ConfigError(f"{properties}: the file is empty; it holds a JSON list of properties")
     try:
-        proof = prove_source(source, entry, asked, options, dialect)
+        proof = prove_source(source.text, entry, asked, options, dialect)
         refuse_entry([proof.check])
-        return proof
+        return replace(proof, check=note_encoding(proof.check, source))
     except WrongProperties as error:
         raise ConfigError("\n".join(f"{properties}: {line}" for line in str(error).splitlines())) from None
 

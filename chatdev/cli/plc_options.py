@@ -69,6 +69,10 @@ def dialect_options(command: Command) -> Command:
     return extended
 
 
+turns_option = click.option("--most-turns", type=click.IntRange(1, 10_000_000), default=10_000, show_default=True,
+                            metavar="N", help="More turns of a loop in one scan are a run-time fault.")
+
+
 def form_options(command: Command) -> Command:
     """Add `--json` and `--sarif`, as `form`."""
     return json_option(_sarif_option(command))
@@ -77,14 +81,16 @@ def form_options(command: Command) -> Command:
 def proof_options(command: Command) -> Command:
     """Add FILE and what a proof takes, as `file`, `properties`, `entry`, `options` and `dialect`."""
     @wraps(command)
-    def collect(*, seconds: float, most_k: int, cycle_ms: int | None, overflow: bool, **given: Any) -> Any:
+    def collect(*, seconds: float, most_k: int, cycle_ms: int | None, overflow: bool, most_turns: int,
+                **given: Any) -> Any:
         from chatdev.tools.plc.source_proof import ProofOptions
 
-        return command(options=ProofOptions(seconds, most_k, cycle_ms, overflow), **given)
+        return command(options=ProofOptions(seconds, most_k, cycle_ms, overflow, most_turns), **given)
 
     extended: Command = dialect_options(collect)
     for add in (
         click.option("--overflow", is_flag=True, help="Integers may not overflow, either."),
+        turns_option,
         cycle_option(default=None),
         click.option("--most-k", type=click.IntRange(1, 1000), default=30, show_default=True, metavar="K",
                      help="How many scans are looked at."),

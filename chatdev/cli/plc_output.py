@@ -26,8 +26,13 @@ def as_json(data: Any) -> str:
 
 def diagnostic_lines(file: Path, check: SourceCheck) -> list[str]:
     """A line for each diagnostic, which editors and CI find the place by."""
+    return note_lines(file, check.diagnostics)
+
+
+def note_lines(file: Path, notes: Sequence[Diagnostic]) -> list[str]:
+    """The same for diagnostics alone."""
     return [f"{file}:{one.span.line}:{one.span.column}: {one.severity}: {one.message}"
-            f"{f' ({one.hint})' if one.hint else ''}" for one in check.diagnostics]
+            f"{f' ({one.hint})' if one.hint else ''}" for one in notes]
 
 
 def mended_lines(file: Path, mended: Sequence[Diagnostic]) -> list[str]:

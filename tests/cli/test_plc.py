@@ -132,10 +132,6 @@ def test_a_program_with_errors_is_not_verified(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ([CLEARED, asked("invariant", "Clar")], "p.json: property 2, in `Clar`: undeclared variable"),
-    ([asked("never", "Out")], "p.json: property 1: there is no pattern_id 'pattern-never'"),
-    ([{"job_req": "pattern", "pattern_id": ["x"]}], "p.json: property 1: there is no pattern_id ['x']"),
-    ([{"job_req": "bla", "pattern_id": "pattern-invariant"}], "p.json: property 1: job_req is pattern or assertion"),
     ({"properties": []}, "p.json: the properties are a list of objects, not dict"),
     ("[" * 100_000, "p.json: the properties are no JSON"), ("", "p.json: the file is empty")])
 def test_wrong_properties_are_named(latch: Path, tmp_path: Path, content: object, message: str) -> None:
@@ -144,9 +140,69 @@ def test_wrong_properties_are_named(latch: Path, tmp_path: Path, content: object
     assert message in done.output
 
 
+@pytest.mark.parametrize(("item", "message"), [
+    (asked("invariant", "Clar"), "in `Clar`: undeclared variable"),
+    (asked("never", "Out"), "the item: there is no pattern_id 'pattern-never'"),
+    ({"job_req": "pattern", "pattern_id": ["x"]}, "the item: there is no pattern_id ['x']"),
+    ({"job_req": "bla", "pattern_id": "pattern-invariant"}, "the item: job_req is pattern or assertion"),
+    (7, "the item is an object")])
+def test_a_property_that_cannot_be_read_spoils_no_other(latch: Path, tmp_path: Path, item: object,
+                                                        message: str) -> None:
+    properties = write(tmp_path, "p.json", [item, CLEARED])
+    done = plc("verify", latch, "--properties", properties, "--json")
+    first, second = json.loads(done.output)["properties"][:2]
+    assert (done.exit_code, first["verdict"], second["verdict"]) == (7, "UNKNOWN", "PROVED")
+    assert message in first["reason"]
+    assert f"1: is neither proved nor refuted; nothing is known: {first['reason']}" in plc(
+        "verify", latch, "--properties", properties).output
+    results = json.loads(plc("verify", latch, "--properties", properties, "--sarif").output)["runs"][0]["results"]
+    assert [one["kind"] for one in results] == ["open", "pass"]
+
+
+def test_a_file_that_cannot_be_read_spoils_no_other(latch: Path, tmp_path: Path) -> None:
+    text = latch.read_text(encoding="utf-8").replace("\n", "\n(* Größe *)\n", 1)
+    for name, data in {"cp1252.st": text.encode("cp1252"), "utf16.st": text.encode("utf-16"), "no.st": b"\x00\x81\xff"
+                       }.items():
+        (tmp_path / name).write_bytes(data)
+    files = [tmp_path / name for name in ("cp1252.st", "no.st", "utf16.st", "nowhere.st")] + [latch]
+    done = plc("check", *files)
+    assert done.exit_code == 2
+    assert f"{files[0]}:2:6: warning: the file is not UTF-8 from here on" in done.output
+    assert f"{files[1]}:1:1: error: the file holds no text" in done.output
+    assert f"{files[2]}:1:1: warning: the file is UTF-16" in done.output
+    assert [f"OK {file}: Latch" in done.output for file in files] == [True, False, True, False, True]
+    checks = json.loads(plc("check", *files, "--json").output)["files"]
+    assert [one["ok"] for one in checks] == [True, False, True, False, True]
+    rules = {one["ruleId"] for one in json.loads(plc("check", *files, "--sarif").output)["runs"][0]["results"]}
+    assert {"code-page", "utf-16", "unreadable-file"} <= rules
+
+
+def test_a_file_of_another_encoding_is_run_verified_and_mended(latch: Path, tmp_path: Path) -> None:
+    text = latch.read_text(encoding="utf-8").replace("\n", "\n(* Größe *)\n", 1)
+    (tmp_path / "old.st").write_bytes(text.encode("cp1252"))
+    for command in ("run", "verify", "explain"):
+        done = plc(command, tmp_path / "old.st")
+        assert "old.st:2:6: warning: the file is not UTF-8 from here on" in done.output
+        assert done.exit_code == plc(command, latch).exit_code
+    (tmp_path / "old.st").write_bytes(text.replace("\n", "\r\n").replace("; ", " ; ", 1).encode("utf-16"))
+    plc("check", "--fix", tmp_path / "old.st")
+    assert (tmp_path / "old.st").read_bytes().startswith(b"\xff\xfe")
+
+
+def test_a_loop_may_be_given_more_turns(tmp_path: Path) -> None:
+    file = write(tmp_path, "many.st", "PROGRAM P\nVAR i, s : DINT; END_VAR\nFOR i := 1 TO 20000 DO s := i; END_FOR;\n"
+                 "//#ASSERT i = 20001 : all\nEND_PROGRAM\n")
+    done = plc("run", file, "--cycles", 1)
+    assert (done.exit_code, "a loop made more than 10000 turns in one scan" in done.output) == (1, True)
+    assert plc("run", file, "--cycles", 1, "--most-turns", 20_000).exit_code == 0
+    assert "did not replay" not in plc("verify", file).output
+    assert plc("verify", file, "--most-turns", 20_000).exit_code == 0
+
+
 @pytest.mark.parametrize(("command", "message"), [
     (("check", "nowhere.st"), "cannot read nowhere.st: No such file or directory"),
-    (("check", "."), "cannot read .: Is a directory"), (("check", "binary.st"), "binary.st is not UTF-8 text"),
+    (("check", "."), "cannot read .: Is a directory"),
+    (("check", "binary.st"), "binary.st:1:1: error: the file holds no text"),
     (("run", "latch.st", "--inputs", "in.csv"), "in.csv: line 1: there is no variable 'Sett'; Latch has Set"),
     (("run", "latch.st", "--plot", "x.bmp"), "x.bmp is neither a .png nor a .svg file"),
     (("run", "latch.st", "--plot", "x.svg", "--signals", "Nope"), "no signal nope; there are Set, Clear"),

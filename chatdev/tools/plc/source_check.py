@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chatdev.isolation.isolate import isolate
-from chatdev.tools.plc.proof.outcome import Property
+from chatdev.tools.plc.proof.outcome import UNREADABLE, Property
 from chatdev.tools.plc.simulation.layout import all_variables
-from chatdev.tools.plc.st.core import IEC, Assert, Branch, Dialect, Loop, Program, Section, Span, Statement
+from chatdev.tools.plc.st.core import IEC, Dialect, Program, Section, Span, assertions_of
 from chatdev.tools.plc.st.diagnostics import Diagnostic
 from chatdev.tools.plc.st.reading import read_condition, read_program
 from chatdev.tools.plc.st.scalars import describe_type
@@ -83,6 +83,9 @@ def find_unreadable(source: str, entry: str | None, properties: Sequence[Propert
     program = readable_program(source, entry, dialect)
     found = {}
     for number, asked in enumerate(properties, 1):
+        if asked.pattern == UNREADABLE:
+            found[str(number)] = asked.parameters[1]
+            continue
         wrong = [line for text in asked.parameters for line in _wrong_in(text, program)]
         if wrong:
             found[str(number)] = "; ".join(wrong)
@@ -115,8 +118,8 @@ def _check(source: str, entry: str | None, dialect: Dialect) -> SourceCheck:
         return SourceCheck("", reading.diagnostics)
     variables = tuple(EntryVariable(one.written or one.name, one.section, describe_type(one.type))
                       for one in all_variables(program, program.entry))
-    names = [name for routine in program.routines.values() for name in _assertions(routine.body)]
-    return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, tuple(names))
+    names = tuple(one.name for one in assertions_of(program))
+    return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, names)
 
 
 def _wrong_in(text: str, program: Program) -> Iterator[str]:
@@ -132,13 +135,3 @@ def _known_names(program: Program) -> str:
     more = ", …" if len(names) > _MOST_NAMES else ""
     return f"{program.entry.written or program.entry.name} has {', '.join(names[:_MOST_NAMES])}{more}"
 
-
-def _assertions(statements: Sequence[Statement]) -> Iterator[str]:
-    for statement in statements:
-        match statement:
-            case Assert():
-                yield statement.name
-            case Branch():
-                yield from _assertions(statement.then + statement.otherwise)
-            case Loop():
-                yield from _assertions(statement.body + statement.after)

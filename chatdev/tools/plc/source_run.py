@@ -24,7 +24,7 @@ from chatdev.tools.plc.simulation.trace import (
 )
 from chatdev.tools.plc.simulation.values import WrongValue
 from chatdev.tools.plc.source_check import SourceRefused, readable_program
-from chatdev.tools.plc.st.core import IEC, Dialect, Program, Span
+from chatdev.tools.plc.st.core import IEC, MOST_TURNS, Dialect, Program, Span
 
 DEFAULT_CYCLES = 20
 """Scans of a run that nobody gives inputs or a length to."""
@@ -66,11 +66,12 @@ class SourceRun:
 
 
 @isolate(SourceRefused, WrongTrace, WrongValue)
-def simulate_source(source: str, entry: str | None = None, inputs: str = "", cycle_ms: int = 100,
-                    cycles: int | None = None, initial: Mapping[str, Any] | None = None,
-                    dialect: Dialect = IEC) -> SourceRun:
+def simulate_source(source: str, entry: str | None = None, inputs: str = "",  # noqa: PLR0913 - options of a command
+                    cycle_ms: int = 100, cycles: int | None = None, initial: Mapping[str, Any] | None = None,
+                    dialect: Dialect = IEC, most_turns: int = MOST_TURNS) -> SourceRun:
     """Run a source scan by scan. `inputs` is a CSV text as `simulation/trace.py` describes it; it is cut after `cycles`
-    scans, or the last inputs are held until then. `initial` are values to begin with, as Python has them.
+    scans, or the last inputs are held until then. `initial` are values to begin with, as Python has them. More than
+    `most_turns` of a loop in a scan are a run-time fault.
 
     Raises SourceRefused for a source that has errors or is nested too deeply, WrongTrace for a table that does not fit
     it, WrongValue for such initial values."""
@@ -82,7 +83,7 @@ def simulate_source(source: str, entry: str | None = None, inputs: str = "", cyc
     if not given.rows:
         raise WrongTrace("the table has no line below its header, and so no scan; add one, or say how many cycles")
     try:
-        return _run(program, given, cycle_ms, initial)
+        return _run(program, given, cycle_ms, initial, most_turns)
     except TooDeep as error:
         raise SourceRefused(str(error)) from None
 
@@ -100,9 +101,10 @@ def simulate_at_random(source: str, entry: str | None, cycles: int, cycle_ms: in
         raise SourceRefused(str(error)) from None
 
 
-def _run(program: Program, given: Trace, cycle_ms: int, initial: Mapping[str, Any] | None) -> SourceRun:
+def _run(program: Program, given: Trace, cycle_ms: int, initial: Mapping[str, Any] | None,
+         most_turns: int = MOST_TURNS) -> SourceRun:
     """Raises TooDeep, and WrongValue for initial values that do not fit."""
-    replay = run_trace(program, given, cycle_ms, initial)
+    replay = run_trace(program, given, cycle_ms, initial, most_turns)
     fault = replay.fault
     outputs = tuple(one.name for one in program.entry.of_section("output"))
     return SourceRun(replay.trace(columns_of(program)), outputs, _milliseconds(given, cycle_ms)[:len(replay.states)],

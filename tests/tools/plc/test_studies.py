@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import pytest
 
-from benchmarks.plc import agreement, conformance, mutation, references, standard
+from benchmarks.plc import agreement, conformance, loops, mutation, references, standard
 from benchmarks.plc.corpus import Subject, read_references, reference_of
 from benchmarks.plc.mutants import write_mutants
 from benchmarks.plc.random_runs import run_randomly, shows_again
@@ -126,6 +126,15 @@ def test_functions_blocks_and_expressions_are_as_the_standard_says() -> None:
 def test_a_rule_that_is_broken_would_be_seen(monkeypatch: pytest.MonkeyPatch, rule: str, wrong: object) -> None:
     monkeypatch.setattr(standard, rule, wrong)
     assert conformance.functions(random.Random(7)).differences
+
+
+def test_a_study_of_loops_sees_a_false_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = loops.study_program(9, 200)
+    assert row.wrong == []
+    assert row.verdicts["properties"]["PROVED"]
+    monkeypatch.setattr(loops, "verify", lambda source, entry, asked, **_: [Outcome(one, "PROVED") for one in asked])
+    results = {"rows": [loops.study_program(seed, 400).wrong for seed in range(12)]}
+    assert sum(map(len, results["rows"])) > 3
 
 
 def test_all_references_are_there() -> None:

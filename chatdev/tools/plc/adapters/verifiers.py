@@ -19,7 +19,7 @@ import yaml
 from chatdev.errors import MissingProgram, WorkspaceError
 from chatdev.plain_file import read_plain
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
-from chatdev.tools.plc.proof.outcome import RUN_TIME, Opinion, Property
+from chatdev.tools.plc.proof.outcome import RUN_TIME, UNREADABLE, Opinion, Property
 from chatdev.tools.plc.proof.properties import ASSERTION
 from chatdev.tools.plc.source_proof import SourceProof
 from chatdev.workspace.file_tree import files_and_links, write_tree
@@ -62,8 +62,8 @@ def ask_verifier(verifier: InstalledVerifier, proof: SourceProof, sandbox: Sandb
     """The proof with what a verifier says of each of its properties. It is not asked for what every program owes at run
     time. Its backend may take as long as a proof. Raises SandboxError and WorkspaceError."""
     limits = replace(_LIMITS, seconds=proof.options.seconds + starting)
-    opinions = [None if one.asked.pattern == RUN_TIME else _ask(verifier, proof, one.asked, sandbox, limits)
-                for one in proof.outcomes]
+    opinions = [_ask(verifier, proof, one.asked, sandbox, limits)
+                if one.asked.pattern not in (RUN_TIME, UNREADABLE) else None for one in proof.outcomes]
     return replace(proof, outcomes=tuple(replace(one, opinion=opinion)
                                          for one, opinion in zip(proof.outcomes, opinions, strict=True)))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import z3
@@ -17,6 +17,7 @@ from chatdev.tools.plc.proof.cone import Symbols, System, cut
 from chatdev.tools.plc.proof.explain import ReplayedRun
 from chatdev.tools.plc.proof.flatten import TooLarge
 from chatdev.tools.plc.proof.invariants import find_invariants
+from chatdev.tools.plc.proof.loop_facts import LoopFacts
 from chatdev.tools.plc.proof.outcome import RUN_TIME, Limits, Outcome, Property
 from chatdev.tools.plc.proof.properties import (
     ASSERTION,
@@ -27,13 +28,27 @@ from chatdev.tools.plc.proof.properties import (
     read_conditions,
 )
 from chatdev.tools.plc.proof.search import Budget, Found, search
-from chatdev.tools.plc.proof.terms import BOOL, Inexpressible, Term, choose, either, is_known, lift, negate, symbol
-from chatdev.tools.plc.proof.transition import Obligation, Transition, build_transition
+from chatdev.tools.plc.proof.symbolic_scan import TooLong
+from chatdev.tools.plc.proof.terms import (
+    BOOL,
+    Inexpressible,
+    Term,
+    both,
+    choose,
+    either,
+    is_known,
+    lift,
+    negate,
+    symbol,
+)
+from chatdev.tools.plc.proof.transition import Obligation, ScanRules, Transition, build_transition
 from chatdev.tools.plc.st.core import IEC, Dialect, Expression
 from chatdev.tools.plc.st.reading import read_program
 
+_ANY_LOOP = Property(RUN_TIME, ("loop", "", ""))
 _DEPTH = 20_000  # of calls in Python, for long chains of operators
 _NO_ASSERT = "the source has no //#ASSERT, so there is nothing to hold"
+_NEVER_REACHED = "no run comes to it"
 _NEVER_ASKED = "what it is about never comes up in any run"
 _CANNOT_COME_UP = "what it is about cannot come up: its condition contradicts itself"
 _UNREACHABLE = "no program can come to it: the condition contradicts itself"
@@ -69,9 +84,40 @@ class Model:
     """A program's transition, and what was found out about it on the way."""
 
     transition: Transition
-    cycle_ms: int | None
+    rules: ScanRules
     symbols: Symbols = field(default_factory=Symbols)
-    invariants: dict[tuple[frozenset[str], tuple[int, ...]], list[Any]] = field(default_factory=dict)
+    invariants: dict[tuple[frozenset[str], tuple[Any, ...]], list[Any]] = field(default_factory=dict)
+    _makes_few_turns: bool | None = None
+
+    @cached_property
+    def facts(self) -> LoopFacts:
+        """What holds before the turns of summarised loops."""
+        return LoopFacts(self.transition.loops, self.transition.limits, self.symbols)
+
+    @cached_property
+    def turn_by_turn(self) -> Model | None:
+        """The same with the first turns of every loop as they are, none summarised: for more turns there is an
+        obligation. None where nothing is summarised anyway, or there would be too much to look at."""
+        if not self.transition.loops:
+            return None
+        rules = replace(self.rules, summarises=False)
+        with suppress(TooLong, Inexpressible):
+            return Model(build_transition(self.transition.program, rules), rules)
+        return None
+
+    def makes_few_turns(self, limits: Limits) -> bool:
+        """Whether no loop can make more turns than are looked at one by one."""
+        if self._makes_few_turns is None:
+            assumed = tuple(one for one in limits.assumed if one[0] != "loop")
+            check = Check(self, _ANY_LOOP, replace(limits, assumed=assumed))
+            loops = [one for one in self.transition.obligations if one.kind == "loop"]
+            self._makes_few_turns = check.search_breach(loops).answer == "never"
+        return self._makes_few_turns
+
+
+def rules_of(cycle_ms: int | None, limits: Limits) -> ScanRules:
+    """How the scans of a program are reasoned about."""
+    return ScanRules(cycle_ms, limits.watch_overflow, limits.most_turns, summarises=True)
 
 
 @isolate(ProofStopped)
@@ -79,8 +125,8 @@ class Model:
 def list_obligations(source: str, entry: str | None, cycle_ms: int | None, limits: Limits, dialect: Dialect = IEC
                      ) -> tuple[Property, ...]:
     """What a program owes at run time, in the order of its execution. Raises ProofStopped."""
-    model = model_of(source, entry, cycle_ms, limits.watch_overflow, dialect)
-    return tuple(Property(RUN_TIME, (one.kind, str(one.span), one.text)) for one in model.transition.obligations)
+    model = model_of(source, entry, rules_of(cycle_ms, limits), dialect)
+    return tuple(Property(RUN_TIME, one.parameters) for one in model.transition.obligations)
 
 
 @isolate(ProofStopped)
@@ -90,8 +136,7 @@ def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: 
     """The verdict on one property."""
     began = time.process_time()
     try:
-        check = Check(model_of(source, entry, cycle_ms, limits.watch_overflow, dialect), asked, limits)
-        outcome = check.decide()
+        outcome = _decide(model_of(source, entry, rules_of(cycle_ms, limits), dialect), asked, limits)
     except (PropertyError, Inexpressible) as error:
         outcome = Outcome(asked, "UNKNOWN", reason=str(error))
     return replace(outcome, seconds=round(time.process_time() - began, 3))
@@ -112,25 +157,39 @@ def _find_nonsense(source: str, entry: str, asked: Property) -> str:
     if asked.pattern not in PATTERNS:
         return ""
     try:
-        return Check(model_of(source, entry, None, False), asked, Limits()).find_nonsense()
+        return Check(model_of(source, entry, ScanRules(summarises=True)), asked, Limits()).find_nonsense()
     except (PropertyError, Inexpressible, TooLarge) as error:
         return str(error)
 
 
 @lru_cache(maxsize=2)
-def model_of(source: str, entry: str | None, cycle_ms: int | None, watch_overflow: bool, dialect: Dialect = IEC
-             ) -> Model:
+def model_of(source: str, entry: str | None, rules: ScanRules, dialect: Dialect = IEC) -> Model:
     """A program's transition; those of the last two programs are kept. Raises ProofStopped."""
     program = read_program(source, entry, dialect).program
     if program is None:
         raise ProofStopped("the program has errors; check it first")
     try:
-        return Model(build_transition(program, cycle_ms, watch_overflow), cycle_ms)
+        return Model(build_transition(program, rules), rules)
     except TooLarge as error:
         raise ProofStopped(str(error)) from None
     except Inexpressible as error:
         raise ProofStopped(f"the program has a {error}, which the solver does not know; use numbers or an enumeration"
                            ) from None
+
+
+def _decide(model: Model, asked: Property, limits: Limits) -> Outcome:
+    """What cannot be decided with summarised loops is looked for in the first turns of each loop."""
+    exact = None if limits.alone else model.turn_by_turn
+    if exact is None:
+        return Check(model, asked, limits).decide()
+    budget = Budget(limits.seconds)
+    found = Check(model, asked, replace(limits, seconds=budget.left / 2)).decide()
+    if found.is_decided:
+        return found
+    limits = replace(limits, seconds=budget.left)
+    shown = Check(exact, asked, limits).decide()
+    is_sure = bool(shown.cycles) or (shown.is_decided and exact.makes_few_turns(limits))
+    return shown if is_sure else found
 
 
 class Check:
@@ -143,22 +202,25 @@ class Check:
         self._limits = limits
         self._budget = Budget(limits.seconds)
         self._without_value: set[str] = set()  # conditions that have none in the scan that was observed last
-        self._assumed = [negate(model.transition.obligations[number].violated) for number in limits.assumed]
+        self._assumed = [one for one in model.transition.obligations if one.parameters in limits.assumed]
         is_pattern = asked.pattern in PATTERNS
         self._conditions: list[Expression] = read_conditions(asked, model.transition.program) if is_pattern else []
 
     def decide(self) -> Outcome:
-        """The verdict, with its counterexample or what makes it vacuous."""
+        """The verdict, with its counterexample or what makes it vacuous. What the types alone say comes first."""
         if self._asked.pattern not in PATTERNS:
             return self._decide_obligation()
         if self._asked.pattern == "pattern-repeatability":
             return Outcome(self._asked, "UNKNOWN", reason=_REPEAT)
+        is_goal = PATTERNS[self._asked.pattern].is_goal
+        if not is_goal and self._holds_freely(self._free.harm):
+            return Outcome(self._asked, "PROVED", vacuous=_ALWAYS_TRUE)
         step = self._step()
         found = self._search(step.harm, step.monitors)
-        if PATTERNS[self._asked.pattern].is_goal:
+        if is_goal:
             return self._tell_reached(found)
         if found.answer == "happens":
-            reason = _IMPOSSIBLE if self._holds_freely(negate(self.free_step().harm)) else ""
+            reason = _IMPOSSIBLE if self._holds_freely(negate(self._free.harm)) else ""
             return self._confirm(found, "VIOLATED", reason)
         if found.answer == "bounded":
             return self._tell_bounded(found)
@@ -166,7 +228,7 @@ class Check:
 
     def find_nonsense(self) -> str:
         """Why it holds or fails, or is never asked, whatever the values of the variables are; "" if it depends."""
-        step = self.free_step()
+        step = self._free
         if self._holds_freely(step.harm):
             return _UNREACHABLE if PATTERNS[self._asked.pattern].is_goal else _ALWAYS_TRUE
         if self._holds_freely(negate(step.harm)):
@@ -192,14 +254,14 @@ class Check:
     def _decide_obligation(self) -> Outcome:
         kind, place, text = (ASSERTION, "", "") if self._asked.pattern == ASSERTION else self._asked.parameters
         owed = self._owed(kind)
-        if not owed:
-            return Outcome(self._asked, "PROVED", vacuous=_NO_ASSERT)
-        found = self._search(either(*(one.violated for one in owed)), {})
+        if not any(one.reached for one in owed):
+            return Outcome(self._asked, "PROVED", vacuous=_NEVER_REACHED if owed else _NO_ASSERT)
+        found = self.search_breach(owed)
         if found.answer == "never":
             return Outcome(self._asked, "PROVED", found.k)
         if found.answer == "bounded":
             return self._tell_bounded(found)
-        replay = ReplayedRun(self._transition, self._model.cycle_ms, kind == "overflow")
+        replay = self._replay(kind == "overflow")
         if not replay.shows_fault(found.inputs, kind, place, text):
             return self._tell_unconfirmed(found, replay)
         return Outcome(self._asked, "VIOLATED", found.k, cycles=tuple(replay.cycles))
@@ -207,18 +269,37 @@ class Check:
     def _owed(self, kind: str) -> list[Obligation]:
         """The obligation that is asked for, or all assertions."""
         return [one for one in self._transition.obligations if one.kind == kind
-                and (self._asked.pattern == ASSERTION or (str(one.span), one.text) == self._asked.parameters[1:])]
+                and (self._asked.pattern == ASSERTION or one.parameters == self._asked.parameters)]
 
-    def _search(self, harm: Term, monitors: Mapping[str, Term]) -> Found:
-        system = cut(self._transition, self._model.symbols, [harm], monitors, self._assumed)
-        return search(system, lift(harm, BOOL), self._budget, self._limits.most_k, lambda: self._invariants(system))
+    def search_breach(self, owed: Sequence[Obligation]) -> Found:
+        """Search for a scan in which one of these happens, and nothing that is taken for granted before."""
+        times = sorted((number, term, is_owed) for is_owed, some in ((True, owed), (False, self._assumed))
+                       for one in some for number, term in one.faults)
+        ended: Term = False
+        breaches: list[Term] = []
+        for _, term, is_owed in times:
+            if is_owed:
+                breaches.append(both(term, negate(ended)))
+            else:
+                ended = either(ended, term)
+        return self._search(either(*breaches), {}, min((one.loops for one in owed), default=0))
+
+    def _search(self, harm: Term, monitors: Mapping[str, Term], loops: int | None = None) -> Found:
+        """Search for harm in a scan that comes to its end, or past so many summarised loops."""
+        assumed = [negate(one.violated) for one in self._assumed]
+        system = cut(self._transition, self._model.symbols, [harm], monitors, assumed,
+                     self._model.facts.of, not self._limits.alone)
+        passed = system.passed if loops is None else [
+            self._transition.loops[number].completed for number in system.loops if number < loops]
+        return search(system, z3.And(lift(harm, BOOL), *passed), self._budget, self._limits.most_k,
+                      lambda: self._invariants(system))
 
     def _invariants(self, system: System) -> Sequence[Any]:
         """Those of the program's own states serve every property with the same cone. A monitor remembers something else
         for each property."""
         if not system.states.keys().isdisjoint(MONITORS):
             return find_invariants(system, Budget(self._budget.left / 3))
-        key = frozenset(system.states), self._limits.assumed
+        key = frozenset(system.states), tuple(one.parameters for one in self._assumed)
         if key not in self._model.invariants:
             self._model.invariants[key] = find_invariants(system, Budget(self._budget.left / 3))
         return self._model.invariants[key]
@@ -227,18 +308,25 @@ class Check:
 
     def _confirm(self, found: Found, verdict: Any, reason: str = "") -> Outcome:
         """The verdict, if the interpreter sees the same."""
-        replay = ReplayedRun(self._transition, self._model.cycle_ms)
+        replay = self._replay()
         if not replay.shows_harm(found.inputs, self._observe):
             return self._tell_unconfirmed(found, replay)
         if self._without_value:
             reason = _NO_VALUE.format(" and ".join(f"`{text}`" for text in sorted(self._without_value)))
         return Outcome(self._asked, verdict, found.k, reason=reason, cycles=tuple(replay.cycles))
 
+    def _replay(self, watches_overflow: bool = False) -> ReplayedRun:
+        rules = self._model.rules
+        return ReplayedRun(self._transition, rules.cycle_ms, watches_overflow, rules.most_turns)
+
     def _tell_unconfirmed(self, found: Found, replay: ReplayedRun) -> Outcome:
         why = "the counterexample did not replay"
         unknown = [name for inputs in found.inputs[:1] for name in inputs if name.startswith("$") and "#" in name]
+        loops = [name.split("#")[0].removeprefix("$loop ") for name in unknown if name.startswith("$loop ")]
         if replay.fault is not None:
             why = f"the run ends before with a run-time fault at {replay.fault.span}: {replay.fault.message}"
+        elif loops:
+            why = f"the loop at {loops[0]} may make many turns, and too little is known of what it does in them"
         elif unknown:
             why = f"it depends on {unknown[0][1:].partition('#')[0]}, which the solver takes for any value"
         return Outcome(self._asked, "UNKNOWN", found.k, reason=why)
@@ -256,13 +344,15 @@ class Check:
         return self._tell_bounded(found)
 
     def _why_vacuous(self, step: Step) -> str:
-        if self._holds_freely(self.free_step().harm):
-            return _ALWAYS_TRUE
         if is_known(step.trigger):
             return "" if step.trigger else _NEVER_ASKED
         self._budget = Budget(max(0.5, self._budget.left / 2))
         found = self._search(step.trigger, step.monitors)
         return _NEVER_ASKED if found.answer == "never" else ""
+
+    @cached_property
+    def _free(self) -> Step:
+        return self.free_step()
 
     def free_step(self) -> Step:
         """The property over values that no program binds."""

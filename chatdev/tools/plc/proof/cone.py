@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,19 +12,22 @@ from chatdev.tools.plc.proof.terms import BOOL, Term, is_known, lift, symbol
 from chatdev.tools.plc.proof.transition import Transition
 from chatdev.tools.plc.st.core import Scalar, Value
 
-_REALS = "$reals"
+REALS = "$reals"
 """Stands among the symbols of a term for the floating point in it."""
 
 
 @dataclass(frozen=True)
 class System:
-    """What a question depends on: states with what they begin with and become, inputs, and what holds in every scan."""
+    """What a question depends on: states with what they begin with and become, inputs, what holds in every scan, and
+    what holds in one that comes to its end (`passed`); `loops` are the numbers of the summarised loops among it."""
 
     states: Mapping[str, Scalar]
     start: Mapping[str, Value]
     next: Mapping[str, Any]
     inputs: Mapping[str, Scalar]
     always: tuple[Any, ...]
+    passed: tuple[Any, ...]
+    loops: frozenset[int]
     has_reals: bool
     """Whether floating point is among it, be it within an expression only."""
 
@@ -67,7 +70,7 @@ class Symbols:
         return self._found[root.get_id()]
 
     def _own(self, node: Any) -> int:
-        mask = self._bit(_REALS) if z3.is_fp(node) else 0
+        mask = self._bit(REALS) if z3.is_fp(node) else 0
         if z3.is_const(node) and node.decl().kind() == z3.Z3_OP_UNINTERPRETED:
             mask |= self._bit(node.decl().name())
         return mask
@@ -80,17 +83,26 @@ class Symbols:
 
 
 def cut(transition: Transition, symbols: Symbols, roots: Iterable[Term], monitors: Mapping[str, Term],
-        assumed: Sequence[Term]) -> System:
-    """The part of a transition that `roots` depend on. Monitors are truth values that begin as FALSE and become the
-    given terms; what is assumed holds in every scan."""
+        assumed: Sequence[Term], facts: Callable[[int], Any], all_loops: bool = True) -> System:
+    """The part of a transition that `roots` depend on, with what is assumed of each scan that comes to its end, and all
+    summarised loops or those among that part; `facts` are about a loop by its number. Monitors are truth values that
+    begin as FALSE and become the given terms."""
     scalars = dict(transition.states) | dict.fromkeys(monitors, BOOL)
     following = {**transition.next, **{name: lift(term, BOOL) for name, term in monitors.items()}}
     needed = _gather(symbols, following, (*roots, *assumed, *monitors.values())) | set(monitors)
+    within: set[int] = set()
+    while found := {number for number, loop in enumerate(transition.loops)
+                    if all_loops or loop.symbols & needed} - within:
+        within |= found
+        about = [term for number in found for term in (facts(number), transition.loops[number].completed)]
+        needed |= _gather(symbols, following, about)
     states, inputs = _among(needed, scalars), _among(needed, transition.inputs)
     limits = [limit for limit in transition.limits if symbols.of(limit) <= needed]
     start = {name: transition.start.get(name, False) for name in states}
-    return System(states, start, {name: following[name] for name in states}, inputs,
-                  (*limits, *(lift(term, BOOL) for term in assumed)), _REALS in needed)
+    known = (facts(number) for number in sorted(within))
+    ends = (transition.loops[number].completed for number in sorted(within))
+    return System(states, start, {name: following[name] for name in states}, inputs, (*limits, *known),
+                  (*(lift(term, BOOL) for term in assumed), *ends), frozenset(within), REALS in needed)
 
 
 def _among(names: set[str], scalars: Mapping[str, Scalar]) -> dict[str, Scalar]:
@@ -101,17 +113,6 @@ def _gather(symbols: Symbols, following: Mapping[str, Any], roots: Iterable[Term
     """The symbols in terms, and in what the states among them become."""
     needed: set[str] = set()
     waiting = set().union(*(symbols.of(term) for term in roots))
-    while waiting:
-        name = waiting.pop()
-        needed.add(name)
-        if name in following:
-            waiting |= symbols.of(following[name]) - needed
-    return needed
-
-
-def _reach(symbols: Symbols, roots: Iterable[Term], following: Mapping[str, Term]) -> set[str]:
-    """The names that terms depend on, over any number of scans."""
-    needed, waiting = set[str](), set[str]().union(*map(symbols.of, roots))
     while waiting:
         name = waiting.pop()
         needed.add(name)

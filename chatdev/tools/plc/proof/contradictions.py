@@ -11,7 +11,7 @@ from typing import Any
 import z3
 
 from chatdev.isolation.isolate import isolate
-from chatdev.tools.plc.proof.checks import Check, ProofStopped, at_work, model_of
+from chatdev.tools.plc.proof.checks import Check, ProofStopped, at_work, model_of, rules_of
 from chatdev.tools.plc.proof.outcome import Limits, Property
 from chatdev.tools.plc.proof.properties import PropertyError, Step
 from chatdev.tools.plc.proof.search import Budget
@@ -37,7 +37,7 @@ def find_contradictions(source: str, entry: str | None, cycle_ms: int | None, pr
                         limits: Limits, dialect: Dialect = IEC) -> tuple[Contradiction, ...]:
     """The contradictions among properties of one moment, no property in two of them. Values that the program gives to
     its variables do not count, only their types. Raises ProofStopped."""
-    model = model_of(source, entry, cycle_ms, limits.watch_overflow, dialect)
+    model = model_of(source, entry, rules_of(cycle_ms, limits), dialect)
     steps: dict[int, Step] = {}
     for number, asked in enumerate(properties):
         if asked.pattern in _PATTERNS:

@@ -11,7 +11,7 @@ from chatdev.tools.plc.proof.properties import MONITORS, Step
 from chatdev.tools.plc.proof.transition import CYCLE, Transition
 from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.tools.plc.simulation.values import write_text
-from chatdev.tools.plc.st.core import Program, Value
+from chatdev.tools.plc.st.core import MOST_TURNS, Program, Value
 
 DEFAULT_CYCLE = 100
 """Milliseconds from scan to scan, where nothing depends on it."""
@@ -22,11 +22,12 @@ Watch = Callable[[Mapping[str, Value], Mapping[str, Value], Mapping[str, Any]], 
 class ReplayedRun:
     """A run in the interpreter with given inputs. `shows` tells whether it did what it is meant to show."""
 
-    def __init__(self, transition: Transition, cycle_ms: int | None, watches_overflow: bool = False) -> None:
+    def __init__(self, transition: Transition, cycle_ms: int | None, watches_overflow: bool = False,
+                 most_turns: int = MOST_TURNS) -> None:
         self._transition = transition
         self._program = transition.program
         self._cycle_ms = cycle_ms
-        self._machine = Machine(self._program, cycle_ms or DEFAULT_CYCLE, watches_overflow)
+        self._machine = Machine(self._program, cycle_ms or DEFAULT_CYCLE, watches_overflow, most_turns)
         self.cycles: list[Cycle] = []
         self.fault: RunTimeFault | None = None
 

@@ -3,7 +3,7 @@ on until the rest holds together. They make inductive what alone is not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -25,15 +25,22 @@ def find_invariants(system: System, budget: Budget) -> list[Any]:
     if not guesses:
         return []
     solver = solver_for(system)
-    solver.add(*system.always)
+    solver.add(*system.always, *system.passed)
     renaming = [(symbol(name, scalar), system.next[name]) for name, scalar in system.states.items()]
-    for number, guess in enumerate(guesses):
-        solver.add(z3.Implies(_assumption(number), guess), _consequence(number) == z3.substitute(guess, *renaming))
+    kept = keep_holding(solver, [(guess, z3.substitute(guess, *renaming)) for guess in guesses], budget)
+    return [guesses[number] for number in kept]
+
+
+def keep_holding(solver: Any, guesses: Sequence[tuple[Any, Any]], budget: Budget) -> list[int]:
+    """The numbers of all guesses, given as they are before and behind a step, that hold behind it where they all hold
+    before; none if time does not suffice. The solver knows the step."""
+    for number, (before, after) in enumerate(guesses):
+        solver.add(z3.Implies(_assumption(number), before), _consequence(number) == after)
     left = list(range(len(guesses)))
     while left:
         answer, held = _hold_again(solver, left, budget)
         if answer != "sat":
-            return [guesses[number] for number in left] if answer == "unsat" else []
+            return left if answer == "unsat" else []
         left = held
     return []
 
@@ -47,7 +54,7 @@ def _consequence(number: int) -> Any:
 
 
 def _hold_again(solver: Any, left: list[int], budget: Budget) -> tuple[str, list[int]]:
-    """Whether a scan breaks one of the guesses that are left ("unsat": none), and which hold after that scan."""
+    """Whether a step breaks one of the guesses that are left ("unsat": none), and which hold behind that step."""
     solver.push()
     solver.add(z3.Or([z3.Not(_consequence(number)) for number in left]))
     answer = budget.check(solver, *map(_assumption, left))
@@ -68,7 +75,7 @@ def _guess(system: System) -> Iterator[Any]:
     truths = [symbol(name, scalar) for name, scalar in system.states.items() if scalar.kind == "bool"]
     limits = {name: _constants(system, name, scalar) for name, scalar in numbers.items()}
     for name, scalar in numbers.items():
-        yield from _guess_bounds(symbol(name, scalar), scalar, limits[name])
+        yield from guess_bounds(symbol(name, scalar), scalar, limits[name])
     yield from _guess_implications(truths, [symbol(name, scalar) != lift(constant, scalar)
                                             for name, scalar in list(numbers.items())[:_MOST_PAIRED]
                                             for constant in limits[name][:_MOST_CONSTANTS]])
@@ -84,7 +91,8 @@ def _guess_implications(truths: list[Any], differences: list[Any]) -> Iterator[A
     yield from (z3.Or(differs, literal) for differs in differences for literal in few)
 
 
-def _guess_bounds(one: Any, scalar: Scalar, constants: list[int]) -> Iterator[Any]:
+def guess_bounds(one: Any, scalar: Scalar, constants: Sequence[int]) -> Iterator[Any]:
+    """That a number is one of these, or not beyond one of them."""
     if 0 < len(constants) <= _MOST_CONSTANTS:
         yield z3.Or([one == lift(constant, scalar) for constant in constants])
     at_most, at_least = (lambda a, b: a <= b, lambda a, b: a >= b) if scalar.signed and scalar.kind != "bits" \

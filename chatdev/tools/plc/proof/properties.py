@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.tools.plc.proof.outcome import Property
+from chatdev.tools.plc.proof.outcome import UNREADABLE, Property
 from chatdev.tools.plc.proof.terms import Term, both, either, negate
 from chatdev.tools.plc.st.core import Expression, Program
 from chatdev.tools.plc.st.reading import read_condition
 
 MOST_PROPERTIES = 500
+_SHOWN = 80  # characters of what cannot be read
 Seen = Callable[[int], Term]
 """Whether the parameter of a number holds at some moment."""
 
@@ -98,6 +99,23 @@ ASSERTION = "assertion"
 def read_properties(data: Any) -> list[Property]:
     """The properties in a JSON list, or in its text: each an object with `job_req` (assertion or pattern), `pattern_id`
     and `pattern_params` (of which the order counts), wrapped in `property` or not. Raises PropertyError."""
+    return [_read_property(item, f"property {number}") for number, item in enumerate(_read_list(data), 1)]
+
+
+def read_each_property(data: Any) -> list[Property]:
+    """The same, where one that cannot be read is `UNREADABLE` and spoils no other. Raises PropertyError for what is no
+    list."""
+    return [_read_or_tell(item) for item in _read_list(data)]
+
+
+def _read_or_tell(item: Any) -> Property:
+    try:
+        return _read_property(item, "the item")
+    except PropertyError as error:
+        return Property(UNREADABLE, (json.dumps(item, ensure_ascii=False)[:_SHOWN], str(error)))
+
+
+def _read_list(data: Any) -> list[Any]:
     if isinstance(data, str):
         try:
             data = json.loads(data)
@@ -107,7 +125,7 @@ def read_properties(data: Any) -> list[Property]:
         raise PropertyError(f"the properties are a list of objects, not {type(data).__name__}")
     if len(data) > MOST_PROPERTIES:
         raise PropertyError(f"{len(data)} properties are given; at most {MOST_PROPERTIES} are checked at once")
-    return [_read_property(item, f"property {number}") for number, item in enumerate(data, 1)]
+    return data
 
 
 def _read_property(item: Any, where: str) -> Property:

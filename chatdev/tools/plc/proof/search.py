@@ -92,7 +92,7 @@ def solver_for(system: System) -> Any:
 
 def search(system: System, harm: Any, budget: Budget, most_k: int,
            find_invariants: Callable[[], Sequence[Any]] = tuple) -> Found:
-    """Whether `harm` can hold at the end of a scan. Invariants are looked for when the first step proves nothing."""
+    """Whether `harm` can come about in a scan. Invariants are looked for when the first step proves nothing."""
     both = _Searches(system, harm, budget)
     for k in range(most_k):
         if both.prove(k):
@@ -140,9 +140,10 @@ class _Searches:
         return bool(self._invariants) and self._is_harmless(0)
 
     def go_on(self, k: int) -> None:
-        """Take for granted that scan k did no harm."""
+        """Take for granted that scan k did no harm and came to its end."""
         for solver in (self._forward, self._backward):
             solver.add(z3.Not(self._unrolling.at(self._harm, k)))
+            solver.add(*(self._unrolling.at(fact, k) for fact in self._unrolling.system.passed))
 
     def _facts(self, scan: int) -> list[Any]:
         return [self._unrolling.at(fact, scan) for fact in self._invariants]

@@ -1,4 +1,5 @@
-"""Execution of one scan over terms: both branches are run and merged, loops are unrolled, calls are inlined.
+"""Execution of one scan over terms: both branches are run and merged, loops are unrolled, calls are inlined. A loop of
+which it is not seen that it ends is summarised (`loop_summary.py`), or its end is an obligation.
 
 What EXIT, CONTINUE, RETURN and a sure run-time fault leave out is said by four flags in the state, each of which holds
 where the next one does: `!turn` (skip the rest of this turn of a loop), `!loop` (leave the loop), `!call` (leave the
@@ -7,22 +8,39 @@ routine), `!scan` (end the scan). A statement is executed where `!turn` does not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import z3
 
 from chatdev.tools.plc.proof.flatten import kept_variables, values_of
+from chatdev.tools.plc.proof.loop_summary import TURNS, Carried, LoopSummary, comparisons_in, widen
+from chatdev.tools.plc.proof.outcome import ENDS_RUN
 from chatdev.tools.plc.proof.symbolic_values import Parts, Values
-from chatdev.tools.plc.proof.terms import BOOL, Term, both, choose, either, is_known, negate
+from chatdev.tools.plc.proof.terms import (
+    BOOL,
+    Term,
+    both,
+    choose,
+    either,
+    is_known,
+    is_same,
+    negate,
+    symbol,
+)
 from chatdev.tools.plc.st import core
-from chatdev.tools.plc.st.core import MOST_TURNS, Place, Routine, Span, Statement, Variable
+from chatdev.tools.plc.st.core import MOST_TURNS, Place, Routine, Scalar, Span, Statement, Variable
 
 MOST_OPEN_TURNS = 200
 """Of a loop whose condition is not known; whether it takes more is an obligation of its own."""
 _MOST_OPEN_TURNS_OF_ALL = 1000  # of all such loops in a scan, so that loops within loops do not multiply
+_MOST_TURNS_AROUND = 8  # of a loop with a summarised one in it, where they are known
+_MOST_WRITES = 4_000  # of one loop whose condition is not known, before it is summarised
+_MOST_WRITES_OF_ALL = 30_000  # of a scan with such loops in which none is
+_TURNS_BEFORE = 1  # that are looked at one by one before the summarised ones
 _EASY_TURNS = 3  # after so many it is asked whether there can be one more
 _OFTEN = 16  # turns, up to which it is asked after each
 _EFFORT = 200_000  # of the solver, for that question
@@ -34,12 +52,24 @@ _JUMPS = {"continue": 1, "exit": 2, "return": 3}
 _Outside: TypeAlias = "tuple[Term, dict[str, Term | None] | None]"
 
 
-class SymbolicScan(Values):
-    """A state, and the statements that change it."""
+class TooLong(Exception):
+    """There are too many turns to look at one by one."""
 
+
+class SymbolicScan(Values):
+    """A state, and the statements that change it. More than `most_turns` of a loop are a run-time fault. With a set
+    `open_loops` the loops that cannot be looked at turn by turn are summarised, and their places collected there;
+    without one, that there are more turns is taken for a fault, and where they are too many by far, TooLong is raised.
+    `given` is known of the `inputs`."""
+
+    most_turns = MOST_TURNS
+    open_loops: set[tuple[Span, ...]] | None = None
+    inputs: Mapping[str, Scalar] = MappingProxyType({})
+    given: Sequence[Term] = ()
     _depth = 0
     _hard = 0
     _open_turns = 0
+    _callers: tuple[Span, ...] = ()
 
     def begin(self) -> None:
         """Make ready for a scan: nothing is left out yet."""
@@ -133,42 +163,136 @@ class SymbolicScan(Values):
             self.assign(statement.target, self.parts(statement.value), statement.span)
 
     def _loop(self, loop: core.Loop) -> None:
+        where = (*self._callers, loop.span)
+        if self.open_loops is None:
+            self._unroll(loop)
+        elif where in self.open_loops or not self._try(loop):
+            self.open_loops.add(where)
+            self._unroll(loop, _TURNS_BEFORE)
+
+    def _try(self, loop: core.Loop) -> bool:
+        """Whether all turns could be looked at; if not, nothing has happened."""
+        before, hard, turns, writes = self._enter(True), self._hard, self._open_turns, self.writes
+        faults, loops, unknowns = len(self.faults), len(self.loops), dict(self.unknowns)
+        is_whole = self._unroll(loop)
+        wrote = self._leave(before)
+        if is_whole:
+            self._write_all(wrote)
+        else:
+            self._forget(faults, loops, unknowns)
+            self._hard, self._open_turns, self.writes = hard, turns, writes
+        return is_whole
+
+    def _write_all(self, wrote: dict[str, Term]) -> None:
+        for path, term in wrote.items():
+            self.write(path, term)
+
+    def _forget(self, faults: int, loops: int, unknowns: dict[str, Scalar]) -> None:
+        """All but so many faults and loops that were noted, and these values that are not known."""
+        del self.faults[faults:], self.loops[loops:]
+        self.unknowns = unknowns
+
+    def _unroll(self, loop: core.Loop, most: int | None = None) -> bool:
         """Each turn that only may be made is a branch within the one before, so that what counts the turns stays known;
-        they are merged from the last one on."""
+        they are merged from the last one on. Behind `most` turns the others are summarised. Gives whether nothing was
+        left out."""
         entered: list[tuple[Term, _Outside]] = []
+        loops, writes, is_whole = len(self.loops), self.writes, True
         if loop.tests_first:
             self._end_turn(loop)
         for turn in range(MOST_TURNS + 1):
             goes_on = negate(self.state["!turn"])
-            if (is_known(goes_on) and not goes_on) or self._is_last(loop, goes_on, turn):
+            if is_known(goes_on) and not goes_on:
                 break
-            if not is_known(goes_on):
+            is_bound = turn == most if most is not None else self._is_bound(goes_on, turn, loops, writes)
+            if (is_bound or _is_asked(goes_on, turn)) and not self._may(goes_on):
+                break
+            if is_bound and most is None:
+                is_whole = self._stop_at_bound(loop, goes_on, turn)
+                break
+            if not is_known(goes_on) or is_bound:
                 self._open_turns += 1
                 entered.append((goes_on, self._enter(goes_on)))
                 self._set(_FLAGS, False)
+            if is_bound:
+                self._summarise(loop, turn)
+                break
             self._turn(loop)
         for condition, outside in reversed(entered):
             self._merge(condition, self._leave(outside), {})
         self._set(("!turn", "!loop"), self.state["!call"])
+        return is_whole
 
-    def _is_last(self, loop: core.Loop, goes_on: Term, turn: int) -> bool:
-        """Whether no more turns are looked at: there cannot be one, or there were too many, which is a fault."""
-        is_bound = self._is_bound(goes_on, turn)
-        is_asked = not is_known(goes_on) and turn > _EASY_TURNS and (turn < _OFTEN or not turn % 8)
-        if not is_bound and not is_asked:
-            return False
-        if not self._may(goes_on):
+    def _is_bound(self, goes_on: Term, turn: int, loops: int, writes: int) -> bool:
+        """Whether no more turns are looked at, after so many, and since there were so many loops and writes."""
+        if len(self.loops) > loops and (not is_known(goes_on) or turn == _MOST_TURNS_AROUND):
             return True
-        if is_bound:
-            self.fault("loop", loop.span, goes_on, str(turn))
-            for flag in _FLAGS:
-                self.write(flag, either(self.state[flag], goes_on))
-        return is_bound
-
-    def _is_bound(self, goes_on: Term, turn: int) -> bool:
         if is_known(goes_on):
-            return turn == MOST_TURNS
-        return turn == MOST_OPEN_TURNS or self._open_turns >= _MOST_OPEN_TURNS_OF_ALL
+            return turn == min(self.most_turns, MOST_TURNS)
+        if self.open_loops is None and self.writes > _MOST_WRITES_OF_ALL:
+            raise TooLong
+        return (turn == min(self.most_turns, MOST_OPEN_TURNS) or self._open_turns >= _MOST_OPEN_TURNS_OF_ALL
+                or (self.open_loops is not None and self.writes - writes > _MOST_WRITES))
+
+    def _stop_at_bound(self, loop: core.Loop, goes_on: Term, turn: int) -> bool:
+        """One more turn is a fault, or the loop has to be summarised."""
+        if self.open_loops is not None and turn < self.most_turns:
+            return False
+        self.fault("loop", loop.span, goes_on, str(self.most_turns))
+        for flag in _FLAGS:
+            self.write(flag, either(self.state[flag], goes_on))
+        return True
+
+    def _summarise(self, loop: core.Loop, first: int) -> None:
+        """Execute one turn for all that follow the first ones. What it may change is found by trying: nothing at first,
+        then what the turn changes, until nothing is added."""
+        turns = self._any(loop, "turns", TURNS)
+        entry, heads = self._distances(loop), dict[str, Any]()
+        while True:
+            faults, loops, unknowns = len(self.faults), len(self.loops), dict(self.unknowns)
+            before = self._enter(True)
+            self._write_all(heads)
+            goes_on, head = self._quietly(loop.condition), self._distances(loop)
+            self.fault("loop", loop.span, both(goes_on, turns == self.most_turns), str(self.most_turns))
+            begins = both(goes_on, turns >= first, turns < self.most_turns)
+            outside = self._enter(begins)
+            self._turn(loop)
+            behind = self._distances(loop)
+            wrote = self._leave(outside)
+            self._leave(before)
+            changed = [path for path, term in wrote.items() if path in self.state and path not in heads
+                       and path not in _FLAGS and not is_same(term, self.state[path])]
+            if not changed:
+                break
+            self._forget(faults, loops, unknowns)
+            heads |= {path: self._any(loop, path, self.types[path]) for path in changed}
+        wrote = heads | wrote
+        carried = tuple(Carried(str(head), self.types[path], self.state[path], head, wrote[path])
+                        for path, head in heads.items())
+        stops = tuple(fault.term for fault in self.faults[faults:] if fault.kind in ENDS_RUN)
+        distances = tuple(zip(entry, head, behind, strict=True))
+        self.loops.append(LoopSummary(loop.span, self.guard, carried, distances, turns, first, begins, wrote["!turn"],
+                                      stops, tuple(self.loops[loops:])))
+        self._write_all(wrote | {"!turn": True})
+
+    def _any(self, loop: core.Loop, name: str, scalar: Scalar) -> Any:
+        """A value before a turn that is not known."""
+        name = f"$loop {loop.span}#{len(self.unknowns)}.{name}"
+        self.unknowns[name] = scalar
+        return symbol(name, scalar)
+
+    def _distances(self, loop: core.Loop) -> list[Any]:
+        """How far the comparisons for which a loop goes on are from not holding any more."""
+        return [widen(self._quietly(large), large.type) - widen(self._quietly(small), small.type)
+                for small, large in comparisons_in(loop.condition)]
+
+    def _quietly(self, expression: core.Expression) -> Term:
+        """The value of an expression, of which nothing is noted."""
+        before, faults, loops = self._enter(True), len(self.faults), len(self.loops)
+        term = self.value(expression)
+        self._leave(before)
+        self._forget(faults, loops, self.unknowns)
+        return term
 
     def _turn(self, loop: core.Loop) -> None:
         self.run(loop.body)
@@ -192,7 +316,7 @@ class SymbolicScan(Values):
             return True
         solver = z3.Solver()
         solver.set("rlimit", _EFFORT)
-        solver.add(*(term for term in (condition, self.guard) if not is_known(term)))
+        solver.add(*(term for term in (condition, self.guard, *self.given) if not is_known(term)))
         stops = [fault.term for fault in self.faults if fault.kind in ("index", "subrange")]
         solver.add(*(z3.Not(term) for term in stops if not is_known(term)))
         answer = solver.check()
@@ -221,7 +345,7 @@ class SymbolicScan(Values):
             self.branch(condition, partial(self._call_block, routine, call, frame | places))
 
     def _call_block(self, routine: Routine, call: core.Invoke, frame: dict[str, tuple[str, core.Type]]) -> None:
-        self._inside(routine, frame, {})
+        self._inside(routine, frame, {}, call.span)
         for place, name in call.outputs:
             path, _ = frame[name]
             suffixes = [suffix for suffix, _ in values_of(self.program, place.type, self._sample(routine, name))]
@@ -242,12 +366,13 @@ class SymbolicScan(Values):
             self.hold_limits(variable.type, parts, expression.span)
         given = dict(zip((one.name for one in inputs), values, strict=True))
         result = next(one for one in routine.variables if one.section == "result")
-        return self._inside(routine, {}, given, result)
+        return self._inside(routine, {}, given, expression.span, result)
 
-    def _inside(self, routine: Routine, frame: dict[str, tuple[str, core.Type]], given: dict[str, Parts],
+    def _inside(self, routine: Routine, frame: dict[str, tuple[str, core.Type]], given: dict[str, Parts], span: Span,
                 result: Variable | None = None) -> Parts:
         """Run a routine on the variables of `frame`; its other ones begin anew, those in `given` with that."""
         outer, self._depth = self.frame, self._depth + 1
+        callers, self._callers = self._callers, (*self._callers, span)
         watches, self.watch_overflow = self.watch_overflow, self.watch_overflow and not routine.standard
         fresh = [one for one in routine.variables if one.name not in frame]
         prefix = f"{routine.name}#{self._depth}."
@@ -258,5 +383,10 @@ class SymbolicScan(Values):
         self.run(routine.body)
         self._set(_FLAGS[:3], self.state["!scan"])
         parts = self.read(Place(result.name, (), result.type, Span(0, 0))) if result else {}
-        self.frame, self._depth, self.watch_overflow = outer, self._depth - 1, watches
+        self.frame, self._depth, self.watch_overflow, self._callers = outer, self._depth - 1, watches, callers
         return parts
+
+
+def _is_asked(goes_on: Term, turn: int) -> bool:
+    """Whether it is asked after so many turns if there can be one more."""
+    return not is_known(goes_on) and turn > _EASY_TURNS and (turn < _OFTEN or not turn % 8)

@@ -8,6 +8,7 @@ from itertools import product
 
 from chatdev.tools.plc.proof import terms
 from chatdev.tools.plc.proof.flatten import parts_of, scalars_of, values_of
+from chatdev.tools.plc.proof.loop_summary import LoopSummary
 from chatdev.tools.plc.proof.standard_terms import STANDARD
 from chatdev.tools.plc.proof.terms import BOOL, Inexpressible, Term, both, choose, either, is_known, negate, operate
 from chatdev.tools.plc.st import core
@@ -22,12 +23,14 @@ _FAULTS = {"/": "division", "mod": "division"}
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that must not happen, where it would, and when it does (in the order of the execution)."""
+    """Something that must not happen, where it would, and when it does (in the order of the execution); so many
+    summarised loops have come to their end before it."""
 
     kind: str
     span: Span
     text: str
     term: Term
+    loops: int = 0
 
 
 class Values:
@@ -43,9 +46,11 @@ class Values:
         self.frame: dict[str, tuple[str, Type]] = {}
         self.guard: Term = True
         self.faults: list[Fault] = []
+        self.loops: list[LoopSummary] = []
         self.unknowns: dict[str, Scalar] = {}
         self.overlay: dict[str, Term | None] | None = None
         self.written: set[str] = set()
+        self.writes = 0
 
     # the state ---------------------------------------------------------------------------------------------------
 
@@ -61,12 +66,14 @@ class Values:
             self.overlay[path] = self.state.get(path)
         self.state[path] = term
         self.written.add(path)
+        self.writes += 1
 
     def fault(self, kind: str, span: Span, term: Term, text: str = "") -> None:
-        """Note that something goes wrong where `term` holds. Where it surely does, nothing goes on."""
-        if is_known(term) and not term:
+        """Note that something goes wrong where `term` holds. Where it surely does, nothing goes on. That an assertion
+        surely holds is noted, too."""
+        if is_known(term) and not term and kind != "assertion":
             return
-        self.faults.append(Fault(kind, span, text, both(self.guard, term)))
+        self.faults.append(Fault(kind, span, text, both(self.guard, term), len(self.loops)))
         if is_known(term) and kind != "overflow" and kind != "assertion":
             self.halt()
 

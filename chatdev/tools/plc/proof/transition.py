@@ -15,10 +15,11 @@ import z3
 
 from chatdev.tools.plc.proof import terms
 from chatdev.tools.plc.proof.flatten import entry_variables, refuse_too_large, scalars_of, values_of
+from chatdev.tools.plc.proof.loop_summary import LoopSummary
 from chatdev.tools.plc.proof.symbolic_scan import SymbolicScan
 from chatdev.tools.plc.proof.symbolic_values import Fault
 from chatdev.tools.plc.proof.terms import Term, either, is_known, lift, symbol
-from chatdev.tools.plc.st.core import Expression, Program, Scalar, Type, Value
+from chatdev.tools.plc.st.core import MOST_TURNS, Expression, Program, Scalar, Span, Type, Value, assertions_of
 
 CYCLE = "$cycle"
 """The path of the time since the scan before."""
@@ -29,12 +30,26 @@ _FRESH = ("input", "in_out")
 
 @dataclass(frozen=True)
 class Obligation:
-    """What must not happen at run time, at one place of the source; `violated` says when it does."""
+    """What must not happen at run time, at one place of the source; `violated` says when it does. `faults` are the
+    times at which it may, each with its position among all of the scan; so many summarised `loops` end before.
+    `reached` is False for an assertion that no run comes to."""
 
     kind: str
-    span: Any
+    span: Span
     text: str
-    violated: Term
+    faults: tuple[tuple[int, Term], ...] = ()
+    loops: int = 0
+    reached: bool = True
+
+    @property
+    def violated(self) -> Term:
+        """When it happens."""
+        return either(*(term for _, term in self.faults))
+
+    @property
+    def parameters(self) -> tuple[str, str, str]:
+        """Kind, place and text, as a property that asks for it has them."""
+        return self.kind, str(self.span), self.text
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,7 @@ class Transition:
     frame: Mapping[str, tuple[str, Type]]
     limits: tuple[Any, ...]
     obligations: tuple[Obligation, ...]
+    loops: tuple[LoopSummary, ...] = ()
 
     @cached_property
     def next(self) -> dict[str, Any]:
@@ -70,32 +86,46 @@ class Transition:
         return term, either(*(fault.term for fault in values.faults if fault.kind != "assertion"))
 
 
-def build_transition(program: Program, cycle_ms: int | None = None, watch_overflow: bool = False) -> Transition:
-    """Execute one scan over terms. Raises TooLarge and Inexpressible.
+@dataclass(frozen=True)
+class ScanRules:
+    """What a scan is taken for: the time since the one before, whether integers may not overflow, how many turns of a
+    loop are no fault, and whether loops are summarised of which it is not seen that they make few turns."""
+
+    cycle_ms: int | None = None
+    watch_overflow: bool = False
+    most_turns: int = MOST_TURNS
+    summarises: bool = False
+
+
+def build_transition(program: Program, rules: ScanRules = ScanRules()) -> Transition:
+    """Execute one scan over terms. Raises TooLarge and Inexpressible, and TooLong where no loops are summarised.
 
     Constants are found by trying: everything begins as its initial value, what a scan changes is given up, and so on
     until nothing changes any more. What is left is constant in every run.
     """
     refuse_too_large(program)
     changing: set[str] = set()
+    open_loops: set[tuple[Span, ...]] | None = set() if rules.summarises else None
     for round_ in range(10_000):
-        scan, begin = _prepare(program, changing, cycle_ms, watch_overflow)
+        scan, kept = _prepare(program, changing, rules)
+        scan.open_loops = open_loops
         before = dict(scan.state)
         scan.run(program.entry.body)
-        kept = [path for path in begin if path not in changing]
+        kept = [path for path in kept if path not in changing]
         found = {path for path in kept if not terms.is_same(scan.state[path], before[path])}
         if not found:
-            return _transition(program, scan, before, changing, cycle_ms)
+            return _transition(program, scan, before, changing)
         changing |= found if round_ < _ROUNDS else {path for path in kept if path in scan.written}
     raise AssertionError("every round adds to a finite set")
 
 
-def _prepare(program: Program, changing: set[str], cycle_ms: int | None,
-             watch_overflow: bool) -> tuple[SymbolicScan, list[str]]:
+def _prepare(program: Program, changing: set[str], rules: ScanRules) -> tuple[SymbolicScan, list[str]]:
     """A scan that is about to begin, and the paths that keep their values."""
-    cycle = symbol(CYCLE, _TIME) if cycle_ms is None else cycle_ms
-    scan = SymbolicScan(program, cycle, watch_overflow)
+    cycle = symbol(CYCLE, _TIME) if rules.cycle_ms is None else rules.cycle_ms
+    scan = SymbolicScan(program, cycle, rules.watch_overflow)
+    scan.most_turns = rules.most_turns
     scan.begin()
+    inputs: dict[str, Scalar] = {} if rules.cycle_ms is not None else {CYCLE: _TIME}
     kept: list[str] = []
     for variable in entry_variables(program):
         initial = dict(values_of(program, variable.type, variable.initial, variable.name))
@@ -103,24 +133,24 @@ def _prepare(program: Program, changing: set[str], cycle_ms: int | None,
             scan.types[path] = scalar
             is_open = variable.section in _FRESH or path in changing
             scan.state[path] = symbol(path, scalar) if is_open else initial[path]
-            if variable.section in ("output", "local"):
+            if variable.section in _FRESH:
+                inputs[path] = scalar
+            elif variable.section in ("output", "local"):
                 kept.append(path)
         scan.frame[variable.name] = (variable.name, variable.type)
+    scan.inputs = inputs
+    scan.given = tuple(limit for path, scalar in inputs.items() for limit in _limits(path, scalar))
     return scan, kept
 
 
-def _transition(program: Program, scan: SymbolicScan, begin: dict[str, Term], changing: set[str],
-                cycle_ms: int | None) -> Transition:
-    inputs: dict[str, Scalar] = {} if cycle_ms is not None else {CYCLE: _TIME}
+def _transition(program: Program, scan: SymbolicScan, begin: dict[str, Term], changing: set[str]) -> Transition:
     start: dict[str, Value] = {}
     for variable in entry_variables(program):
-        if variable.section in _FRESH:
-            inputs |= scalars_of(program, variable.type, variable.name)
         start |= values_of(program, variable.type, variable.initial, variable.name)
-    limits = tuple(limit for path, scalar in inputs.items() for limit in _limits(path, scalar))
     states = {path: scan.types[path] for path in begin if path in changing}
-    return Transition(program, inputs | scan.unknowns, states, {path: start[path] for path in states}, begin,
-                      dict(scan.state), dict(scan.types), dict(scan.frame), limits, _gather(scan.faults))
+    return Transition(program, {**scan.inputs, **scan.unknowns}, states, {path: start[path] for path in states}, begin,
+                      dict(scan.state), dict(scan.types), dict(scan.frame), tuple(scan.given),
+                      _gather(program, scan.faults), tuple(scan.loops))
 
 
 def _limits(path: str, scalar: Scalar) -> list[Any]:
@@ -143,13 +173,18 @@ def _numbers(enumeration: Scalar) -> list[int]:
     return [number for number, name in enumerate(enumeration.names, enumeration.low or 0) if name]
 
 
-def _gather(faults: list[Fault]) -> tuple[Obligation, ...]:
-    """Faults of one kind at one place (in the turns of a loop, and in several calls) as one obligation."""
-    found: dict[tuple[Any, ...], list[Fault]] = {}
-    for fault in faults:
-        found.setdefault((fault.kind, fault.span, "" if fault.kind == "loop" else fault.text), []).append(fault)
-    return tuple(Obligation(kind, span, group[0].text, either(*(fault.term for fault in group)))
-                 for (kind, span, _), group in found.items())
+def _gather(program: Program, faults: list[Fault]) -> tuple[Obligation, ...]:
+    """Faults of one kind at one place (in the turns of a loop, and in several calls) as one obligation; assertions that
+    no run comes to are among them."""
+    found: dict[tuple[Any, ...], list[tuple[int, Fault]]] = {}
+    for number, fault in enumerate(faults):
+        found.setdefault((fault.kind, fault.span, fault.text), []).append((number, fault))
+    reached = tuple(Obligation(kind, span, text, tuple((number, fault.term) for number, fault in group
+                                                       if not is_known(fault.term) or fault.term),
+                               min(fault.loops for _, fault in group))
+                    for (kind, span, text), group in found.items())
+    dead = (one for one in assertions_of(program) if ("assertion", one.span, one.name) not in found)
+    return reached + tuple(Obligation("assertion", one.span, one.name, reached=False) for one in dead)
 
 
 def is_constant(transition: Transition, path: str) -> bool:

@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from chatdev.isolation.codec import encode
 from chatdev.isolation.parent import Reader, ReadingLimits
 from chatdev.tools.plc.proof.checks import ProofStopped, check_property, list_obligations
 from chatdev.tools.plc.proof.contradictions import Contradiction, find_contradictions
-from chatdev.tools.plc.proof.outcome import RUN_TIME, Limits, Outcome, Property
+from chatdev.tools.plc.proof.outcome import ENDS_RUN, RUN_TIME, UNREADABLE, Limits, Outcome, Property
 from chatdev.tools.plc.st.core import IEC, Dialect
 
 MEMORY = 2 << 30
@@ -20,43 +20,50 @@ MEMORY = 2 << 30
 TOGETHER = 20
 """How many times as long as one check all checks may take together."""
 _SPARE = 10  # seconds of a processor beside those of the check: to build the transition, and to replay
-_FAULTS = ("index", "division", "subrange", "loop")
-"""Run-time faults that end a run. Others only have to be reported."""
 _ANY_FAULT = Property(RUN_TIME, ("any", "1:1", ""))  # asked where it is not even known what is owed
 _About = tuple[str, str | None, int | None]  # source, entry, time from scan to scan
 
 
-def verify(source: str, entry: str | None, properties: Sequence[Property], *,  # noqa: PLR0913 - options of a command
-           seconds: float = 10.0, most_k: int = 30, cycle_ms: int | None = None, watch_overflow: bool = False,
-           dialect: Dialect = IEC) -> list[Outcome]:
+class VerifyLimits(TypedDict, total=False):
+    """What `verify` takes, as in `Limits`."""
+
+    seconds: float
+    most_k: int
+    watch_overflow: bool
+    most_turns: int
+
+
+def verify(source: str, entry: str | None, properties: Sequence[Property], *, cycle_ms: int | None = None,
+           dialect: Dialect = IEC, **given: Unpack[VerifyLimits]) -> list[Outcome]:
     """The verdicts on the properties, in their order, and behind them those on what the program owes at run time.
 
     `seconds` is what each check may take (all together `TOGETHER` times as much, and half of that those at run time),
-    `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan if it is fixed. Properties are meant
-    for runs without a run-time fault: a run ends with its first one. That some contradict each other is said in their
-    reasons. What cannot be checked is UNKNOWN with its reason;
+    `most_k` the scans that are looked at, `cycle_ms` the time from scan to scan if it is fixed, `most_turns` those of a
+    loop that are no run-time fault. Properties are meant for runs without a run-time fault: a run ends with its first
+    one. That some contradict each other is said in their reasons. What cannot be checked is UNKNOWN with its reason;
     nothing is raised but SandboxError, when no process can be started.
     """
-    limits = Limits(float(seconds), most_k, watch_overflow)
+    limits = Limits(**given | {"seconds": float(given.get("seconds", 10.0))})
     with _prover((source, entry, cycle_ms), limits, dialect) as prover:
         try:
             owed = prover.list_obligations()
         except ProofStopped as stopped:
             return [Outcome(asked, "UNKNOWN", reason=str(stopped)) for asked in (*properties, _ANY_FAULT)]
         began, most = time.monotonic(), TOGETHER * limits.seconds
+        if any(duty.parameters[0] == "loop" for duty in owed):
+            prover.check_alone((*properties, *owed), limits, began + most / 2)
         duties = _check_duties(prover, owed, limits, began + most / 2)
         limits = replace(limits, assumed=_open_faults(duties))
         found = [prover.check(asked, limits, began + most) for asked in properties]
-        found = [_weaken(outcome, duties) for outcome in found]
         for contradiction in prover.find_contradictions(properties):
             _tell_contradiction(contradiction, found)
     return found + duties
 
 
-def _open_faults(duties: Sequence[Outcome]) -> tuple[int, ...]:
-    """The numbers of the faults that end a run and are not ruled out."""
-    return tuple(number for number, outcome in enumerate(duties)
-                 if outcome.verdict != "PROVED" and outcome.asked.parameters[0] in _FAULTS)
+def _open_faults(duties: Sequence[Outcome]) -> tuple[tuple[str, ...], ...]:
+    """The faults that end a run and are not ruled out."""
+    return tuple(outcome.asked.parameters for outcome in duties
+                 if outcome.verdict != "PROVED" and outcome.asked.parameters[0] in ENDS_RUN)
 
 
 def _check_duties(prover: _Prover, owed: Sequence[Property], limits: Limits, end: float) -> list[Outcome]:
@@ -65,17 +72,6 @@ def _check_duties(prover: _Prover, owed: Sequence[Property], limits: Limits, end
     for duty in owed:
         found.append(prover.check(duty, replace(limits, assumed=_open_faults(found)), end))
     return found
-
-
-def _weaken(outcome: Outcome, duties: Sequence[Outcome]) -> Outcome:
-    """Where a loop may take more turns than were looked at, nothing is proved but by a run that was replayed."""
-    open_loops = [duties[number].asked for number in _open_faults(duties)
-                  if duties[number].asked.parameters[0] == "loop"]
-    if outcome.verdict == "UNKNOWN" or not open_loops or outcome.cycles:
-        return outcome
-    _, place, turns = open_loops[0].parameters
-    return Outcome(outcome.asked, "UNKNOWN", seconds=outcome.seconds,
-                   reason=f"the loop at {place} may take more than {turns} turns, and no more are looked at")
 
 
 def _tell_contradiction(contradiction: Contradiction, outcomes: list[Outcome]) -> None:
@@ -106,6 +102,7 @@ class _Prover:
         self._about = about
         self._limits = limits
         self._dialect = dialect
+        self._decided: dict[Property, Outcome] = {}
 
     def list_obligations(self) -> tuple[Property, ...]:
         """Raises ProofStopped."""
@@ -119,8 +116,20 @@ class _Prover:
             found = self._ask(find_contradictions, tuple(properties), self._limits)
         return found
 
+    def check_alone(self, some: Sequence[Property], limits: Limits, end: float) -> None:
+        """Decide what can be in a third of the time from what each depends on, before it is known what of the rest is
+        sure."""
+        limits = replace(limits, seconds=limits.seconds / 3, alone=True)
+        for asked in some:
+            if (found := self.check(asked, limits, end)).is_decided:
+                self._decided[asked] = found
+
     def check(self, asked: Property, limits: Limits, end: float) -> Outcome:
         """UNKNOWN when the child is ended, or when there is no time left until `end` (of `time.monotonic`)."""
+        if asked.pattern == UNREADABLE:
+            return Outcome(asked, "UNKNOWN", reason=asked.parameters[1])
+        if asked in self._decided:
+            return self._decided[asked]
         left = end - time.monotonic()
         if left <= 0:
             return Outcome(asked, "UNKNOWN", reason="the other checks left no time for it; allow more seconds")

@@ -14,12 +14,12 @@ from chatdev.tools.plc.simulation.values import WrongValue, bounds, fit
 from chatdev.tools.plc.st import core
 from chatdev.tools.plc.st.functions import FUNCTIONS
 
-MOST_TURNS_OF_ALL = 300_000
-"""Of all loops of a scan together, so that loops within loops end in a second."""
+MOST_LOOPS_AT_ONCE = 30
+"""So many loops of a scan together may make all their turns, so that loops within loops end in a second."""
 _MESSAGES: Mapping[FaultKind, str] = {
     "index": "the index {value} lies outside of {low}..{high}",
     "division": "division by zero",
-    "loop": f"a loop made more than {core.MOST_TURNS} turns in one scan",
+    "loop": "a loop made more than {high} turns in one scan",
     "subrange": "the value {value} lies outside of {low}..{high}",
 }
 
@@ -47,15 +47,16 @@ class BrokenAssert:
 
 class Machine:
     """Runs the entry of a program. `cycle_ms` is the time from one scan to the next, in milliseconds, if a scan is not
-    told another. With `watches_overflow` it is noted where integers wrap round. Raises TooDeep for a program that is
-    nested too deeply to be run."""
+    told another. With `watches_overflow` it is noted where integers wrap round. More than `most_turns` of a loop in a
+    scan are a run-time fault. Raises TooDeep for a program that is nested too deeply to be run."""
 
-    def __init__(self, program: core.Program, cycle_ms: int = 100, watches_overflow: bool = False) -> None:
+    def __init__(self, program: core.Program, cycle_ms: int = 100, watches_overflow: bool = False,
+                 most_turns: int = core.MOST_TURNS) -> None:
         self.program = program
         self.cycle_ms = cycle_ms
         self.scans = 0
         """How many scans have begun since the start."""
-        self._generated = generate(program, watches_overflow)
+        self._generated = generate(program, watches_overflow, most_turns)
         self._variables = {variable.name: variable for variable in all_variables(program, program.entry)}
         self._accepts = {name: _quick_check(variable.type) for name, variable in self._variables.items()
                          if variable.section in ("input", "in_out")}
@@ -67,6 +68,7 @@ class Machine:
         self._wrapped: set[int] = set()
         self._clock = [cycle_ms]
         self._turns = 0
+        self._most_turns_of_all = MOST_LOOPS_AT_ONCE * most_turns
         self._known: dict[str, Any] = {name: getattr(arithmetic, name) for name in _HELPERS} | {
             "duplicate": duplicate, "overwrite": overwrite, "stop": self._stop, "spend": self._spend,
             "watch": self._watch, "h": self._hits, "clock": self._clock, "broken": self._broken}
@@ -181,8 +183,8 @@ class Machine:
 
     def _spend(self, turns: int) -> None:
         self._turns += turns
-        if self._turns > MOST_TURNS_OF_ALL:
-            message = f"the loops of a scan made more than {MOST_TURNS_OF_ALL} turns together"
+        if self._turns > self._most_turns_of_all:
+            message = f"the loops of a scan made more than {self._most_turns_of_all} turns together"
             raise RunTimeFault("loop", message, self.program.entry.span, self.scans)
 
 

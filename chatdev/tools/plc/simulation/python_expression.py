@@ -50,6 +50,7 @@ class Tables:
     sites: list[Site] = field(default_factory=list)
     asserts: list[core.Assert] = field(default_factory=list)
     watches_overflow: bool = False
+    most_turns: int = core.MOST_TURNS
     watched: list[Watched] = field(default_factory=list)
     routines: dict[str, str] = field(default_factory=dict)
 

@@ -23,10 +23,10 @@ class Generated:
     marks: tuple[tuple[int, ...], ...]
 
 
-def generate(program: core.Program, watches_overflow: bool = False) -> Generated:
+def generate(program: core.Program, watches_overflow: bool = False, most_turns: int = core.MOST_TURNS) -> Generated:
     """The source of all routines that the entry needs, with a look at each operation on integers if overflow is to be
-    noted."""
-    tables = Tables(program, watches_overflow=watches_overflow)
+    noted, and a fault behind so many turns of a loop."""
+    tables = Tables(program, watches_overflow=watches_overflow, most_turns=most_turns)
     marks: list[set[int]] = []
     entry = tables.routine(program.entry.name)
     lines: list[str] = []
@@ -165,7 +165,8 @@ class _Routine:
         first = "" if loop.tests_first else f"{counter} == 0 or "
         self._line(f"while {first}{self._expressions.write(loop.condition)}:")
         self._line(f" {counter} += 1")
-        self._line(f" if {counter} > {core.MOST_TURNS}: {self._tables.stop(Site('loop', loop.span))}")
+        most = self._tables.most_turns
+        self._line(f" if {counter} > {most}: {self._tables.stop(Site('loop', loop.span, high=most))}")
         self._loops.append(loop)
         self._inner(loop.body)
         self._loops.pop()

@@ -99,10 +99,10 @@ def write_trace(trace: Trace) -> str:
 
 
 def run_trace(program: core.Program, trace: Trace, cycle_ms: int = 100,
-              initial: Mapping[str, core.Value] | None = None) -> Replay:
+              initial: Mapping[str, core.Value] | None = None, most_turns: int = core.MOST_TURNS) -> Replay:
     """Run a scan for each row, from the program's own initial state or with some of it set otherwise. Raises WrongValue
     if `initial` does not fit."""
-    machine = Machine(program, cycle_ms)
+    machine = Machine(program, cycle_ms, most_turns=most_turns)
     machine.state = initial or {}
     states: list[Mapping[str, core.Value]] = []
     lines: list[frozenset[int]] = []

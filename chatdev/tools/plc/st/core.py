@@ -10,7 +10,7 @@ its lower bound on), dict (a structure or the data of a function block, by lower
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -320,3 +320,19 @@ def initial_value(type_: Type) -> Value:
         return ""
     start = type_.low if type_.low is not None and not type_.low <= 0 <= (type_.high or 0) else 0
     return {"bool": False, "real": 0.0}.get(type_.kind, start)
+
+
+def assertions_of(program: Program) -> Iterator[Assert]:
+    """All `//#ASSERT` of the routines, in the order of the source within each."""
+    for routine in program.routines.values():
+        yield from _assertions_in(routine.body)
+
+
+def _assertions_in(statements: Iterable[Statement]) -> Iterator[Assert]:
+    for statement in statements:
+        if isinstance(statement, Assert):
+            yield statement
+        elif isinstance(statement, Branch):
+            yield from _assertions_in(statement.then + statement.otherwise)
+        elif isinstance(statement, Loop):
+            yield from _assertions_in(statement.body + statement.after)

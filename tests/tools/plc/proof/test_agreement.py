@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.plc.agreement import Evaluation, compare
 from benchmarks.plc.random_programs import write_program
-from chatdev.tools.plc.proof.transition import build_transition
+from chatdev.tools.plc.proof.transition import ScanRules, build_transition
 from chatdev.tools.plc.st.reading import read_program
 
 SMALL = """
@@ -42,8 +42,9 @@ def test_the_transition_is_evaluated_with_numbers() -> None:
     program = read_program(SMALL).program
     assert program is not None
     begin = {"i": 1, "o": 5, "a[0]": 2, "a[1]": 3}
-    end, wrong = Evaluation(build_transition(program, cycle_ms=10)).scan(begin)
+    end, wrong = Evaluation(build_transition(program, ScanRules(cycle_ms=10))).scan(begin)
     assert {name: end[name] for name in begin} == {
         "i": 1, "o": -32768, "a[0]": 2, "a[1]": -32768}
     assert wrong == set()
-    assert Evaluation(build_transition(program, cycle_ms=10)).scan({**begin, "i": 2})[1] == {("index", "6:3")}
+    beyond = Evaluation(build_transition(program, ScanRules(cycle_ms=10))).scan({**begin, "i": 2})
+    assert beyond[1] == {("index", "6:3")}

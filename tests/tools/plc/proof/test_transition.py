@@ -39,7 +39,7 @@ def test_a_loop_ends_where_the_index_would_leave_the_array() -> None:
 def test_a_loop_that_may_go_on_is_an_obligation() -> None:
     found = transition_of(block("VAR_INPUT go : BOOL; END_VAR VAR n : DINT; END_VAR",
                                 "WHILE go DO n := n + 1; END_WHILE;"))
-    assert [(owed.kind, owed.text) for owed in found.obligations] == [("loop", "200")]
+    assert [(owed.kind, owed.text) for owed in found.obligations] == [("loop", "10000")]
 
 
 def test_divisors_and_asserts_are_obligations() -> None:

@@ -82,12 +82,17 @@ def test_a_division_by_zero_is_found(outcomes: list[Outcome]) -> None:
     assert dict(division.cycles[-1].changed)["divisor"] == "12"
 
 
-def test_a_proof_is_withdrawn_where_a_loop_is_open() -> None:
-    source = ("FUNCTION_BLOCK fb\nVAR_INPUT n : INT; END_VAR\nVAR i : INT; END_VAR\ni := 0;\n"
-              "WHILE i < n DO i := i + 1; END_WHILE;\nEND_FUNCTION_BLOCK\n")
-    found = verify(source, None, read_properties([pattern("invariant", "i >= 0")]))
-    assert found[0].verdict == "UNKNOWN"
-    assert "5:1" in found[0].reason
+def test_an_assertion_of_constants_is_listed_with_its_verdict() -> None:
+    source = ("FUNCTION f : INT\n//#ASSERT f = 7 : unused\nf := 1;\nEND_FUNCTION\nPROGRAM p\nVAR x : INT; END_VAR\n"
+              "x := 1;\n//#ASSERT x = 1 : one\n//#ASSERT x = 2 : two\nIF FALSE THEN\n//#ASSERT x = 3 : dead\n"
+              "x := 3; END_IF;\nEND_PROGRAM\n")
+    whole, *found = verify(source, None, read_properties([{"job_req": "assertion"}]))
+    assert {one.asked.parameters[2]: (one.verdict, one.vacuous) for one in found} == {
+        "one": ("PROVED", ""), "two": ("VIOLATED", ""), "unused": ("PROVED", "no run comes to it"),
+        "dead": ("PROVED", "no run comes to it")}
+    assert whole.verdict == "VIOLATED"
+    first, *_ = verify(source.replace("//#ASSERT x = 2 : two", ""), None, read_properties([{"job_req": "assertion"}]))
+    assert (first.verdict, first.vacuous) == ("PROVED", "")
 
 
 def test_all_checks_together_take_twenty_times_as_long_as_one_may() -> None:
