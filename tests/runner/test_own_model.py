@@ -181,7 +181,8 @@ class RaisingModel(OddModel):
 ], ids=lambda raised: type(raised).__name__)
 def test_what_a_model_raises_is_the_error_of_the_run(company: Company, raised: BaseException) -> None:
     run = company.run("a to-do list", model=RaisingModel(raised), sandbox="none")
-    assert (run.status, type(run.error)) == ("error", ModelCrashed)
+    assert run.status == "error"
+    assert isinstance(run.error, ModelCrashed)
     assert run.error.__cause__ is raised
     assert run.reason.startswith(f"the model 'RaisingModel' ended with an unexpected {type(raised).__name__}")
     assert "\n" not in run.reason
