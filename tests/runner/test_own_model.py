@@ -216,7 +216,7 @@ class SlowModel(OddModel):
         return Reply("")
 
 
-def test_a_run_that_is_cancelled_while_its_model_is_at_work_is_interrupted(company: Company, here: Path) -> None:
+def test_a_run_cancelled_while_its_model_works_is_interrupted(company: Company, here: Path) -> None:
     async def cancel() -> None:
         task = asyncio.ensure_future(company.arun("a to-do list", model=SlowModel(None), sandbox="none"))
         await asyncio.sleep(0.5)
