@@ -63,13 +63,18 @@ def order_phases(log: Log) -> list[str]:
         for name in graph.phases}
     kinds = 0
     while kinds < (kinds := len(set(signs.values()))) < len(signs):  # as long as neighbours tell phases apart
-        ranks = {sign: rank for rank, sign in enumerate(sorted(set(signs.values())))}
-        around: dict[str, list[tuple[int, int, int]]] = {name: [] for name in signs}
-        for (one, other), count in graph.edges.items():
-            around[one].append((0, ranks[signs[other]], count))
-            around[other].append((1, ranks[signs[one]], count))
-        signs = {name: (ranks[sign], *sorted(around[name])) for name, sign in signs.items()}
+        signs = _look_around(graph, signs)
     return sorted(signs, key=lambda name: (signs[name], name))
+
+
+def _look_around(graph: FollowsGraph, signs: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """The signs, with those of the phases before and after each."""
+    ranks = {sign: rank for rank, sign in enumerate(sorted(set(signs.values())))}
+    around: dict[str, list[tuple[int, int, int]]] = {name: [] for name in signs}
+    for (one, other), count in graph.edges.items():
+        around[one].append((0, ranks[signs[other]], count))
+        around[other].append((1, ranks[signs[one]], count))
+    return {name: (ranks[sign], *sorted(around[name])) for name, sign in signs.items()}
 
 
 def drop_infrequent(log: Log, graph: FollowsGraph, noise: float) -> FollowsGraph:

@@ -87,6 +87,7 @@ class _Pool:
     def __init__(self, log: Counter[Instance], search: _Search, depth: int = 1) -> None:
         self.log, self._search, self._noise, self._depth = log, search, search.noise, depth
         self._found: list[_Step] = []
+        self._scores: dict[ProcessTree, float] = {}
         self._more = self._list_steps()
 
     @cached_property
@@ -105,18 +106,19 @@ class _Pool:
         tried: dict[ProcessTree, _Step] = {}
         for step in steps:
             tried.setdefault(normalise(step.combine(*(part.first for part in step.parts))), step)
-        scores = {tree: self._score(tree) for tree in tried}
-        for tree in sorted(tried, key=lambda tree: -scores[tree])[:looked_into]:
+        best_first = sorted(tried, key=self._score, reverse=True)
+        for tree in best_first[:looked_into]:
             found = normalise(tried[tree].combine(*(part.explain(1) for part in tried[tree].parts)))
-            if found not in scores:
-                scores[found] = self._score(found)
-        return max(scores, key=lambda tree: scores[tree])
+            best_first.append(found)
+        return max(best_first, key=self._score)
 
     def _score(self, tree: ProcessTree) -> float:
         """How well a tree fits the pool. This may be a part of another pool, where something comes after it; so half of
         the precision is that with ends."""
-        fitness = measure_fitness(tree, self.log) if self._noise else 1.0
-        return Quality(fitness, sum(self._beginnings.measure_precision(tree)) / 2).f_score
+        if tree not in self._scores:
+            fitness = measure_fitness(tree, self.log) if self._noise else 1.0
+            self._scores[tree] = Quality(fitness, sum(self._beginnings.measure_precision(tree)) / 2).f_score
+        return self._scores[tree]
 
     def _steps(self, most: int) -> list[_Step]:
         while len(self._found) < most and (step := next(self._more, None)):
@@ -150,10 +152,13 @@ class _Pool:
         elif len(graph.phases) == 1:
             yield _Step(lambda: _mine_single(log, graph.phases[0]))
         else:
-            cuts = [*find_cuts(graph)]
-            if not cuts and self._noise:
-                cuts = [*find_cuts(drop_infrequent(log, graph, self._noise))]
+            cuts = self._list_cuts(graph)
             yield from map(self._cut, cuts) if cuts else self._fall_through(graph)
+
+    def _list_cuts(self, graph: FollowsGraph) -> list[Cut]:
+        """The cuts of all behaviour, else of what is frequent."""
+        cuts = [*find_cuts(graph)]
+        return cuts or ([*find_cuts(drop_infrequent(self.log, graph, self._noise))] if self._noise else [])
 
     def _cut(self, cut: Cut) -> _Step:
         is_loop = cut.operator == "loop"
@@ -165,15 +170,18 @@ class _Pool:
     def _fall_through(self, graph: FollowsGraph) -> Iterator[_Step]:
         """What else can be said of a pool without a cut: a phase is parallel to the others, if every instance has it
         once or there is a cut without it; the pool repeats itself; nothing."""
-        names = sorted(graph.phases, key=lambda name: -graph.count_concurrent(name))
-        once = [name for name in names if all(instance.count(name) == 1 for instance in self.log)]
-        yield from (self._set_apart(name, graph) for name in once)
-        if len(names) <= MOST_LEFT_OUT:
-            yield from (self._set_apart(name, graph) for name in names
-                        if name not in once and self._is_cut_without(name, graph))
+        yield from (self._set_apart(name, graph) for name in self._list_apart(graph))
         rounds = [shorter for strict in (True, False) if (shorter := _split_rounds(self.log, graph, strict))]
         yield from (_Step(loop, (self._part(shorter),)) for shorter in rounds)
         yield _Step(lambda: _flower(self.log, graph))
+
+    def _list_apart(self, graph: FollowsGraph) -> Iterator[str]:
+        """The phases that may be parallel to the others, those first that come in both orders with most."""
+        names = sorted(graph.phases, key=lambda name: -graph.count_concurrent(name))
+        once = [name for name in names if all(instance.count(name) == 1 for instance in self.log)]
+        yield from once
+        if len(names) <= MOST_LEFT_OUT:
+            yield from (name for name in names if name not in once and self._is_cut_without(name, graph))
 
     def _is_cut_without(self, name: str, graph: FollowsGraph) -> bool:
         rest = project(self.log, frozenset(graph.phases) - {name})

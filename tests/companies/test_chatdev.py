@@ -243,12 +243,12 @@ def test_a_program_that_takes_the_parser_down_fails_and_is_mended(chat_server: C
     mended = GOOD + "\nprint(add(3, 4))" * 40  # shorter ones would look like fragments of what was there
     replies = HAPPY | {
         "coding": f"<SOLUTION>\nmain.py\n```python\n{mended}\n```",
-        "coding#1/round-1/assistant": f"<SOLUTION>\nmain.py\n```python\nx = 1  # {SWELLS}\n```",
+        "coding#1/round-1/assistant": f"<SOLUTION>\nmain.py\n```python\n{mended}\n# {SWELLS}\n```",
         "coding#1/round-2/instructor": "Mend what the compiler says."}
     with reader_of(monkeypatch):
         run, _ = build(chat_server, tmp_path, replies, task="Add two numbers.")
     assert run.status == "unjudged", run.reason
     assert run.software.text("main.py").strip() == mended
     told = [request.headers["X-ChatDev-Activity"] for request in chat_server.requests
-            if "takes too much memory to compile" in str(request.body["messages"])]
+            if "takes more memory than it may" in str(request.body["messages"])]
     assert told == ["coding#1/round-2/instructor", "coding#1/round-2/assistant"]

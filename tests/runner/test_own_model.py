@@ -181,7 +181,8 @@ class RaisingModel(OddModel):
 ], ids=lambda raised: type(raised).__name__)
 def test_what_a_model_raises_is_the_error_of_the_run(company: Company, raised: BaseException) -> None:
     run = company.run("a to-do list", model=RaisingModel(raised), sandbox="none")
-    assert (run.status, type(run.error)) == ("error", ModelCrashed)
+    assert run.status == "error"
+    assert isinstance(run.error, ModelCrashed)
     assert run.error.__cause__ is raised
     assert run.reason.startswith(f"the model 'RaisingModel' ended with an unexpected {type(raised).__name__}")
     assert "\n" not in run.reason
@@ -215,7 +216,7 @@ class SlowModel(OddModel):
         return Reply("")
 
 
-def test_a_run_that_is_cancelled_while_its_model_is_at_work_is_interrupted(company: Company, here: Path) -> None:
+def test_a_run_cancelled_while_its_model_works_is_interrupted(company: Company, here: Path) -> None:
     async def cancel() -> None:
         task = asyncio.ensure_future(company.arun("a to-do list", model=SlowModel(None), sandbox="none"))
         await asyncio.sleep(0.5)
