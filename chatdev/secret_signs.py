@@ -135,8 +135,9 @@ def _is_made_by_provider(value: str) -> bool:
 
 
 def generated_parts(address: str) -> list[str]:
-    """What in the path and query of an address nobody would write by hand."""
-    return [part for part in _BETWEEN.split(address)[2:] if _looks_generated(part)]
+    """What in the path and query of an address nobody would write by hand; nothing of another text."""
+    parts = _BETWEEN.split(address)[2:] if "://" in address else []
+    return [part for part in parts if _looks_generated(part)]
 
 
 def _is_ordinary(value: str, sign: NameSign) -> bool:

@@ -41,9 +41,7 @@ def keep_secret(value: str, sign: NameSign = NameSign.PASSWORD) -> None:
     because they may be shown one by one; lines of words are none."""
     value = value.strip()
     if is_secret(value, sign):
-        _remember(value)
-        for part in generated_parts(value) if "://" in value else ():
-            _remember(part)
+        _remember_parts(value)
     elif sign <= NameSign.DOUBTFUL:
         return
     lines = value.splitlines()
@@ -54,6 +52,12 @@ def keep_secret(value: str, sign: NameSign = NameSign.PASSWORD) -> None:
         _remember(part)
     if value.startswith("{"):
         _keep_fields(value)
+
+
+def _remember_parts(value: str) -> None:
+    """Keep a secret; of an address also what in it was generated, by which programs put it together."""
+    for part in (value, *generated_parts(value)):
+        _remember(part)
 
 
 def _keep_fields(text: str) -> None:
