@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -76,11 +76,10 @@ class BenchReport:
         """
         texts = [line.text for line in lines]
         checks = dict(zip(lines, map(checks_of, texts), strict=True))
-        failures = _unusual_failures(checks, right.lines if right else ())
+        failures = _unusual_failures(checks, right)
         complaints = [*severe_lines(printed), *failures, *map(PrintedLine, breaches_of_plan(texts))]
         passed = sum(checks[line].passed for line in lines)
-        is_silence = complains and True not in {found.unclear for found in checks.values()}
-        if complaints or passed or is_silence:
+        if complaints or passed or (complains and _are_clear(checks.values())):
             return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
         if right is not None and (lines or right.lines):
             return cls._of_prints(lines, right)
@@ -114,11 +113,16 @@ class BenchReport:
         return 1 - (self.mismatches or 0) / self.samples if self.samples else 0.0
 
 
-def _unusual_failures(checks: Mapping[PrintedLine, Checks], expected: Sequence[str]) -> dict[PrintedLine, int]:
+def _are_clear(checks: Iterable[Checks]) -> bool:
+    """Whether no line could mean anything."""
+    return not any(found.unclear for found in checks)
+
+
+def _unusual_failures(checks: Mapping[PrintedLine, Checks], right: BenchReport | None) -> dict[PrintedLine, int]:
     """The lines that tell more failed checks than a line of that form does of a right module, whatever the other
     numbers in it, and how many."""
     usual = dict[str, int]()
-    for line in expected:
+    for line in right.lines if right else ():
         usual[_mask(line)] = max(usual.get(_mask(line), 0), checks_of(line).failed)
     return {line: found.failed for line, found in checks.items() if found.failed > usual.get(_mask(line.text), 0)}
 

@@ -154,6 +154,8 @@ def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: P
 def _judge_outputs(found: SimulationResult, bench: HiddenBench, made: Sequence[Instance], sandbox: Sandbox,
                    folder: Path, limits: ProcessLimits) -> SimulationResult:
     """What becomes of an answer that the bench lets through for what its outputs do besides."""
+    if found.expected not in (None, found.samples):
+        return found  # it took another course, as `judge.py` says
     if found.unseen:
         return _judge_unseen(found, found.unseen, bench, made, sandbox, folder, limits)
     if found.report and not found.report.is_counted:
