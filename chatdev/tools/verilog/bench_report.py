@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from chatdev.tools.verilog.bench_words import breaches_of_plan, checks_of
+from chatdev.tools.verilog.bench_words import Checks, breaches_of_plan, checks_of
 from chatdev.tools.verilog.compilation import BENCH
 
 _OUTPUT = re.compile(r"^Hint: Output '(?P<name>[^']+)' has (?:no mismatches"
@@ -74,17 +74,19 @@ class BenchReport:
         `right` is its report on the reference: what complains there too is no complaint, and where it gives no verdict,
         all that it prints, if anything, has to be the same. Silence is one of lines that could not mean anything else.
         """
-        checks = {line: checks_of(line.text) for line in lines}
-        usual = _failures_by_form(right.lines if right else ())
-        failures = {line: found.failed for line, found in checks.items()
-                    if found.failed > usual.get(_mask(line.text), 0)}
-        left_out = map(PrintedLine, breaches_of_plan([line.text for line in lines]))
-        complaints = [*severe_lines(printed), *failures, *left_out]
+        texts = [line.text for line in lines]
+        checks = dict(zip(lines, map(checks_of, texts), strict=True))
+        failures = _unusual_failures(checks, right)
+        complaints = [*severe_lines(printed), *failures, *map(PrintedLine, breaches_of_plan(texts))]
         passed = sum(checks[line].passed for line in lines)
-        if complaints or passed or (complains and not any(found.unclear for found in checks.values())):
+        if complaints or passed or (complains and _are_clear(checks.values())):
             return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
-        if right is None or not [*lines, *right.lines]:
-            return cls(lines=tuple(line.text for line in lines), is_counted=False)
+        if right is not None and (lines or right.lines):
+            return cls._of_prints(lines, right)
+        return cls(lines=tuple(texts), is_counted=False)
+
+    @classmethod
+    def _of_prints(cls, lines: Sequence[PrintedLine], right: BenchReport) -> Self:
         complaints = list(_strangers(lines, right.lines))
         return cls._of_checks(len(lines) - len(complaints), len(complaints), complaints, lines)
 
@@ -111,12 +113,18 @@ class BenchReport:
         return 1 - (self.mismatches or 0) / self.samples if self.samples else 0.0
 
 
-def _failures_by_form(lines: Sequence[str]) -> dict[str, int]:
-    """How many failed checks lines tell that also a right module leads to, whatever the other numbers in them."""
-    found = dict[str, int]()
-    for line in lines:
-        found[_mask(line)] = max(found.get(_mask(line), 0), checks_of(line).failed)
-    return found
+def _are_clear(checks: Iterable[Checks]) -> bool:
+    """Whether no line could mean anything."""
+    return not any(found.unclear for found in checks)
+
+
+def _unusual_failures(checks: Mapping[PrintedLine, Checks], right: BenchReport | None) -> dict[PrintedLine, int]:
+    """The lines that tell more failed checks than a line of that form does of a right module, whatever the other
+    numbers in it, and how many."""
+    usual = dict[str, int]()
+    for line in right.lines if right else ():
+        usual[_mask(line)] = max(usual.get(_mask(line), 0), checks_of(line).failed)
+    return {line: found.failed for line, found in checks.items() if found.failed > usual.get(_mask(line.text), 0)}
 
 
 def _strangers(lines: Sequence[PrintedLine], expected: Sequence[str]) -> Iterator[PrintedLine]:

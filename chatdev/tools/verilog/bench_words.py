@@ -108,18 +108,24 @@ _AGREES = re.compile(rf"{_THINGS}{_AGREE}(?!\s*[:=])|{_FINDING}(?:good|correct)\
 def checks_of(line: str) -> Checks:
     """What a line says; nothing for one without a verdict."""
     line = line[:_LONGEST]
-    if _UVM_COUNT.match(line) or _UVM_REPORT.match(line):
-        return _of_uvm(line)
-    if _TAP_END.match(line):
-        return Checks(failed=1)
-    if (test := _TAP_TEST.match(line)) and test["excuse"]:
-        return Checks(passed=int(not test["failed"]))
+    if found := _of_framework(line):
+        return found
     line = _JOINED.sub(lambda name: name[0].replace("_", " "), line)
     if _RIGHT.search(line) and _WRONG.search(line):
         line = _WRONG.sub("failed", _RIGHT.sub("passed", line))
     if _MEASURED.search(line):
         return Checks(unclear=True)
     return _of_rate(line) or _totals(line) or _of_words(line)
+
+
+def _of_framework(line: str) -> Checks | None:
+    """What a line of UVM says, or one of TAP that says more than others."""
+    if _UVM_COUNT.match(line) or _UVM_REPORT.match(line):
+        return _of_uvm(line)
+    if _TAP_END.match(line):
+        return Checks(failed=1)
+    test = _TAP_TEST.match(line)
+    return Checks(passed=int(not test["failed"])) if test and test["excuse"] else None
 
 
 def breaches_of_plan(lines: Sequence[str]) -> Iterator[str]:
@@ -166,6 +172,11 @@ def _of_words(line: str) -> Checks:
         if _DENIED.search(line[:quiet.start()]):
             return Checks(failed=1)
         return Checks(unclear=True) if _FAILING.search(line) else Checks(passed=1)
+    return _of_sentence(line)
+
+
+def _of_sentence(line: str) -> Checks:
+    """What a line says that has none of the words for passed and failed."""
     if _DIFFERS.search(line) or _WANTED.search(line):
         return Checks(failed=1)
     return Checks(passed=1) if _AGREES.search(line) else Checks()
@@ -211,8 +222,13 @@ def _share(line: str) -> Checks | None:
         return None
     part, others = int(share["part"]), int(share["whole"]) - int(share["part"])
     words = line[:share.start()] + line[share.end():]
-    if _QUIET.search(words) or (_RIGHT.search(words) and not _FAILING.search(words)) or _SCORE.search(line):
+    is_failing = _FAILING.search(words) is not None
+    if _QUIET.search(words) or (_RIGHT.search(words) and not is_failing) or _SCORE.search(line):
         return Checks(part, others)
-    if not part and not _NONE_OF.search(line[:share.start()]) and not _FAILING.search(line[share.end():]):
-        return None
-    return Checks(others, part) if _FAILING.search(words) else None
+    return Checks(others, part) if is_failing and _is_count(share, part) else None
+
+
+def _is_count(share: re.Match[str], part: int) -> bool:
+    """Whether the share is one of failures: no failure is one only where words say so."""
+    before, behind = share.string[:share.start()], share.string[share.end():]
+    return bool(part or _NONE_OF.search(before) or _FAILING.search(behind))

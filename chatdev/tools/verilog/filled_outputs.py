@@ -6,21 +6,24 @@ both of these, looks at bits that are unknown and takes them for right (`x != 3`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Literal
 
 from chatdev.tools.verilog.renaming import rename
 from chatdev.tools.verilog.slang import Instance
 
 Fill = Literal["0", "1", ""]
+_DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
 _BIT, _ENDING = "bit_of_all_outputs", "_with_unknown_outputs"
 
 
-def is_unknown_looked_at(text: str, top: str, instance: Instance, open_: Container[str],
+def is_unknown_looked_at(text: str, top: str, made: Sequence[Instance], open_: Container[str],
                          passes: Callable[[str], bool]) -> bool | None:
     """Whether a bench that an answer `passes` looks at what is unknown of its outputs; None where nobody can say, as it
-    does not pass within another module either."""
-    filled = [fill_outputs(text, top, instance, fill, open_) for fill in ("0", "1", "")]
+    does not pass within another module either, or its instances are not alike."""
+    if len({(one.parameters, one.ports) for one in made}) != 1:
+        return None
+    filled = [fill_outputs(text, top, made[0], fill, open_) for fill in ("0", "1", "")]
     if None in filled:
         return None
     zeros, ones, plain = map(str, filled)
@@ -32,23 +35,25 @@ def fill_outputs(text: str, top: str, instance: Instance, fill: Fill, open_: Con
     as they are where that is ""; those that are `open_` may be z. None where a port is no plain vector."""
     if not all(width for _, _, width in instance.ports):
         return None
-    ports = ", ".join(f"{direction}{'put' if direction in ('in', 'out') else ''} wire [{width - 1}:0] {name}"
+    ports = ", ".join(f"{_DIRECTIONS[direction]} wire [{width - 1}:0] {name}"
                       for name, direction, width in instance.ports)
     parameters = ", ".join(f"parameter {name} = {value}" for name, value in instance.parameters)
     given = ", ".join(f".{name}({name})" for name, _ in instance.parameters)
     inner = ", ".join(f".{name}({name}{_ENDING if direction == 'out' else ''})"
                       for name, direction, _ in instance.ports)
-    lines = [f"module {top}{f' #({parameters})' if parameters else ''}({ports});", f"  genvar {_BIT};"]
-    for name, direction, width in instance.ports:
-        if direction == "out":
-            lines += [f"  wire [{width - 1}:0] {name}{_ENDING};", *_fill(name, width, fill, name in open_)]
-    lines.append(f"  {top}{_ENDING}{f' #({given})' if given else ''} inner{_ENDING}({inner});")
-    return "\n".join((rename(text, [top], _ENDING), *lines, "endmodule\n"))
+    outputs = [_fill(name, width, fill, name in open_) for name, way, width in instance.ports if way == "out"]
+    first = f"module {top} {_in_brackets(parameters)}({ports});"
+    last = f"  {top}{_ENDING} {_in_brackets(given)}inner{_ENDING}({inner});"
+    return "\n".join((rename(text, [top], _ENDING), first, f"  genvar {_BIT};", *outputs, last, "endmodule\n"))
 
 
-def _fill(name: str, width: int, fill: Fill, may_be_open: bool) -> list[str]:
+def _in_brackets(parameters: str) -> str:
+    return f"#({parameters}) " if parameters else ""
+
+
+def _fill(name: str, width: int, fill: Fill, may_be_open: bool) -> str:
     bit = f"{name}{_ENDING}[{_BIT}]"
     unknown = f"{bit} === 1'bx" if may_be_open else f"{bit} === 1'bx || {bit} === 1'bz"
     value = f"({unknown}) ? 1'b{fill} : {bit}" if fill else bit
-    return [f"  for ({_BIT} = 0; {_BIT} < {width}; {_BIT} = {_BIT} + 1)",
-            f"    assign {name}[{_BIT}] = {value};"]
+    return (f"  wire [{width - 1}:0] {name}{_ENDING};\n  for ({_BIT} = 0; {_BIT} < {width}; {_BIT} = {_BIT} + 1)\n"
+            f"    assign {name}[{_BIT}] = {value};")

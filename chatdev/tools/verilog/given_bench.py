@@ -63,19 +63,21 @@ def _refuse_broken_files(target: Target, bench: HiddenBench | None) -> None:
         if path in target.including(text).included and "`ifndef" not in text:
             raise ToolError(f"the given file {path} includes itself")
     try:
-        faults = find_given_faults(target, _files_with_reference(bench) if bench else {}) if target.sources else ()
+        faults = find_given_faults(target, _files_with_reference(bench)) if target.sources else ()
     except DesignError as error:
         raise ToolError(f"the given files cannot be read: {error}") from error
     for code, place, names in faults:
-        if code != "UnknownModule" or not {target.top, REFERENCE_MODULE} & {*names}:
+        if code != "UnknownModule" or {target.top, REFERENCE_MODULE}.isdisjoint(names):
             path, _, line = place.rpartition(":")
             said = f"no {', '.join(names)} is given" if names else f"a mistake ({code})"
             raise ToolError(f"the given file {path}, line {line}: {said}; mend it, or give what it needs with "
                             "--input given=@FILE")
 
 
-def _files_with_reference(bench: HiddenBench) -> dict[str, str]:
+def _files_with_reference(bench: HiddenBench | None) -> dict[str, str]:
     """The bench with the reference, where it compares with that one and in the answer's place."""
+    if bench is None:
+        return {}
     right = {HIDDEN + ANSWER: reference_as_answer(bench.reference, bench.target)} if bench.reference else {}
     return {**bench.beside, **right}
 

@@ -142,17 +142,22 @@ def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path
     found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits, thorough=True)
     if found.outcome not in ("matches", "timed_out") or not bench.reference:
         return found, {}
-    expected = found.expected
-    if expected is None:  # else the reference has been simulated
+    if found.expected is None:  # else the reference has been simulated
         right = simulate_unexamined(reference_as_answer(bench.reference, bench.target), bench, sandbox,
                                     _new_folder(folder / "right_alone"), limits=limits)
         if found.outcome == "timed_out":
             return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
-        expected = right.report.samples if right.report else None
-    if expected is None or found.report is None:
+        found = replace(found, expected=right.report.samples if right.report else None)
+    return _judge_samples(found, bench, sandbox, folder, limits, other_draws)
+
+
+def _judge_samples(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path, limits: ProcessLimits,
+                   other_draws: int | None) -> tuple[SimulationResult, dict[str, Any]]:
+    """What the number of samples and other random inputs leave of an answer that matches."""
+    if found.expected is None or found.report is None:
         return found, {}
-    if expected != found.report.samples:
-        return replace(found, outcome="other_samples"), {"expected": expected}
+    if found.expected != found.report.samples:
+        return replace(found, outcome="other_samples"), {"expected": found.expected}
     if not bench.draws:
         return found, {}
     number = secrets.randbelow(1 << 31) if other_draws is None else other_draws

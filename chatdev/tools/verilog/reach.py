@@ -8,7 +8,7 @@ parameters takes others. Nodes are those of pyslang.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ _PASSING = frozenset({
     "ArgumentList", "OrderedArgument", "SimplePropertyExpr", "SimpleSequenceExpr", "InvocationExpression",
     "ParenthesizedExpression", "AddExpression", "SubtractExpression", "MultiplyExpression", "DivideExpression"})
 """Nodes by which a value gets from an argument to a call and to nothing else."""
+_BLOCKS = frozenset({"NamedBlockClause", "NamedLabel"})
 _EDGE = re.compile(r"\b(?:pos|neg)edge\b")
 _LONGEST = 40  # characters of a statement that is shown
 
@@ -104,12 +105,9 @@ class _Scope:
     def of(cls, module: Any, seen: Known) -> _Scope:
         nodes = nodes_below(module)
         names = {_text(getattr(node, _NAMED[kind_of(node)])) for node in nodes if kind_of(node) in _NAMED}
-        instances = {_text(one.decl.name) for node in nodes if kind_of(node) == "HierarchyInstantiation"
-                     for one in node.instances
-                     if getattr(one, "decl", None) is not None and _text(node.type) not in seen.interfaces}
-        once = tuple((node.sourceRange.start.offset, node.sourceRange.end.offset) for node in nodes
-                     if kind_of(node) in _ONCE)
-        blocks = {_text(node.name) for node in nodes if kind_of(node) in ("NamedBlockClause", "NamedLabel")}
+        instances = {name for node in nodes for name in _instance_names(node, seen)}
+        once = _spans(nodes, _ONCE)
+        blocks = {_text(node.name) for node in nodes if kind_of(node) in _BLOCKS}
         routines = set(_routines(module, kind_of(module)))
         constants = {name for node in nodes for name in _constants(node)}
         return cls(frozenset(names | seen.shared), frozenset(constants), frozenset(blocks), frozenset(routines),
@@ -124,9 +122,12 @@ class _Scope:
             yield from self._call_faults(getattr(node, _CALLS[kind]))
         elif kind == "SystemName" and not _is_in_place(node):
             yield "misplaced", _one_line(node).removeprefix("$")
-        elif (kind in _WAITS or (kind in _EVENTS and self._runs_once(node)) or self._is_late(node)) and not (
-                self._is_clock_to_output(node)):
+        elif self._is_wait(node) and not self._is_clock_to_output(node):
             yield "waiting", _one_line(node)[:_LONGEST]
+
+    def _is_wait(self, node: Any) -> bool:
+        kind = kind_of(node)
+        return kind in _WAITS or (kind in _EVENTS and self._runs_once(node)) or self._is_late(node)
 
     def _path_faults(self, name: Any) -> Iterator[tuple[str, str]]:
         """The same of a name with dots."""
@@ -148,15 +149,12 @@ class _Scope:
 
     def _is_clock_to_output(self, delay: Any) -> bool:
         """Whether it is a constant delay behind the `<=` of a clocked block."""
-        above = list(_above(delay))
-        kinds = [kind_of(node) for node in above]
-        if [kind_of(delay), *kinds[:2]] != _AFTER_ASSIGNMENT:
+        above = [delay, *_above(delay)]
+        if [kind_of(node) for node in above[:3]] != _AFTER_ASSIGNMENT or not _waits_for_edge(above):
             return False
-        block = next((node for node in above if kind_of(node) in _CLOCKED), None)
-        waits = next((node for node in nodes_below(block) if kind_of(node) in _EVENTS), None) if block else None
-        named = {_text(node.identifier) for node in nodes_below(delay) if kind_of(node) == "IdentifierName"}
-        return (waits is not None and _EDGE.search(str(waits)) is not None and named <= self.constants
-                and not any(kind_of(node) in _COMPUTED for node in nodes_below(delay)))
+        below = nodes_below(delay)
+        named = {_text(node.identifier) for node in below if kind_of(node) == "IdentifierName"}
+        return named <= self.constants and not any(kind_of(node) in _COMPUTED for node in below)
 
     def _is_late(self, node: Any) -> bool:
         """Whether it is what stands where a module has parameters, and a primitive its delays."""
@@ -170,6 +168,19 @@ class _Scope:
         return any(start <= place < end for start, end in self.once)
 
 
+def _spans(nodes: Iterable[Any], kinds: Container[str]) -> tuple[tuple[int, int], ...]:
+    """Where the nodes of these kinds begin and end."""
+    return tuple((node.sourceRange.start.offset, node.sourceRange.end.offset) for node in nodes
+                 if kind_of(node) in kinds)
+
+
+def _instance_names(node: Any, seen: Known) -> list[str]:
+    """The instances of modules that a node makes."""
+    if kind_of(node) != "HierarchyInstantiation" or _text(node.type) in seen.interfaces:
+        return []
+    return [_text(one.decl.name) for one in node.instances if getattr(one, "decl", None) is not None]
+
+
 def _constants(node: Any) -> list[str]:
     """The parameters that a node declares."""
     if kind_of(node) != "ParameterDeclaration":
@@ -177,22 +188,29 @@ def _constants(node: Any) -> list[str]:
     return [_text(one.name) for one in node.declarators if kind_of(one) == "Declarator"]
 
 
+def _waits_for_edge(nodes: Iterable[Any]) -> bool:
+    """Whether the first block among the nodes is clocked."""
+    block = next((node for node in nodes if kind_of(node) in _CLOCKED), None)
+    waits = next((node for node in nodes_below(block) if kind_of(node) in _EVENTS), None) if block else None
+    return _EDGE.search(str(waits)) is not None
+
+
 def _is_in_place(name: Any) -> bool:
     """Whether a task or function of the system is none of those that depend on where they stand, or stands there."""
     word = _one_line(name).removeprefix("$")
-    if word not in word_list("placed"):
-        return True
+    if word == "fatal":
+        return any(kind_of(node) == "ActionBlock" for node in _above(name))
+    return word not in word_list("placed") or _is_printed(name)
+
+
+def _is_printed(name: Any) -> bool:
+    """Whether the value of a function of the system gets into a print, and nowhere else."""
     for node in _above(name):
-        kind = kind_of(node)
-        if word == "fatal" and kind == "ActionBlock":
+        is_call = kind_of(node) == "InvocationExpression" and _one_line(node.left) != _one_line(name)
+        called = _one_line(node.left).removeprefix("$") if is_call else ""
+        if called in word_list("prints") | {"fatal"}:
             return True
-        if word != "fatal" and kind == "InvocationExpression" and _one_line(node.left) != f"${word}":
-            called = _one_line(node.left).removeprefix("$")
-            if called in word_list("prints") | {"fatal"}:
-                return True
-            if called != "sformatf":
-                return False
-        elif word != "fatal" and kind not in _PASSING:
+        if kind_of(node) not in _PASSING or called not in ("", "sformatf"):
             return False
     return False
 

@@ -77,6 +77,11 @@ class SimulationResult:
         """Whether all samples match."""
         return self.outcome == "matches"
 
+    @property
+    def samples(self) -> int | None:
+        """How many samples, or checks, the bench reports."""
+        return self.report.samples if self.report else None
+
     @classmethod
     def of_compiling(cls, compiled: CompileResult) -> Self:
         """What is known when nothing is simulated."""
@@ -87,23 +92,25 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
             bench: HiddenBench | None = None) -> CompileResult:
     """Whether the answer keeps the rules and compiles alone, with warnings of compiler and lint. `folder` is empty and
     the call's own; of the `bench` nothing is told. Raises MissingProgram, SandboxError."""
-    taken, may_print = (unit_names(bench.text), bench.can_be_marked) if bench else (frozenset[str](), True)
+    taken, may_print, beside = frozenset[str](), True, dict[str, str]()
+    if bench:
+        taken, may_print, beside = frozenset(unit_names(bench.text)), bench.can_be_marked, bench.beside
     target = target.including(answer)
     expanded = expand_macros(answer, sandbox, folder / "macros", target)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
-    simulated = None if expanded is None else _without_checks(expanded, target)
-    compiled = compile_files({ANSWER: answer if simulated in (None, expanded) else simulated}, [target.top], sandbox,
+    simulated = _without_checks(expanded or "", target)
+    compiled = compile_files({ANSWER: answer if simulated == (expanded or "") else simulated}, [target.top], sandbox,
                              folder / "alone", target, to_run=False)
     compiled = replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     if not compiled.passed:
         return compiled
     if expanded is None:
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
-    if outside := outside_names(expanded, target, bench.beside if bench else None):
+    if outside := outside_names(expanded, target, beside):
         return replace(compiled, outcome="refused", messages=tuple(outside))
     return replace(compiled, messages=(*compiled.messages, *lint(answer, target)),
-                   text=simulated or "")
+                   text=simulated)
 
 
 def _without_checks(text: str, target: Target) -> str:
@@ -139,11 +146,21 @@ def simulate_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: P
         return together
     ports = _messages_on_ports(together.compiled.warnings, bench.target.top)
     found = replace(together, compiled=replace(alone, messages=(*alone.messages, *ports)))
-    if found.passed and found.unseen:
-        found = _judge_unseen(found, found.unseen, bench, made, sandbox, folder, limits)
-    elif found.passed and found.report and not found.report.is_counted:
-        found = _refuse_unknown(found, bench, sandbox, folder, limits)
+    if found.passed:
+        found = _judge_outputs(found, bench, made, sandbox, folder, limits)
     return found if dump else replace(found, waves=None)
+
+
+def _judge_outputs(found: SimulationResult, bench: HiddenBench, made: Sequence[Instance], sandbox: Sandbox,
+                   folder: Path, limits: ProcessLimits) -> SimulationResult:
+    """What becomes of an answer that the bench lets through for what its outputs do besides."""
+    if found.expected not in (None, found.samples):
+        return found  # it took another course, as `judge.py` says
+    if found.unseen:
+        return _judge_unseen(found, found.unseen, bench, made, sandbox, folder, limits)
+    if found.report and not found.report.is_counted:
+        return _refuse_unknown(found, bench, sandbox, folder, limits)
+    return found
 
 
 def _instances(text: str, bench: HiddenBench) -> tuple[Instance, ...]:
@@ -171,18 +188,15 @@ def _judge_unseen(found: SimulationResult, unseen: Differences, bench: HiddenBen
     def passes(text: str) -> bool:
         place = folder / f"filled{next(turns)}"
         place.mkdir()
-        marked = bench.marked(secrets.token_hex(8))
+        marked = _mark(bench, text)
         ran = _read_beside(simulate_unexamined(text, marked, sandbox, place, limits=limits), marked, found.right)
-        return ran.passed and found.report is not None and ran.report is not None and (
-            ran.report.samples == found.report.samples)
+        return ran.passed and ran.samples == found.samples
 
-    unknown = unseen.unknown
-    if unknown:
-        is_same = len({(one.parameters, one.ports) for one in made}) == 1
-        is_looked_at = is_unknown_looked_at(found.compiled.text, bench.target.top, made[0],
-                                            {name.rpartition(".")[2] for name in unseen.open_},
-                                            passes) if is_same else None
-        if wrong := unknown if is_looked_at else {} if is_looked_at is False else unseen.lost:
+    if unseen.unknown:
+        open_ = {name.rpartition(".")[2] for name in unseen.open_}
+        is_looked_at = is_unknown_looked_at(found.compiled.text, bench.target.top, made, open_, passes)
+        wrong = {True: unseen.unknown, False: {}, None: unseen.lost}[is_looked_at]
+        if wrong:
             return _with_messages(found, "without_value", wrong, "error", "unknown_outputs")
     return _with_messages(found, "unseen", unseen.beside_the_bench, "warning", found.outcome)
 
@@ -223,15 +237,22 @@ def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: P
                       record: Mapping[str, str] | None = None) -> SimulationResult:
     """The same of the text of an answer that was examined. `record` are full names of its ports with their directions:
     where it passes, they are compared with those of the reference."""
-    marked = bench.marked(secrets.token_hex(8))
-    if bench.compares:
-        marked = replace(marked, reference=_without_clashes(bench.reference or "", names_beside(text)))
+    marked = _mark(bench, text)
     found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits, record=record)
     if found.report is None or bench.reference is None:
         return found
-    if (record and found.passed) or (not bench.compares and (dump or not found.report.is_counted)):
+    is_undecided = not bench.compares and (dump or not found.report.is_counted)
+    if is_undecided or (record and found.passed):
         return _compare_with_reference(found, marked, sandbox, folder, dump, limits, record or {})
     return found
+
+
+def _mark(bench: HiddenBench, text: str) -> HiddenBench:
+    """The bench with a mark that nobody knows, and with a reference that can stand beside this text."""
+    marked = bench.marked(secrets.token_hex(8))
+    if not bench.compares:
+        return marked
+    return replace(marked, reference=_without_clashes(bench.reference or "", names_beside(text)))
 
 
 def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool = False,
@@ -239,9 +260,8 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
                         record: Mapping[str, str] | None = None) -> SimulationResult:
     """The same without examining the answer first: VerilogEval's own procedure."""
     root = bench.layout.root
-    files, tops = {ANSWER: answer + undefine_macros(answer) + _RESET, BENCH: bench.text}, [root]
-    if unit := _unit_for(answer, bench):
-        files = {"unit_of_time.sv": unit, **files}
+    files = {**_unit_for(answer, bench), ANSWER: answer + undefine_macros(answer) + _RESET, BENCH: bench.text}
+    tops = [root]
     if dump or record:
         files[BENCH], files[f"{DUMP}.sv"] = (dump_everything(bench.text, root) if dump
                                              else dump_signals(bench.text, record or ()))
@@ -261,10 +281,11 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
                             log=f"{compiled.log}\n{bench.without_marks(ran.stdout)}", printed=ran.stdout)
 
 
-def _unit_for(answer: str, bench: HiddenBench) -> str:
-    """The bench's unit of time, for an answer that has delays and none of its own."""
+def _unit_for(answer: str, bench: HiddenBench) -> dict[str, str]:
+    """A file with the bench's unit of time, for an answer that has delays and none of its own."""
     named = _TIMESCALE.search(bench.text)
-    return f"{named[0]}\n" if named and _DELAYS.search(answer) and not _TIMESCALE.search(answer) else ""
+    is_needed = named and _DELAYS.search(answer) and not _TIMESCALE.search(answer)
+    return {"unit_of_time.sv": f"{named[0]}\n"} if named and is_needed else {}
 
 
 def _read_run(ran: SimulatorRun, bench: HiddenBench) -> tuple[str, BenchReport | None]:
@@ -290,16 +311,16 @@ def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox
     if right.report is None or found.report is None:
         return found
     found, usual = (_read_beside(one, bench, right.report) for one in (found, right))
-    unseen = _find_unseen(found, right, record) if record and found.passed else None
+    unseen = _find_unseen(found, right, record) if found.passed else None
     if dump and not bench.compares and found.waves and right.waves:
         found = replace(found, waves=merge_reference(found.waves, right.waves, bench.layout.scope, _outputs_of(bench),
                                                      folder / "merged.vcd"))
-    return replace(found, right=right.report, unseen=unseen, expected=usual.report.samples if usual.report else None)
+    return replace(found, right=right.report, unseen=unseen, expected=usual.samples)
 
 
 def _find_unseen(found: SimulationResult, right: SimulationResult, record: Mapping[str, str]) -> Differences | None:
     """How the ports that were recorded of both differ."""
-    if not (found.waves and right.waves):
+    if not (record and found.waves and right.waves):
         return None
     return find_differences(found.waves, right.waves, [name for name, way in record.items() if way == "in"],
                             [name for name, way in record.items() if way == "out"])

@@ -207,16 +207,19 @@ class _SlangSource:
 
     def given_faults(self, files: frozenset[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Code, place and names of the errors in these files."""
-        syntax = {found.location for tree in self._given for found in tree.diagnostics}
         alone = {one.name for one in self._compilation.getRoot().topInstances
                  if any(not getattr(each, "isLocalParam", True) for each in one.body.parameters)}
         for found in self._compilation.getAllDiagnostics():
-            path, _, line = self._source.place_of(found.location).rpartition(":")
-            code = _code(found)
-            is_sure = (found.location in syntax or code in word_list("strangers")
-                       or self._module_at(found.location) not in alone)
-            if found.isError() and code != _NO_TIMESCALE and path in files and is_sure:
-                yield code, f"{path}:{line}", tuple(map(str, found.args))
+            place = self._source.place_of(found.location)
+            if found.isError() and place.rpartition(":")[0] in files and self._is_sure(found, alone):
+                yield _code(found), place, tuple(map(str, found.args))
+
+    def _is_sure(self, found: Any, alone: set[str]) -> bool:
+        """Whether an error is one whatever the parameters are of modules that stand `alone`."""
+        code = _code(found)
+        is_of_syntax = any(found.location == one.location for tree in self._given for one in tree.diagnostics)
+        return code != _NO_TIMESCALE and (is_of_syntax or code in word_list("strangers")
+                                          or self._module_at(found.location) not in alone)
 
     def warnings(self, codes: frozenset[str]) -> Iterator[tuple[int, str]]:
         """Line and text of the warnings with one of these codes."""

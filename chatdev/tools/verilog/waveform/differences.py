@@ -98,13 +98,16 @@ class _Output:
         pairs = [(at, mine, right) for at, (mine, right) in enumerate(zip(ours, theirs, strict=False)) if mine != right]
         without = [at for at, mine, right in pairs if right in "01" and mine not in "01"]
         if without:
-            self.unknown = _once_more(self.unknown, time)
-            if not self.known.isdisjoint(without):
-                self.lost = _once_more(self.lost, time)
-            for at in without:
-                self.missing.setdefault(at, time)
+            self._miss(without, time)
         if any(right != "x" and at not in without for at, _, right in pairs):
             self.other = _once_more(self.other, time)
+
+    def _miss(self, bits: Iterable[int], time: int) -> None:
+        self.unknown = _once_more(self.unknown, time)
+        if not self.known.isdisjoint(bits):
+            self.lost = _once_more(self.lost, time)
+        for at in bits:
+            self.missing.setdefault(at, time)
 
     @property
     def lost_for_good(self) -> Difference | None:
