@@ -15,10 +15,16 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.languages import Language, captures, matches
 from chatdev.tools.software.reading.static import data_errors
-from chatdev.tools.software.toolchains.given import is_given
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
 from chatdev.tools.software.toolchains.project import Project, find_program
-from chatdev.tools.software.toolchains.verdict import Finding, facts_of, rule_of_ending, stable_text, verdict
+from chatdev.tools.software.toolchains.verdict import (
+    Finding,
+    facts_of,
+    is_given,
+    rule_of_ending,
+    stable_text,
+    verdict,
+)
 from chatdev.workspace.file_tree import write_tree
 
 _COMPILER_LINES, _COMPILER_CHARACTERS = 15, 1500
