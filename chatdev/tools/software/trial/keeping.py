@@ -50,10 +50,14 @@ def try_keeping(conventions: Conventions, plan: Plan, software: Mapping[str, byt
         with trial.probe.fresh_copy() as folder:
             trial.go_through(folder)
         trial.judge_marks(plan.request)
+    return _sum_up(trial, plan, {start.arguments[:1] for start in plan.own.starts})
+
+
+def _sum_up(trial: _Keeping, plan: Plan, planned: set[tuple[str, ...]]) -> Kept:
     early, wrong = trial.crashes_at_nothing(), [one for one in trial.tried if one.wrong and _is_fault(one, plan)]
     if early or wrong:
         return Kept([*early, *(trial.added[:1] if wrong else ()), *wrong])
-    right, planned = [one for one in trial.tried if not one.wrong], {start.arguments[:1] for start in plan.own.starts}
+    right = [one for one in trial.tried if not one.wrong]
     return Kept([one for one in right if one.start.arguments[:1] not in planned], confirmed=bool(right))
 
 
