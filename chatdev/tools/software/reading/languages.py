@@ -137,10 +137,15 @@ def importable_modules(files: Mapping[str, bytes]) -> dict[str, str]:
     """The modules of a Python library by their names, each with the folder it is imported from. Scripts, which act when
     they are imported, are none."""
     packages = {str(PurePosixPath(path).parent) for path in files if path.endswith("/__init__.py")}
-    folders = packages or {".", "src"}
-    modules = (PurePosixPath(path) for path in sorted(files) if path.endswith(".py") and not is_test(path)
-               and str(PurePosixPath(path).parent) in folders and not has_main_guard(files[path]))
-    return dict(_name_and_root(module, packages) for module in modules if module.stem != "__main__")
+    modules = (PurePosixPath(path) for path in sorted(files) if _is_module(path, files[path]))
+    return dict(_name_and_root(module, packages) for module in modules
+                if str(module.parent) in (packages or {".", "src"}))
+
+
+def _is_module(path: str, source: bytes) -> bool:
+    """Whether a file is a module that does nothing but define things."""
+    is_source = path.endswith(".py") and not path.endswith("__main__.py") and not is_test(path)
+    return is_source and not has_main_guard(source)
 
 
 def _name_and_root(module: PurePosixPath, packages: Collection[str]) -> tuple[str, str]:
