@@ -19,9 +19,14 @@ def unasked_losses(given: Files, before: Files, after: Files, asked: Iterable[st
     """The given files that are there `before` a delivery, and gone or empty `after` it, though none of the texts that
     were `asked` of whoever delivers wants that."""
     lost = [path for path in sorted(given) if before.get(path, b"").strip() and not after.get(path, b"").strip()]
-    sentences = [sentence for text in asked if lost for sentence in _SENTENCE.split(text) if _says("verbs", sentence)]
+    wishes = _wishes(asked) if lost else []
     return [ReplyProblem("lost_file", {"path": path, "emptied": path in after}) for path in lost
-            if not any(_is_meant(path, sentence) for sentence in sentences)]
+            if not any(_is_meant(path, wish) for wish in wishes)]
+
+
+def _wishes(asked: Iterable[str]) -> list[str]:
+    """The sentences that ask for a removal."""
+    return [sentence for text in asked for sentence in _SENTENCE.split(text) if _says("verbs", sentence)]
 
 
 def _is_meant(path: str, sentence: str) -> bool:

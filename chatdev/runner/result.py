@@ -14,8 +14,8 @@ from chatdev.events import Event, ModelCalled
 from chatdev.workspace.snapshot import Software
 
 Status = Literal["running", "success", "failure", "unjudged", "stopped", "error", "interrupted"]
-"""`unjudged`: nothing speaks against the software, and nothing for it: this machine lacks what judging takes, or nothing
-that was tried confirms it. `stopped`: a budget is used up, and `resume` goes on."""
+"""`unjudged`: nothing speaks against the software, and nothing for it: this machine lacks what judging takes, or no
+example or check confirms it. `stopped`: a budget is used up, and `resume` goes on."""
 
 
 @dataclass(slots=True)

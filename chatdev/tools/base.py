@@ -56,8 +56,9 @@ class Verdict:
 
     `score` orders failing versions (higher is better, passing ones are above all failing ones); `report` is what the
     agents read; `evidence` is for machines and the final report; its `notes`, a list of texts, are told once to whoever
-    has the run made. `judged` is False when this machine could not tell,
-    for want of a toolchain, or when nothing that was tried confirms the software: such a verdict passes, so that nobody changes sound software, but makes no run a success.
+    has the run made. `judged` is False when this machine could not tell, for want of a toolchain, or when nothing that
+    was tried confirms the software: such a verdict passes, so that nobody changes sound software, but makes no run a
+    success.
     `examples` says how many of the request's own examples hold, of how many; None where it gives none.
     """
 

@@ -33,7 +33,7 @@ _TOOLS = {
     "software.mend": "chatdev.tools.software.reading.mend:mend",
     "software.modality": "chatdev.tools.software.request:modality",
     "software.packages": "chatdev.tools.software.reading.packages:packages",
-    "software.given": "chatdev.tools.software.run:given",
+    "software.given": "chatdev.tools.software.run:prior_faults",
     "software.run": "chatdev.tools.software.run:run",
     "software.use": "chatdev.tools.software.run:use",
     "value.check": "chatdev.tools.value.check:check",

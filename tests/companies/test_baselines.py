@@ -21,7 +21,8 @@ pytestmark = pytest.mark.tool
 def work(company: str, server: ChatServer, tmp_path: Path, replies: dict[str, str]) -> list[Received]:
     """The requests of a run whose replies are given by phase."""
     server.route(lambda request: replies[request.headers["X-ChatDev-Phase"]])
-    run = Company.load(company).run("A greeting: `python main.py` prints `hello`.", model="m", base_url=server.url, warehouse=tmp_path)
+    run = Company.load(company).run("A greeting: `python main.py` prints `hello`.", model="m",
+                                    base_url=server.url, warehouse=tmp_path)
     assert run.success, run.reason
     assert run.software.text("main.py") == "print('hello')\n"
     return server.requests

@@ -105,7 +105,7 @@ def test_a_change_that_breaks_its_tests_is_no_success(chat_server: ChatServer, t
 
 
 @pytest.mark.parametrize("company", ["chatdev", "single", "pipeline"])
-def test_a_program_that_is_there_is_shown_and_not_written_from_the_task_alone(
+def test_a_program_that_is_there_is_shown_to_who_changes_it(
         chat_server: ChatServer, tmp_path: Path, company: str) -> None:
     more = "notes.md\n```markdown\nMore.\n```"
     script(chat_server, {"requirements": "R", "design": "D", "tasks": "T", "extension": more, "coding": more})

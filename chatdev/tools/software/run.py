@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.toolchains.given import given_of
 from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, judge, toolchain_of
-from chatdev.tools.software.toolchains.verdict import Finding, verdict
+from chatdev.tools.software.toolchains.verdict import Finding, prior_state, verdict
 from chatdev.tools.software.trial.plan import Plan, any_command, plan_of
 from chatdev.tools.software.trial.sense import refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
@@ -24,17 +25,22 @@ _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and whe
 
 
 @tool(reads=("software",))
-def given(context: ToolContext) -> dict[str, list[str]]:
+def prior_faults(context: ToolContext) -> dict[str, Any]:
     """What is so of software that is there before the run, and no fault of it afterwards: the names of its own tests
-    that `failed`, and of the modules that are `missing`."""
+    that `failed`, and of the modules that are `missing`; and by which `version` it is known again."""
+    known = {"version": _version_of(context.software), "failed": list[str](), "missing": list[str]()}
     toolchain = toolchain_of(replace(context, values={"given": {}}))
     if toolchain.check():
-        return {"failed": [], "missing": []}
+        return known
     with throwaway_copy(context.scratch, context.software) as folder:
         if finding := toolchain.build(folder):
-            return {"failed": [], "missing": list(finding.facts.get("missing", ()))}
+            return {**known, "missing": list(finding.facts.get("missing", ()))}
         tests = toolchain.own_tests(folder)
-    return {"failed": list(tests.failed) if tests else [], "missing": []}
+    return {**known, "failed": list(tests.failed) if tests else []}
+
+
+def _version_of(software: Mapping[str, bytes]) -> str:
+    return hashlib.sha256(repr(sorted(software.items())).encode()).hexdigest()
 
 
 @tool(reads=("software", "given?"))
@@ -64,13 +70,14 @@ def use(context: ToolContext) -> Verdict:
             return judged
         with built.copy({}) as copy:
             tests = toolchain.own_tests(copy)
-        return _add_own_tests(judged, tests, given_of(context).get("failed", ())) if tests else judged
+        return _add_own_tests(judged, tests, context) if tests else judged
 
 
-def _add_own_tests(judged: Verdict, tests: OwnTests, before: Collection[str]) -> Verdict:
-    """The verdict with what the software's own tests say: those that pass speak for it, and those that fail and did not
-    fail `before` the run against it."""
-    new = [name for name in tests.failed if name not in before]
+def _add_own_tests(judged: Verdict, tests: OwnTests, context: ToolContext) -> Verdict:
+    """The verdict with what the software's own tests say: those that pass speak for it, unless it is as it was given,
+    and those that fail and did not fail before the run speak against it."""
+    before = prior_state(context)
+    new = [name for name in tests.failed if name not in before.get("failed", ())]
     told = template(knowledge.report_template("own_tests")).render(tests=tests, new=new).strip()
     evidence = {**judged.evidence, "tests": {"passed": tests.passed, "failed": list(tests.failed)}}
     if new:
@@ -78,8 +85,9 @@ def _add_own_tests(judged: Verdict, tests: OwnTests, before: Collection[str]) ->
         return replace(judged, passed=False, judged=True, score=score, report=f"{told}\n\n{judged.report}",
                        evidence=evidence)
     held, there = judged.examples or (0, 0)
-    confirms = bool(tests.passed) and held == there
-    report = judged.report.replace(_unconfirmed(), "").rstrip() if confirms else judged.report
+    is_changed = before.get("version") != _version_of(context.software)
+    confirms = bool(tests.passed) and held == there and is_changed
+    report = judged.report.replace(_doubt_text(), "").rstrip() if confirms else judged.report
     return replace(judged, judged=judged.judged or confirms, report=f"{report}\n\n{told}", evidence=evidence)
 
 
@@ -104,7 +112,7 @@ def _judge_library(context: ToolContext, started: Verdict) -> Verdict:
     plan = plan_of(context, any_command())
     if plan.cases:
         return _verdict_of_start(verdict(Finding("nothing_to_run", {"candidates": ()})), plan)
-    report = f"{started.report}\n\n{_unconfirmed()}"
+    report = f"{started.report}\n\n{_doubt_text()}"
     return replace(started, report=report, evidence={**started.evidence, "commands": []})
 
 
@@ -136,12 +144,12 @@ def _verdict_of_start(started: Verdict, plan: Plan) -> Verdict:
     count = sum(start.expects for case in plan.cases for start in case.starts)
     report = started.report
     if started.passed:
-        report += f"\n\n{_unconfirmed()}"
+        report += f"\n\n{_doubt_text()}"
     return replace(started, report=report, evidence={**started.evidence, "commands": []}, judged=not started.passed,
                    examples=(0, count) if count else None)
 
 
-def _unconfirmed() -> str:
+def _doubt_text() -> str:
     """What is said of software that starts where nothing speaks for it."""
     return str(template(knowledge.report_template("unconfirmed")).render()).strip()
 
@@ -157,7 +165,7 @@ def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, leas
     """The verdict of a trial; `least` is the score of software of which nothing works."""
     shown = [show_case(case, software) for case in sorted(trial.cases, key=lambda case: not case.failed)]
     report = template(knowledge.report_template("use")).render(
-        cases=shown, unconfirmed=_unconfirmed(), **show_trial(trial)).strip()
+        cases=shown, unconfirmed=_doubt_text(), **show_trial(trial)).strip()
     evidence = {**started.evidence,
                 "commands": [{key: start[key] for key in ("command", "typed", "failed")}
                              for start in map(show_start, trial.starts)],

@@ -51,6 +51,9 @@ class Staged:
         self.starts.append(start)
         return Finding("started")
 
+    def own_tests(self, folder: Path) -> None:
+        """None."""
+
     def play(self, folder: Path, source: Path) -> SandboxJob:
         raise NotImplementedError
 
@@ -70,7 +73,7 @@ def test_each_family_of_languages_has_its_toolchain(files: dict[str, bytes], kin
 
 @pytest.mark.parametrize(("files", "rule"), [({"main.rs": b""}, "unsupported_language"), ({}, "nothing_to_run")])
 def test_what_nothing_can_start_is_found_at_every_stage(files: dict[str, bytes], rule: str, tmp_path: Path) -> None:
-    toolchain = NoToolchain(files)
+    toolchain = NoToolchain(ToolContext(files, {}, {}, Unconfined(), tmp_path, tmp_path))
     stages = (toolchain.check(), toolchain.build(tmp_path), toolchain.start(tmp_path, Start()))
     assert {finding.rule for finding in stages} == {rule}
     with pytest.raises(ToolError, match="holds no Python program to start"):

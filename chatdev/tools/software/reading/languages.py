@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from pydantic import BaseModel, ConfigDict
@@ -137,16 +137,22 @@ def importable_modules(files: Mapping[str, bytes]) -> dict[str, str]:
     """The modules of a Python library by their names, each with the folder it is imported from. Scripts, which act when
     they are imported, are none."""
     packages = {str(PurePosixPath(path).parent) for path in files if path.endswith("/__init__.py")}
-    found = dict[str, str]()
-    for path in sorted(path for path in files if path.endswith(".py") and not is_test(path)):
-        pure = PurePosixPath(path)
-        if pure.stem == "__main__" or has_main_guard(files[path]) or not (
-                str(pure.parent) in packages or (not packages and str(pure.parent) in (".", "src"))):
-            continue
-        root = next((parent for parent in pure.parents if str(parent) not in packages), PurePosixPath())
-        parts = pure.relative_to(root).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = str(root)
-    return found
+    modules = (PurePosixPath(path) for path in sorted(files) if _is_module(path, files[path]))
+    return dict(_name_and_root(module, packages) for module in modules
+                if str(module.parent) in (packages or {".", "src"}))
+
+
+def _is_module(path: str, source: bytes) -> bool:
+    """Whether a file is a module that does nothing but define things."""
+    is_source = path.endswith(".py") and not path.endswith("__main__.py") and not is_test(path)
+    return is_source and not has_main_guard(source)
+
+
+def _name_and_root(module: PurePosixPath, packages: Collection[str]) -> tuple[str, str]:
+    """The name by which a module is imported, and from which folder."""
+    root = next((parent for parent in module.parents if str(parent) not in packages), PurePosixPath())
+    parts = module.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts), str(root)
 
 
 def page_entry(files: Mapping[str, bytes]) -> str | None:

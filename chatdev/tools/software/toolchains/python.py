@@ -31,9 +31,16 @@ from chatdev.tools.software.reading.static import (
     undefined_names,
 )
 from chatdev.tools.software.toolchains.bare_start import rule_of_lack
-from chatdev.tools.software.toolchains.given import given_of, is_given
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_python_tests, python_tests
-from chatdev.tools.software.toolchains.verdict import Finding, facts_of, last_traceback, missing_module, rule_of
+from chatdev.tools.software.toolchains.verdict import (
+    Finding,
+    facts_of,
+    is_given,
+    last_traceback,
+    missing_module,
+    prior_state,
+    rule_of,
+)
 from chatdev.workspace.python_facts import has_main_guard
 from chatdev.workspace.snapshot import EntryPoint, find_entry
 
@@ -74,7 +81,7 @@ class PythonToolchain:
     def build(self, folder: Path) -> Finding | None:
         """Provide the modules; one that cannot be had, or a display that this machine lacks."""
         program = self._program
-        if program.missing and program.missing.keys() <= {*given_of(self._context).get("missing", ())}:
+        if program.missing and program.missing.keys() <= {*prior_state(self._context).get("missing", ())}:
             return Finding("lacks_modules", {"missing": list(program.missing)}, self._evidence)
         if program.missing:
             return Finding("missing_module", {"missing": list(program.missing), "reasons": program.missing},

@@ -15,10 +15,16 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.reading.languages import Language, captures, matches
 from chatdev.tools.software.reading.static import data_errors
-from chatdev.tools.software.toolchains.given import is_given
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
 from chatdev.tools.software.toolchains.project import Project, find_program
-from chatdev.tools.software.toolchains.verdict import Finding, facts_of, rule_of_ending, stable_text, verdict
+from chatdev.tools.software.toolchains.verdict import (
+    Finding,
+    facts_of,
+    is_given,
+    rule_of_ending,
+    stable_text,
+    verdict,
+)
 from chatdev.workspace.file_tree import write_tree
 
 _COMPILER_LINES, _COMPILER_CHARACTERS = 15, 1500
@@ -102,9 +108,7 @@ class TableToolchain:
     def own_tests(self, folder: Path) -> OwnTests | None:
         """How its tests go in `folder`, by the first way to run them that it has."""
         for way in self._language.tests:
-            texts = (data.decode("utf-8", "replace") for path, data in self._project.files.items()
-                     if re.search(way.files, path))
-            if found := next((one for text in texts if (one := re.search(way.holds, text, re.MULTILINE))), None):
+            if found := self._find_in(way.files, way.holds):
                 argv = [word.replace("{1}", found[1] if found.re.groups else "") for word in way.run]
                 if not (program := find_program(way.needs, self._language)):
                     return OwnTests(shlex.join(argv), None, said=f"{way.needs} is not here")
@@ -112,6 +116,12 @@ class TableToolchain:
                 said = f"{execution.stdout}\n{execution.stderr}"
                 return judge_tests(shlex.join(argv), execution, [*captures(way.failed, said)] if way.failed else ())
         return None
+
+    def _find_in(self, paths: str, holds: str) -> re.Match[str] | None:
+        """What the first file of such a path that holds something holds there."""
+        files = self._project.files
+        texts = (data.decode("utf-8", "replace") for path, data in files.items() if re.search(paths, path))
+        return next((found for text in texts if (found := re.search(holds, text, re.MULTILINE))), None)
 
     def _nothing_to_run(self) -> Finding:
         return Finding("nothing_to_run", {"candidates": self._project.entry.candidates, "language": self._language.name,

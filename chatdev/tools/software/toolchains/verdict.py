@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from chatdev.sandbox.base import Execution
-from chatdev.tools.base import Verdict, template
+from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.reading.excerpt import excerpt
 
@@ -56,6 +56,17 @@ class Finding:
     def said(self) -> str:
         """All that a start wrote."""
         return "\n".join(self.facts.get("streams", ()))
+
+
+def is_given(context: ToolContext) -> bool:
+    """Whether the software was there before the run."""
+    return "given" in context.values
+
+
+def prior_state(context: ToolContext) -> Mapping[str, Any]:
+    """What `software.given` has said of it: the names of tests that `failed`, and of modules that were `missing`."""
+    given = context.values.get("given")
+    return given if isinstance(given, Mapping) else {}
 
 
 def shows_usage(finding: Finding) -> bool:

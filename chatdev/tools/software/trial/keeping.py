@@ -50,17 +50,21 @@ def try_keeping(conventions: Conventions, plan: Plan, software: Mapping[str, byt
         with trial.probe.fresh_copy() as folder:
             trial.go_through(folder)
         trial.judge_marks(plan.request)
-    early, wrong = trial.crashes_at_nothing(), [one for one in trial.tried if one.wrong and _is_fault(one, plan)]
+    return _sum_up(trial, plan, {start.arguments[:1] for start in plan.own.starts})
+
+
+def _sum_up(trial: _Keeping, plan: Plan, planned: set[tuple[str, ...]]) -> Kept:
+    early, wrong = trial.crashes_at_nothing(), [one for one in trial.tried if _is_fault(one, plan)]
     if early or wrong:
-        return Kept([*early, *(trial.added[:1] if wrong else ()), *wrong])
-    right, planned = [one for one in trial.tried if not one.wrong], {start.arguments[:1] for start in plan.own.starts}
+        return Kept([*early, *trial.added[:len(wrong[:1])], *wrong])
+    right = [one for one in trial.tried if not one.wrong]
     return Kept([one for one in right if one.start.arguments[:1] not in planned], confirmed=bool(right))
 
 
 def _is_fault(one: KeepingStart, plan: Plan) -> bool:
     """Whether something wrong is the program's fault: a command that only the Tester has, and that it takes in another
     way, or not at all, is none."""
-    return one.wrong not in (*_ASKING, "hidden") or names(one.start, plan)
+    return one.wrong != "" and (one.wrong not in (*_ASKING, "hidden") or names(one.start, plan))
 
 
 @dataclass(slots=True)

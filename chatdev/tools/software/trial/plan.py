@@ -73,22 +73,26 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     """The plan for software that is started by `command`, a pattern."""
     request = _request_of(context)
     reading = read_request(request, any_command())
-    sound = _sound_cases(reading, context)
-    cases = _as_many_as_fit([case for case in sound if not any(start.unfit for start in case.starts)])
-    done = {act for case in cases for act in case.acts}
-    lines = starts_of(plan_lines(context.values.get("commands")), command)
-    starts = _without_middle([start for start in lines if not start.unfit and start.act not in done
-                              and not _is_invented(start, reading.facts, request)])
+    sound, lines = _sound_cases(reading, context), starts_of(plan_lines(context.values.get("commands")), command)
+    cases = _as_many_as_fit(sound)
+    starts = _own_starts(lines, cases, reading, request)
     lacking = [start for start in starts if _needs_file(start, reading, context.software)]
     own = _own_case([start for start in starts if start not in lacking], reading)
     likely = () if cases or reading.contradictory else likely_examples(request, any_command())
     left_out = (*(LeftOut(" ".join(start.arguments), "file") for start in lacking),
-                *_left_out([*lines, *(start for case in sound for start in case.starts)]),
+                *_unfit_ones([*lines, *(start for case in sound for start in case.starts)]),
                 *_too_long(context.values.get("examples")))
     return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading, likely)
 
 
-def _left_out(starts: Iterable[Start]) -> Iterator[LeftOut]:
+def _own_starts(lines: Iterable[Start], cases: Iterable[Case], reading: RequestReading, request: str) -> list[Start]:
+    """What of the Tester's lines somebody may do, and no case does, nor nobody wants."""
+    done = {act for case in cases for act in case.acts}
+    return _without_middle([start for start in lines if not start.unfit and start.act not in done
+                            and not _is_invented(start, reading.facts, request)])
+
+
+def _unfit_ones(starts: Iterable[Start]) -> Iterator[LeftOut]:
     """What of these nobody can do."""
     for start in starts:
         if why := start.unfit:
@@ -109,7 +113,8 @@ def shows_example(request: str) -> bool:
 
 
 def _as_many_as_fit(cases: Sequence[Case]) -> list[Case]:
-    """The first cases, so many that a trial comes to its end."""
+    """The first cases that somebody can do, so many that a trial comes to its end."""
+    cases = [case for case in cases if not any(start.unfit for start in case.starts)]
     starts = accumulate(len(case.starts) for case in cases)
     return [case for case, number in zip(cases, starts, strict=True) if number <= MOST_TRIED]
 
