@@ -35,10 +35,10 @@ from chatdev.errors import (
     UnusableReply,
     WorkspaceError,
 )
-from chatdev.events import Event
 from chatdev.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from chatdev.events import Event
     from chatdev.llm.base import Image, Message, Model, Reply, Request, ToolCall
     from chatdev.llm.rate import RateLimit
     from chatdev.llm.scripted import ScriptedModel
@@ -59,6 +59,7 @@ __all__ = [
 _API = "chatdev.runner.api"
 _MODELS = "chatdev.llm.base"
 _LAZY = {
+    "Event": "chatdev.events",
     "Company": _API, "areplay": _API, "aresume": _API, "arun": _API, "replay": _API, "resume": _API, "run": _API,
     "Image": _MODELS, "Message": _MODELS, "Model": _MODELS, "Reply": _MODELS, "Request": _MODELS, "ToolCall": _MODELS,
     "RateLimit": "chatdev.llm.rate", "Run": "chatdev.runner.result", "RunOptions": "chatdev.runner.options",

@@ -36,6 +36,14 @@ PROGRAMS: list[str] = [_BLOCK.format(program) for program in (
        "main.py/x.py", "HEAD", ".envrc", "\ud800.py")]
 """Where a program is wanted."""
 
+FENCED: list[str] = [_BLOCK.format(program) for program in (
+    'def f():\n    """Say it.\n\n```\nf()\n```\n    """', 'S = """\n```json\n{}\n```\n"""\nprint(S)', "S = '''\n```\n",
+    '"""main.py\n```python\nx\n```\n"""\n```python\nprint(1)', "*** Begin Patch\n*** Update File: main.py\n-x\n+y",
+)] + ["````\n" + _BLOCK.format("print(1)") + "````", "*** Begin Patch\n*** Add File: a.py\n+1\n*** End Patch",
+      "--- a/main.py\n+++ b/main.py\n@@ -1 +1 @@\n-x\n+y\n", "README.md\n```markdown\n# X\n```bash\nls\n",
+      "```python\n" * 40]
+"""Fences within a file and around files, patches, and what is cut there."""
+
 _USAGES: list[object] = [{"prompt_tokens": 10 ** 400, "completion_tokens": 1}, {"prompt_tokens": -5}, [], "many", None,
                          {"prompt_tokens": True, "completion_tokens": 0.5}, {"prompt_tokens": "7"}, {}]
 
@@ -63,6 +71,7 @@ _KINDS: dict[str, Callable[[random.Random, str], Scripted]] = {
     "a value": lambda rng, _: Scripted(rng.choice(VALUES)),
     "a value as the solution": lambda rng, _: Scripted(f"<SOLUTION>\n{rng.choice(VALUES)}"),
     "a program": lambda rng, _: Scripted(rng.choice(PROGRAMS)),
+    "fences in a file": lambda rng, _: Scripted(rng.choice(FENCED)),
     "a call of a tool": _with_call,
     "a call in JSON": lambda rng, _: Scripted(f'```json\n{{"tool": {rng.choice(VALUES)}, "arguments": '
                                               f'{rng.choice(VALUES)}}}\n```'),

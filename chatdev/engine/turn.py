@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
@@ -118,7 +119,8 @@ class Turn:
             more = Prompt((*prompt.messages, Message("assistant", reply.text), Message("user", cue)))
             rest = await ask(agent, place.at("more", n), more)
             own = drop_new_thought(reply.text, rest.text) if context.settings.semantics > 3 else rest.text
-            reply = replace(rest, text=join_continuation(reply.text, own))
+            join = partial(join_continuation, rest=own, nested=context.settings.semantics > 4)
+            reply = replace(rest, text=await look_through(join, reply.text))
         return reply
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from chatdev.errors import SandboxError
 from chatdev.isolation.child import HEAD
-from chatdev.isolation.reading import LOOK, acquired, look_up
+from chatdev.isolation.reading import LOOK, hold_lock, look_up
 
 MEMORY = 1 << 30
 """Bytes that a text may take to be read."""
@@ -154,7 +154,7 @@ class Reader:
     def ask(self, request: bytes) -> tuple[bytes, str]:
         """The answer, or nothing and why the text cannot be read. Raises SandboxError."""
         digest = blake2b(request, digest_size=16).digest()
-        with acquired(self._lock):
+        with hold_lock(self._lock):
             look_up()
             if digest in self._refused:
                 return b"", self._refused[digest]

@@ -57,7 +57,7 @@ def look_up() -> None:
 
 
 @contextmanager
-def acquired(lock: threading.Lock) -> Iterator[None]:
+def hold_lock(lock: threading.Lock) -> Iterator[None]:
     """Hold a lock; the wait for it ends with the reading, and does not count."""
     reading, began = _current.get(), time.monotonic()
     while not lock.acquire(timeout=LOOK):

@@ -78,7 +78,7 @@ _C = Lexis(f"{_SLASHES}|{_CHARACTERS}", _BLOCK)
 _SCRIPT = Lexis(f"{_SLASHES}|{_STRINGS}|{_REGEX}", _BLOCK | _TEMPLATE)
 _TEXT_BLOCKS = Lexis(f"{_SLASHES}|{_CHARACTERS}", _BLOCK | _DOUBLE3)
 _MARKS = Lexis("", _MARKUP)
-_LEXES: Mapping[str | None, Lexis] = {
+LEXES: Mapping[str | None, Lexis] = {
     "python": Lexis(f"{_HASH}|{_STRINGS}", _TRIPLE),
     "javascript": _SCRIPT, "typescript": _SCRIPT,
     "c": _C, "c++": _C, "verilog": _C, "systemverilog": _C,
@@ -110,7 +110,7 @@ def readings_of(language: str | None, lines: Sequence[str]) -> list[Spans]:
     readings: list[Spans] = [_Changes(), _Lexed(Lexis())] if SEARCH.fullmatch(first) else []
     if language == "yaml":
         return [*readings, _BlockScalars()]
-    lexes = [_LEXES.get(language, Lexis()), *([_WITHOUT_ROOT[language]] if language in _WITHOUT_ROOT else [])]
+    lexes = [LEXES.get(language, Lexis()), *([_WITHOUT_ROOT[language]] if language in _WITHOUT_ROOT else [])]
     return [*readings, *map(_Lexed, lexes)]
 
 

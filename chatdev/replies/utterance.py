@@ -178,9 +178,15 @@ _FENCE = re.compile(r"^[ \t]*+(```++|~~~++)[^\n`]*+\n?", re.MULTILINE)
 _REOPENED = re.compile(r"\A\s*(```++|~~~++)[^\n`]*+\n")
 
 
-def join_continuation(start: str, rest: str) -> str:
-    """`start` + `rest`, without the fence a model opens again and without what it repeats of the cut end."""
-    if _inside_fence(start):
+def join_continuation(start: str, rest: str, *, nested: bool = True) -> str:
+    """`start` + `rest`, without the fence a model opens again and without what it repeats of the cut end. A fence that
+    the text needs, or one of its blocks would stay open, is none of those. Without `nested` (before semantics 5) every
+    fence at the beginning is."""
+    if nested:
+        without = _REOPENED.sub("", rest, count=1)
+        needed = without != rest and _is_closed(start + rest) and not _is_closed(start + without)
+        rest = rest if needed or _is_closed(start) else without
+    elif _inside_fence(start):
         rest = _REOPENED.sub("", rest, count=1)
     for size in range(min(len(start), len(rest), _OVERLAP), 7, -1):
         if start.endswith(rest[:size]):
@@ -203,6 +209,11 @@ def drop_new_thought(start: str, rest: str) -> str:
 
 def _answer_after(text: str, end: re.Match[str] | None) -> str:
     return text[end.end():].lstrip("\r\n") if end else ""
+
+
+def _is_closed(text: str) -> bool:
+    """Whether every block of the text ends in it."""
+    return all(block.closed for block in scan(text))
 
 
 def _inside_fence(text: str) -> bool:

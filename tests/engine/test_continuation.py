@@ -16,6 +16,12 @@ from tests.support.chat_server import Scripted
     ("main.py\n```python\ndef save(self):\n    return self", "    return self.items\n```",
      "main.py\n```python\ndef save(self):\n    return self.items\n```"),
     ("A sentence that", " goes on.", "A sentence that goes on."),
+    ("main.py\n```python\nx = 1\n", "```\nDone.\n", "main.py\n```python\nx = 1\n```\nDone.\n"),
+    ("main.py\n```python\nx = 1\n", "```\ny = 2\n```\n", "main.py\n```python\nx = 1\ny = 2\n```\n"),
+    ('main.py\n```python\ndef f():\n    """Do.\n```\nf()\n', '```python\n```\n    """\n```\n',
+     'main.py\n```python\ndef f():\n    """Do.\n```\nf()\n```\n    """\n```\n'),
+    ("README.md\n```markdown\n# X\n", "```bash\nls\n```\n```\n",
+     "README.md\n```markdown\n# X\n```bash\nls\n```\n```\n"),
     ("Done:\n```python\nx\n```\nand then", "```python\ny\n```", "Done:\n```python\nx\n```\nand then```python\ny\n```"),
 ])
 def test_what_the_model_repeats_or_opens_again_is_left_out(start: str, rest: str, whole: str) -> None:

@@ -117,3 +117,14 @@ def test_calls_of_one_reply_are_limited_from_the_fourth_on(studio: Studio, versi
     studio.server.route(lambda request: Scripted("", tool_calls=calls) if "tools" in request.body else "<SOLUTION> Ada")
     assert resumed(studio, folder).values["title"] == "Ada"
     assert len(studio.tool_calls("talk#1")) == performed
+
+
+@pytest.mark.parametrize(("version", "whole"), [(4, False), (5, True)])
+def test_a_fence_within_a_file_ends_no_block_from_the_fifth_on(studio: Studio, version: int, whole: bool) -> None:
+    body = 'def save():\n    """Save.\n\n```\nsave()\n```\n    """\n    return 1'
+    replies = {"talk#1/round-1/assistant": "<SOLUTION> Ada",
+               "write#1/round-1/assistant": f"<SOLUTION>\n{program(body)}"}
+    folder = studio.run(studio.company({"talk": TALK, "write": WRITE}), replies, max_calls=1).folder
+    rewrite(folder, version)
+    studio.server.route(lambda request: replies.get(request.headers["X-ChatDev-Activity"]))
+    assert (b"return 1" in resumed(studio, folder).software["main.py"]) == whole

@@ -37,8 +37,8 @@ class Target:
 
 
 TARGETS = {
-    "files": Target(("files", "fences", "names of files", "search and replace", "form of one file", "commands",
-                     "elisions"), "replies"),
+    "files": Target(("files", "fences", "fences within files", "spans", "names of files", "search and replace",
+                     "form of one file", "commands", "elisions"), "replies"),
     "markers": Target(("markers", "tool calls", "continued replies"), "replies"),
     "values": Target(("form text", "form choice", "form json", "form list"), "replies"),
     "python": Target(("part of a Python file", "Python file", "Python file with elisions", "Python program"),

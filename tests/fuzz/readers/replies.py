@@ -20,6 +20,7 @@ from chatdev.replies.python.merge import merge
 from chatdev.replies.python.parts import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
 from chatdev.replies.search_replace import apply_changes, read_changes
+from chatdev.replies.spans import LEXES, open_span
 from chatdev.replies.utterance import ends_with_tool_call, join_continuation, read_tool_call
 from chatdev.workspace.python_facts import definitions, functions
 from tests.fuzz.properties import PROGRAM, SOFTWARE, TOKENS, files, markers
@@ -29,6 +30,10 @@ SCHEMA: dict[str, Any] = {
     "type": "object", "required": ["a"], "additionalProperties": False,
     "properties": {"a": {"type": "array", "maxItems": 3, "items": {"type": "string", "pattern": "^[a-z]+( [a-z]+)*$"}},
                    "b": {"type": "integer", "minimum": 2}, "c": {"enum": ["x", "y"]}}}
+SPANS = ['"""', "'''", "`", "${", "}", "{", "/*", "*/", "//", "#", "--", "(*", "*)", "{-", "-}", "<<EOF", "<<~EOF\n",
+         "EOF\n", "[[", "]]", "$$", "'", '"', "\\", "\n", " ", "x", "=", "/", "[", "(", "```\n", "```js\n", "~~~\n",
+         "  ", "- ", "a: |\n", "<html", "</html>", "<pre", "</pre>", "<!--", "-->", "<<<<<<< SEARCH\n",
+         ">>>>>>> REPLACE\n", "<", 'r#"', '@"', "return"]
 VALUES = ["{", "}", "[", "]", '"a"', '"b"', '"c"', "'a'", ":", ",", "1", "-", "1e999", "9" * 30, "true", "True",
           "None", "null", '"', "\\", '\\"', "'", "\n", " ", "\t", "- ", "* ", "1. ", "1) ", "  - ", "yes", "no",
           "red", "green", "dark green", "Yes.", "because", "**", "`", "```\n", "```json\n", "\u2028", "\ud800", "\0",
@@ -68,6 +73,15 @@ def fences(text: str) -> None:
         assert end <= block.start <= block.end <= len(text)
         end = block.end
     assert "".join(lines_of(text)) == text
+
+
+def spans(text: str) -> None:
+    """Where strings, comments and the like begin and end, in every language that is followed."""
+    lines = lines_of(text)
+    for language in (*LEXES, "yaml", "markdown"):
+        line, mark = open_span(language, lines)
+        assert bool(line) == bool(mark)
+        assert line <= len(lines)
 
 
 def names(text: str) -> None:
@@ -146,6 +160,8 @@ READERS = {
     "files": Reader(files, TOKENS),
     "markers": Reader(markers, TOKENS),
     "fences": Reader(fences, TOKENS),
+    "fences within files": Reader(fences, SPANS),
+    "spans": Reader(spans, SPANS),
     "names of files": Reader(names, TOKENS),
     "elisions": Reader(elisions, CUT),
     "commands": Reader(commands, TOKENS),
