@@ -17,7 +17,7 @@ from chatdev.tools.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.tools.verilog.bench_report import BenchReport, PrintedLine
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import DesignFacts, read_design
-from chatdev.tools.verilog.differences import find_minded
+from chatdev.tools.verilog.first_difference import find_minded
 from chatdev.tools.verilog.judge import simulate, verdict_of
 from chatdev.tools.verilog.messages import render_report
 from chatdev.tools.verilog.simulation import SimulationResult, simulate_answer

@@ -16,6 +16,7 @@ from chatdev.tools.verilog.port_lines import ONE_BIT, ListedPort, is_sign
 
 _WORDS = frozenset({"clock", "reset", "a", "an", "i", "in", "out"})
 """Names of ports that are words, too."""
+_LONGEST = 400  # characters of a line that are looked at
 _PROSE = re.compile(r"(?:[^\s|]+[ \t]+){6}|[.!?]\s*$")
 """A line that is no label of a group of ports."""
 
@@ -31,8 +32,7 @@ class _Look(NamedTuple):
 
 def _look_of(text: str, port: ListedPort) -> _Look | None:
     """None where the direction does not stand before the name in its line."""
-    end = text.find("\n", port.at)
-    line = text[port.at:end if end >= 0 else len(text)]
+    line = text[port.at:port.at + _LONGEST].partition("\n")[0]
     found = re.search(rf"\b{port.direction}\b[^\n]*?(?P<quote>[`*]?)(?<!\w){port.name}\b[`*]*[ \t]*(?P<next>.?)", line,
                       re.IGNORECASE)
     if found is None:
@@ -51,17 +51,16 @@ def _is_evident(port: ListedPort, look: _Look | None) -> bool:
 def leave_out_prose(text: str, ports: Sequence[ListedPort]) -> list[ListedPort]:
     """The ports of one list, those not certain that are written otherwise than the ones that are evident; without those
     with which a sentence goes on."""
-    looks = {port: _look_of(text, port) for port in ports}
-    usual = {(look.is_title, look.behind) for port, look in looks.items()
-             if look is not None and port.certain and _is_evident(port, look)}
+    looks = [(port, _look_of(text, port)) for port in ports]
+    usual = {(look.is_title, look.behind) for port, look in looks if look and port.certain and _is_evident(port, look)}
     if not usual:
         return [*ports]
-    kept = [port for port in ports if port.certain or _is_evident(port, looks[port]) or _goes_on(looks[port]) is False]
-    return [replace(port, certain=port.certain and _is_usual(port, looks[port], usual)) for port in kept]
+    return [replace(port, certain=port.certain and _is_usual(port, look, usual)) for port, look in looks
+            if not _is_sentence(port, look)]
 
 
-def _goes_on(look: _Look | None) -> bool:
-    return look is not None and look.behind == "a"
+def _is_sentence(port: ListedPort, look: _Look | None) -> bool:
+    return look is not None and look.behind == "a" and not (port.certain or _is_evident(port, look))
 
 
 def _is_usual(port: ListedPort, look: _Look | None, usual: Iterable[tuple[bool, str]]) -> bool:

@@ -85,15 +85,20 @@ _LAYOUTS: tuple[Layout, ...] = (read_tables, read_bullets, read_typed, read_alig
 
 def _weigh(text: str, ports: list[ListedPort], top: str) -> list[ListedPort]:
     """The ports, certain only where they are of the module, and always there."""
-    lists = [(words, leave_out_prose(text, listed)) for words, listed in _split_lists(text, ports, top)
-             if not _is_of_others(words, listed, top)]
-    if any(surely_lists(text, listed) for _, listed in lists):
-        lists = [one for one in lists if may_list(text, one[1])]
-    lists = [*_drop_repeated(lists)]
+    lists = [*_drop_repeated(_lists_without_prose(text, ports, top))]
     own = _list_of_module(lists, top)
     optional = _optional_names(text)
     return _first_of_each(replace(port, certain=port.certain and one is own and port.name not in optional)
                           for one in sorted(lists, key=lambda one: one is not own) for port in one[1])
+
+
+def _lists_without_prose(text: str, ports: list[ListedPort], top: str) -> list[PortList]:
+    """The lists that are not of something else; where one surely lists ports, only those that may."""
+    lists = [(words, leave_out_prose(text, listed)) for words, listed in _split_lists(text, ports, top)
+             if not _is_of_others(words, listed, top)]
+    if any(surely_lists(text, listed) for _, listed in lists):
+        return [one for one in lists if may_list(text, one[1])]
+    return lists
 
 
 def _drop_repeated(lists: Iterable[PortList]) -> Iterator[PortList]:

@@ -125,15 +125,13 @@ def _first_name(text: str) -> str:
 def name_conflicts(specification: str, bench: HiddenBench | None, top: str = TOP) -> dict[str, str]:
     """The names that a bench connects and the specification does not list, each with what may be said of it, where the
     specification lists for certain others that the bench does not connect (`reset_n`, `rst_n`); else nothing."""
-    connected = bench.layout.ports if bench else ()
-    wanted = read_ports(specification, top)
-    listed = {port.name for port in wanted}
-    missing = [port.name for port in wanted if port.certain and port.name not in connected]
-    others = [name for name in connected if name not in listed]
+    wanted, connected = read_ports(specification, top), dict.fromkeys(bench.layout.ports if bench else ())
+    missing = dict.fromkeys(port.name for port in wanted if port.certain).keys() - connected
+    others = connected.keys() - {port.name for port in wanted}
     if not (missing and others):
         return {}
-    instead = " or ".join(f"`{name}`" for name in missing)
-    return dict.fromkeys(others, f"the bench connects it, and not {instead}, which the specification lists")
+    instead = " or ".join(f"`{name}`" for name in sorted(missing))
+    return dict.fromkeys(sorted(others), f"the bench connects it, and not {instead}, which the specification lists")
 
 
 def port_differences(text: str, specification: str, target: Target = USUAL,
@@ -143,9 +141,8 @@ def port_differences(text: str, specification: str, target: Target = USUAL,
     these wrong, too, and so is all that is not certain, and all names where the bench connects others. Nothing where
     the specification has no list of ports (a module that it shows may be meant otherwise), or pyslang cannot read the
     source."""
-    wanted, conflicts = read_ports(specification, target.top), name_conflicts(specification, bench, target.top)
-    if conflicts and bench:
-        wanted = [replace(port, certain=port.certain and port.name in bench.layout.ports) for port in wanted]
+    conflicts = name_conflicts(specification, bench, target.top)
+    wanted = _trust_only(read_ports(specification, target.top), bench if conflicts else None)
     try:
         found = {port.name: port for port in read_design(text, target).ports}
     except DesignError:
@@ -154,8 +151,18 @@ def port_differences(text: str, specification: str, target: Target = USUAL,
         return []
     has_usual = _USUALLY_ONE_BIT.search(specification) is not None
     return [*(message for port in wanted for message in _compare_port(port, found.get(port.name), has_usual)),
-            *_unlisted_ports(wanted, found, specification),
-            *(Message(f"of the port `{name}`: {said}", severity="warning") for name, said in conflicts.items())]
+            *_unlisted_ports(wanted, found, specification), *_messages_on_conflicts(conflicts)]
+
+
+def _trust_only(wanted: list[ListedPort], bench: HiddenBench | None) -> list[ListedPort]:
+    """The ports, certain only where the bench connects them, if there is one."""
+    connected = {port.name for port in wanted} if bench is None else {*bench.layout.ports}
+    return [replace(port, certain=port.certain and port.name in connected) for port in wanted]
+
+
+def _messages_on_conflicts(conflicts: Mapping[str, str]) -> Iterator[Message]:
+    for name, said in conflicts.items():
+        yield Message(f"of the port `{name}`: {said}", severity="warning")
 
 
 def _unlisted_ports(wanted: Sequence[ListedPort], found: Iterable[str], specification: str) -> Iterator[Message]:

@@ -11,7 +11,7 @@ from chatdev.tools.verilog.answer import Answer, NoAnswer, broken_rules, normali
 from chatdev.tools.verilog.bench import HiddenBench, dump_everything
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.design.records import Part, Trigger
-from chatdev.tools.verilog.differences import Differences
+from chatdev.tools.verilog.first_difference import Differences
 from chatdev.tools.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
 from chatdev.tools.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
 from chatdev.tools.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan

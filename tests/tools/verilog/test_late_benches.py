@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.verilog_late import own_cases, rows_of_own, rows_of_problem
+from benchmarks.verilog_mutants import Mutant
+from benchmarks.verilog_subjects import Subject, verilogeval_subjects
+from chatdev.isolation import isolate
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.verilog.answer import Answer
 from chatdev.tools.verilog.bench import HiddenBench
-from chatdev.tools.verilog.differences import find_minded
+from chatdev.tools.verilog.first_difference import find_minded
 from chatdev.tools.verilog.simulation import simulate_answer
 from tests.tools.verilog.small import Desk
 
@@ -60,6 +64,13 @@ module tb;
   end
 endmodule
 """
+SOME = ("register file at the edge", "two writers of a state", "stack of calls")
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the studies ask for stays with the test that asks."""
+    monkeypatch.setattr(isolate, "_reads_here", isolate._reads_here)
 
 
 def rows_of(report: str) -> list[str]:
@@ -108,3 +119,15 @@ def test_where_the_bench_cannot_be_asked_the_likeliest_difference_begins(desk: D
     verdict = desk.use("trace", inside.replace("= a + b", "= a + (b & ~(a >> 3))"), bench=bench, reference=inside)
     assert verdict.evidence["output"] == "y"
     assert "!=" in rows_of(verdict.report)[-1]
+
+
+@pytest.mark.parametrize("case", [case for case in own_cases() if case[0].name in SOME], ids=lambda case: case[0].name)
+def test_a_mistake_that_is_complained_of_late_is_told(case: tuple[Subject, list[Mutant]]) -> None:
+    for row in rows_of_own(case):
+        assert all(row.shows)
+        assert not row.omits
+
+
+def test_one_word_of_verilogeval_begins_at_the_first_mismatch() -> None:
+    for row in rows_of_problem(verilogeval_subjects()[60]):
+        assert row.begins_right

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.study import read_results
+from benchmarks.verilog_port_specs import Row, rows
 from benchmarks.verilog_ports import RESULTS, VARIANTS, counts_of, layouts
 
 STUDY = read_results(RESULTS)["layouts"]
@@ -28,3 +29,12 @@ def test_most_layouts_are_read_exactly_and_their_mistakes_told() -> None:
     exact = [row["alone"] for row in STUDY.values() if row["alone"]["exactly"] == row["alone"]["modules"]]
     assert len(exact) >= 26
     assert sum(row["lacking"] for row in exact) / sum(row["modules"] for row in exact) > 0.7
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
+def test_prose_around_a_list_refuses_no_right_module(row: Row) -> None:
+    assert not row.refused
+    assert row.invented_for_certain == 0
+    if row.is_listed:
+        assert row.lacking >= row.ports / 2
+        assert row.certain >= row.ports / 2

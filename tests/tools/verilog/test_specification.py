@@ -206,7 +206,7 @@ def test_where_text_and_bench_disagree_on_a_name_nobody_is_refused(name: str, tm
     assert [one.severity for one in port_differences(COUNTER.format("clr", "clr"), CONFLICT)].count("error") == 2
 
 
-def test_what_the_bench_connects_otherwise_is_told_before_anything_is_paid(tmp_path: Path) -> None:
+def test_what_the_bench_connects_otherwise_is_told_at_once(tmp_path: Path) -> None:
     context = ToolContext({}, {}, {"task": CONFLICT, "bench": CONNECTS}, find_sandbox(), tmp_path, tmp_path)
     [note] = check_bench.call(context, {})["notes"]
     assert "`rst_n`: the bench connects it, and not `reset_n`" in note

@@ -60,7 +60,8 @@ class Drivers:
     def __init__(self, design: Design, watch: Watch, level: Level, wires: tuple[Kind, ...]) -> None:
         self._design, self._watch, self._level, self._wires = design, watch, level, wires
         self._part, self._signal = watch.part, watch.part.signal
-        self._is_explained = self._is_overruled = False
+        self._known_value, self._has_fitting = "", False
+        self._is_explained = True  # but for what had another value than was written
         self.runs = 0
         self._here: list[Watch] = []
         self._after: list[Watch] = []
@@ -68,18 +69,16 @@ class Drivers:
     def find(self, history: History | None) -> tuple[list[Watch], list[Watch]]:
         """What to watch in the same level, and in the next one."""
         drivers = self._design.drivers(self._part)
-        self._known_value = history.value_before(self._part, self._watch.time) if history is not None else ""
-        self._known_value = self._known_value or self._watch.value
         if not drivers:  # nothing writes these bits: what writes the others may have been meant to
             self._level.steps += [Step(self._watch, other, None, False) for other in self._design.drivers(self._signal)]
         processes = list({driver.process: self._design.process_of(driver) for driver in drivers}.values())
         if history is not None and self._watch.time is not None:
+            self._known_value = history.value_before(self._part, self._watch.time) or self._watch.value
             unknown = self._add_active(processes, history, self._watch.time)
-            processes = processes if self._is_overruled and not self._is_explained else unknown
+            processes = unknown if self._is_explained else processes
         for process in processes:
-            for assignment in process.assignments:
-                if assignment.writes(self._part):
-                    self._add_at_any_time(assignment)
+            for assignment in process.writers(self._part):
+                self._add_at_any_time(assignment)
         return self._here, self._after
 
     def _add_at_any_time(self, assignment: Assignment) -> None:
@@ -174,19 +173,24 @@ class Drivers:
             if isinstance(one, SkippedAssignment):
                 skipped.append(one)
                 continue
-            made = self._made_otherwise(process, one, run.sample) if left == self._part.mask else ""
-            self._is_overruled = self._is_overruled or bool(made)
-            if made and not (one.certain and one.exact):
-                continue  # had it written these bits, they would have another value
-            self._is_explained = self._is_explained or not made
-            self._add_step(process, run.tell_doubt(one), run.sample, made)
-            ways |= {id(condition.decision) for condition in one.assignment.conditions}
-            if one.certain and one.exact and not _builds_on_itself(one, self._signal):
-                left &= ~bits
+            if self._explain_by(process, run, one, left):
+                ways |= {id(condition.decision) for condition in one.assignment.conditions}
+                left &= ~bits if _surely_makes_all(one, self._signal) else -1
         # other ways of the decisions that led to what was executed tell nothing more
         self._add_wait(process, [one for one in reversed(skipped) if id(one.conditions[-1].decision) not in ways],
                        run.sample)
         return left
+
+    def _explain_by(self, process: Process, run: _PastRun, one: ExecutedAssignment, left: int) -> bool:
+        """Add an assignment, and whether its value fits; not one that may have written other bits, where these would
+        have another value had it written them."""
+        made = self._made_otherwise(process, one, run.sample) if left == self._part.mask else ""
+        self._has_fitting |= not made
+        self._is_explained = self._has_fitting
+        if made and not (one.certain and one.exact):
+            return False
+        self._add_step(process, run.tell_doubt(one), run.sample, made)
+        return True
 
     def _made_otherwise(self, process: Process, one: ExecutedAssignment, sample: SignalSample) -> str:
         """What an assignment makes of the part, if the part had another value afterwards; else nothing."""
@@ -251,6 +255,11 @@ def _after_edge(process: Process, sample: SignalSample) -> int:
 def _new_signals(process: Process, sample: SignalSample) -> frozenset[str]:
     """The signals of which a run saw what they became at its very time: those for which it runs, and `late` ones."""
     return sample.late | {trigger.part.signal for trigger in process.triggers if trigger.edge == "change"}
+
+
+def _surely_makes_all(one: ExecutedAssignment, signal: str) -> bool:
+    """Whether it wrote its bits for certain, and whatever they were before."""
+    return one.certain and one.exact and not _builds_on_itself(one, signal)
 
 
 def _builds_on_itself(executed: ExecutedAssignment, signal: str) -> bool:

@@ -218,10 +218,9 @@ def samples_as_seen(design: Design, process: Process, part: Part, sample: Signal
     if not changed or (result is None and after):
         return [sample]
     late = sample.seen_late(changed)
-    made = [(sample, result), (late, _result(design, process, part, late, value))]
-    if not (after or value):
-        return [sample, late]
-    return [one for one, result in made if result in ((after,) if after else (None, value))] or [sample]
+    other = _result(design, process, part, late, value)
+    fitting = {after} if after else {None, value} if value else {result, other}
+    return [one for one, made in ((sample, result), (late, other)) if made in fitting] or [sample]
 
 
 def _find_races(design: Design, process: Process, sample: SignalSample) -> frozenset[str]:
@@ -255,11 +254,17 @@ def made_value(design: Design, process: Process, part: Part, one: ExecutedAssign
     """What an assignment makes of `part`; None when that is not known: where it depends on what the same run did
     before, or where it is not known which bits are written, unless all are alike."""
     expression = one.assignment.value
-    if expression is None or len(one.writes) != 1 or any(read.signal in one.earlier for read in one.reads):
+    if expression is None or len(one.writes) != 1 or not one.earlier.isdisjoint(read.signal for read in one.reads):
         return None
     found = _start_of(design, process, sample).value(expression)
     made = "" if found is None else bits(found)
     if one.exact and one.assignment.loop is None:
-        is_whole = one.writes[0].covers(part) and len(made) == one.writes[0].width
-        return bits_in({part.signal: made}, part._replace(low=part.low - one.writes[0].low)) if is_whole else None
+        return _bits_for(part, one.writes[0], made)
     return made[0] * part.width if len(set(made)) == 1 else None
+
+
+def _bits_for(part: Part, written: Part, made: str) -> str | None:
+    """Those of a part among all that were written."""
+    if not written.covers(part) or len(made) != written.width:
+        return None
+    return bits_in({part.signal: made}, part._replace(low=part.low - written.low))

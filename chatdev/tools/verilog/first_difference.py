@@ -12,11 +12,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.verilog.answer import Answer
 from chatdev.tools.verilog.bench import HiddenBench, add_parameters
-from chatdev.tools.verilog.bench_report import PrintedLine, severe_lines
+from chatdev.tools.verilog.bench_report import BenchReport, PrintedLine, severe_lines
 from chatdev.tools.verilog.design.design import Port
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
@@ -67,6 +68,10 @@ class Differences:
                 every.append(Difference(time, tuple(outputs), is_known))
         return cls(every, lasting)
 
+    def begun_at(self, time: int) -> Difference | None:
+        """The one of this time."""
+        return next((one for one in self.every if one.time == time), None)
+
     @property
     def likely_first(self) -> Difference | None:
         """The one to begin with where nobody asks the bench: that since when the outputs differ that differ to the end;
@@ -93,22 +98,24 @@ def find_minded(found: SimulationResult, answer: Answer, bench: HiddenBench, san
     first. None where that need not be asked or cannot be told: the bench names the output by itself, there is no
     reference, plays would take too long, or the bench does not take a played reference for a right one. Raises as
     `simulate_answer`."""
-    report, complaint = found.report, found.report.first_complaint if found.report else None
-    if report is None or complaint is None or complaint.time is None or found.waves is None:
+    time = _time_of_complaint(found.report)
+    if found.waves is None or time is None or not bench.reference or bench.target.simulator != ICARUS:
         return None
-    if any(one.count for one in report.outputs.values()) or not bench.reference or bench.target.simulator != ICARUS:
+    waves = Waves.open(found.waves)
+    times = [one.time for one in Differences.find(waves, bench.layout.root, time).every]
+    if len(times) == 1:
+        return times[0]
+    tries = 2 + math.ceil(math.log2(len(times) + 1))
+    may_try = 0 < len(times) < _MOST_STEPS and tries * found.seconds <= _SECONDS
+    play = _Play.of(waves, answer, bench) if may_try else None
+    return _search(times, _Listener(play, bench, sandbox, folder, time)) if play else None
+
+
+def _time_of_complaint(report: BenchReport | None) -> int | None:
+    """When a bench first complained that names no output by itself."""
+    if report is None or report.first_complaint is None or any(one.count for one in report.outputs.values()):
         return None
-    waves, root = Waves.open(found.waves), bench.layout.root
-    every = Differences.find(waves, root, complaint.time).every
-    tries = 2 + math.ceil(math.log2(len(every) + 1))
-    if len(every) < 2 or len(every) >= _MOST_STEPS or tries * found.seconds > _SECONDS:
-        return every[0].time if len(every) == 1 else None
-    try:
-        play = _Play.of(waves, answer, bench)
-    except DesignError:
-        return None
-    heard = _Listener(play, bench, sandbox, folder, complaint.time) if play else None
-    return _search([one.time for one in every], heard) if heard else None
+    return report.first_complaint.time
 
 
 def _search(times: Sequence[int], heard: _Listener) -> int | None:
@@ -133,30 +140,24 @@ class _Play:
     parameters: Sequence[tuple[str, str]]
     ports: Sequence[Port]
     widths: Mapping[str, int]
-    steps: Sequence[tuple[int, dict[str, str], dict[str, str]]]
+    steps: Sequence[tuple[Any, ...]]
 
     @classmethod
     def of(cls, waves: Waves, answer: Answer, bench: HiddenBench) -> _Play | None:
-        """None where an output was not recorded on both sides, or too much happens; raises DesignError."""
-        target = add_parameters(bench, answer.text)
-        ports = read_design(answer.text, target).ports
-        both = {output_of(pair): pair for pair in pairs_of(waves, bench.layout.root).values()}
-        outputs = [port.name for port in ports if port.direction != "in"]
-        names = {side: name for name in outputs if name in both
-                 for side in (both[name].reference, both[name].answer)}
-        is_whole = len(names) == 2 * len(outputs) and all(port.direction != "inout" for port in ports)
-        if not is_whole or not all(port.name.isidentifier() for port in ports):
+        """None where an output was not recorded on both sides, too much happens, or the answer cannot be read."""
+        target, pairs = add_parameters(bench, answer.text), pairs_of(waves, bench.layout.root)
+        try:
+            ports = read_design(answer.text, target).ports
+        except DesignError:
             return None
-        steps, held = list[Step](), 0
-        for step in waves.steps(names):
-            steps.append(step)
-            held += bit_count(step)
-            if len(steps) > _MOST_STEPS or held > _MOST_BITS:
-                return None
-        split = [(time, {names[name]: bits for name, bits in step.items() if name.endswith(REFERENCE)},
-                  {names[name]: bits for name, bits in step.items() if name.endswith(ANSWER)}) for time, step in steps]
+        names = {side: output_of(pair) for side, pair in pairs.items()}
+        can_be_played = all(_can_be_played(port, names.values()) for port in ports)
+        steps = _read_steps(waves, names) if can_be_played else None
+        if steps is None:
+            return None
+        split = [(time, *(_side_of(step, side, names) for side in (REFERENCE, ANSWER))) for time, step in steps]
         return cls(target.top, waves.timescale, target.parameters, ports,
-                   {name: waves.signals[both[name].answer].width for name in outputs}, split)
+                   {name: waves.signals[side].width for side, name in names.items()}, split)
 
     def text(self, switch: int | None) -> str:
         """The source: the outputs are the answer's up to the switch, if there is one, and the reference's from there
@@ -178,6 +179,27 @@ class _Play:
                 yield f"#{time - now} " + " ".join(f"{name} <= {self.widths[name]}'b{bits};"
                                                    for name, bits in values.items())
                 now = time
+
+
+def _can_be_played(port: Port, recorded: Iterable[str]) -> bool:
+    """Whether it is an input, or an output of which both sides were recorded."""
+    return port.name.isidentifier() and (port.direction == "in" or (port.direction == "out" and port.name in recorded))
+
+
+def _side_of(step: Mapping[str, str], side: str, names: Mapping[str, str]) -> dict[str, str]:
+    """What changed on one side, by the names of the outputs."""
+    return {names[name]: bits for name, bits in step.items() if name.endswith(side)}
+
+
+def _read_steps(waves: Waves, names: Iterable[str]) -> list[Step] | None:
+    """What the outputs did; None where that is too much to be played."""
+    steps, held = list[Step](), 0
+    for step in waves.steps(names):
+        steps.append(step)
+        held += bit_count(step)
+        if len(steps) > _MOST_STEPS or held > _MOST_BITS:
+            return None
+    return steps
 
 
 @dataclass(frozen=True, slots=True)
