@@ -97,11 +97,11 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
         else:
             break
     pragmas.end()
-    return [*tokens, _end(tokens or [Token("end", "", "", line, column)])]
+    return [*tokens, _end(tokens, Token("end", "", "", line, column))]
 
 
-def _end(tokens: list[Token]) -> Token:
-    last = tokens[-1]
+def _end(tokens: list[Token], first: Token) -> Token:
+    last = tokens[-1] if tokens else first
     return Token("end", "", "", last.line, last.column + len(last.text))
 
 
@@ -116,8 +116,8 @@ def _name(text: str, line: int, column: int, findings: Findings) -> Token:
 
 
 def _pass_over(source: str, start: int, opener: str, span: Span, tokens: list[Token], pragmas: Pragmas) -> int:
-    """Where a pragma, a comment with others in it, or what is no token ends; -1 where nothing behind it is read, as it
-    is never closed or is what other languages have for a block. `opener` is the whole of what has nothing in it."""
+    """Where a pragma, a comment with others in it, or what is no token ends; -1 where nothing behind it is read: it is
+    never closed or is what other languages have for a block. `opener` is the whole of what has nothing in it."""
     end = start + len(opener) if opener not in _BRACKETS else _find_end(source, start, opener)
     text = source[start:end]
     if not text:
