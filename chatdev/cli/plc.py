@@ -71,7 +71,7 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
 
     sources, unreadable = read_sources(files)
     if mends:
-        sources = {file: _mend(file, source, entry) for file, source in sources.items()}
+        sources = {file: _mend(file, entry) for file in sources}
     checks = {file: unreadable[file] if file in unreadable else
               note_encoding(check_source(sources[file].text, entry), sources[file]) for file in files}
     refuse_entry(checks.values())
@@ -86,11 +86,13 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
     return 2 if unreadable else 1 if any(one.errors for one in checks.values()) else 0
 
 
-def _mend(file: Path, source: SourceFile, entry: str | None) -> SourceFile:
+def _mend(file: Path, entry: str | None) -> SourceFile:
     """Mend a file, which keeps its encoding, line ends and byte order mark, and say on standard error what was
     mended."""
     from chatdev.tools.plc.source_check import mend_source
+    from chatdev.tools.plc.source_file import decode_source
 
+    source = decode_source(file.read_bytes())  # as it stands there
     found = mend_source(source.written, entry)
     if found.source != source.written:
         write_file(file, found.source.encode(source.encoding))
