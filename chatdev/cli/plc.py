@@ -75,7 +75,7 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
 
     sources, unreadable = read_sources(files)
     if mends:
-        sources = {file: _mend(file, source, entry, dialect) for file, source in sources.items()}
+        sources = {file: _mend(file, entry, dialect) for file in sources}
     checks = {file: unreadable[file] if file in unreadable else
               note_encoding(check_source(sources[file].text, entry, dialect), sources[file]) for file in files}
     refuse_entry(checks.values())
@@ -91,11 +91,13 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
     return 2 if unreadable else 1 if any(one.errors for one in checks.values()) else 0
 
 
-def _mend(file: Path, source: SourceFile, entry: str | None, dialect: Dialect) -> SourceFile:
+def _mend(file: Path, entry: str | None, dialect: Dialect) -> SourceFile:
     """Mend a file, which keeps its encoding, line ends and byte order mark, and say on standard error what was
     mended."""
     from chatdev.tools.plc.source_check import mend_source
+    from chatdev.tools.plc.source_file import decode_source
 
+    source = decode_source(file.read_bytes())  # as it stands there
     found = mend_source(source.written, entry, dialect=dialect)
     if found.source != source.written:
         write_file(file, found.source.encode(source.encoding))

@@ -107,7 +107,7 @@ def test_a_long_run_is_listed_in_blocks(proof: SourceProof) -> None:
 
 def test_the_table_says_what_else_is_to_be_known(proof: SourceProof) -> None:
     listed = list_verdicts(proof)
-    assert "3  UNKNOWN   0   0.00     line 7: the loop ends, after 10000 turns at the most" in listed
+    assert "3  UNKNOWN   0   0.00     line 7: the loop ends, after 12 turns at the most" in listed
     assert "3: is neither proved nor refuted; nothing is known: the check was ended" in listed
     assert "2: The proof says nothing about the program, for it holds whatever it does." in listed
 
