@@ -1,4 +1,4 @@
-"""Benches as people write them, each with a right module and broken ones: does the judge pass the one and refuse the others?
+"""Benches as people write them, with a right module and broken ones: is the one passed, and are the others refused?
 
 The benches of `benchmarks/data/verilog_benches.yaml` were written before the judge was run on them, in as many words as
 people have for a verdict. A broken module that passes, or a right one that is refused, is a wrong verdict; one that is
@@ -61,7 +61,8 @@ def judge(bench: Bench, module: str, *, with_reference: bool) -> Verdict:
 
 
 def row_of(bench: Bench, *, with_reference: bool) -> dict[str, Any]:
-    """The words on the right module and on each broken one: passed, refused or unjudged; why the right one did not pass."""
+    """The words on the right module and on each broken one: passed, refused or unjudged; why the right one is not
+    passed."""
     right = judge(bench, bench.right, with_reference=with_reference)
     return {"bench": bench.name, "reference": with_reference, "right": _word(right),
             "why": "" if right.passed and right.judged else right.report[:300],
@@ -99,6 +100,9 @@ def told(results: Mapping[str, Any]) -> str:
     return f"{table}\n\n{wrong} verdicts are wrong. {results['date']}; {results['machine']}."
 
 
+STUDY = KeptStudy(study, told, RESULTS_FOLDER / "verilog_benches.json", ROOT / "docs" / "verilog.md",
+                  ("<!-- benches: written by python -m benchmarks.verilog_benches -->", "<!-- end of benches -->"))
+
+
 if __name__ == "__main__":
-    KeptStudy(study, told, RESULTS_FOLDER / "verilog_benches.json", ROOT / "docs" / "verilog.md",
-              ("<!-- benches: written by python -m benchmarks.verilog_benches -->", "<!-- end of benches -->")).main(__doc__)
+    STUDY.main(__doc__)

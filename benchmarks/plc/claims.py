@@ -77,7 +77,10 @@ def told(results: Mapping[str, Any]) -> str:
             f"{results['date']}; {results['machine']}.")
 
 
+STUDY = KeptStudy(study, told, RESULTS_FOLDER / "plc_claims.json", ROOT / "docs" / "plc.md",
+                  ("<!-- claims: written by python -m benchmarks.plc.claims -->", "<!-- end of claims -->"),
+                  {"scans": (5000, "random scans of each program")})
+
+
 if __name__ == "__main__":
-    KeptStudy(study, told, RESULTS_FOLDER / "plc_claims.json", ROOT / "docs" / "plc.md",
-              ("<!-- claims: written by python -m benchmarks.plc.claims -->", "<!-- end of claims -->"),
-              {"scans": (5000, "random scans of each program")}).main(__doc__)
+    STUDY.main(__doc__)
