@@ -40,6 +40,8 @@ class Differences:
     unknown: Mapping[str, Difference] = field(default_factory=dict)
     lost: Mapping[str, Difference] = field(default_factory=dict)
     open_: frozenset[str] = frozenset()
+    never: Mapping[str, Difference] = field(default_factory=dict)
+    """Those of the unknown ones of which no bit ever has a value."""
 
     @property
     def beside_the_bench(self) -> dict[str, Difference]:
@@ -120,7 +122,8 @@ def _as_differences(seen: Mapping[str, _Output]) -> Differences:
     return Differences({name: one.other for name, one in seen.items() if one.other},
                        {name: one.unknown for name, one in seen.items() if one.unknown},
                        {name: lost for name, one in seen.items() if (lost := one.lost_for_good)},
-                       frozenset(name for name, one in seen.items() if one.is_open))
+                       frozenset(name for name, one in seen.items() if one.is_open),
+                       {name: one.unknown for name, one in seen.items() if one.unknown and not one.known})
 
 
 def _take(steps: Iterable[tuple[dict[str, str], Mapping[str, str]]], seen: Mapping[str, _Output],
