@@ -46,7 +46,7 @@ _DRAW_BY_SEED = re.compile(r"\$(?P<draw>u?random|dist_\w+)\s*+\(\s*+(?P<seed>[A-
                            rf"(?:,{_WITHIN})?\)")
 _CONSTANT_SEED = re.compile(r"(?:\$u?|\bs)random\s*+\((?=\s*+\d)")
 _MOST_RECORDED = 16 << 20
-_MOST_BEFORE = 61  # draws before one of a distribution
+_MOST_BEFORE = 61  # draws before one by a seed
 _ROOT, _SCOPE = "tb", "tb.top_module1"  # VerilogEval's
 
 
@@ -213,11 +213,12 @@ def _mark_prints(text: str, mark: str, time: str) -> str:
 
 
 def _change_seeds(text: str, number: int) -> str:
-    """The text, changed so that each draw by a seed gives another number: one with other bits, or, of a distribution,
-    one that comes after others, of which nothing is kept."""
+    """The text, changed so that before each draw by a seed others are made by it, of which nothing is kept, and that
+    what is no distribution gets other bits."""
     def change(found: re.Match[str]) -> str:
         before = f"$random({found['seed']}) & 32'd0 | " * (1 + number % _MOST_BEFORE)
-        other = f"{{{found[0]} ^ 32'd{number}}}" if found["draw"].endswith("random") else f"{{{before}{found[0]}}}"
+        bits = f"32'd{number} ^ " if found["draw"].endswith("random") else ""
+        other = f"{{{before}({bits}{found[0]})}}"
         return other if found["draw"] == "urandom" else f"$signed({other})"
 
     return _CONSTANT_SEED.sub(rf"\g<0>{number}+", _DRAW_BY_SEED.sub(change, text))

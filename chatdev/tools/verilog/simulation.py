@@ -181,8 +181,8 @@ def _ports_of(made: Sequence[Instance]) -> dict[str, str]:
 
 def _judge_unseen(found: SimulationResult, unseen: Differences, bench: HiddenBench, made: Sequence[Instance],
                   sandbox: Sandbox, folder: Path, limits: ProcessLimits) -> SimulationResult:
-    """What the bench lets through, but not with outputs that have no value where the bench looks at them and the
-    reference has one. Other differences are a remark."""
+    """What the bench lets through, but not with outputs that never have a value, or have none where the bench looks at
+    them and the reference has one. Other differences are a remark."""
     turns = iter(range(3))
 
     def passes(text: str) -> bool:
@@ -192,6 +192,8 @@ def _judge_unseen(found: SimulationResult, unseen: Differences, bench: HiddenBen
         ran = _read_beside(simulate_unexamined(text, marked, sandbox, place, limits=limits), marked, found.right)
         return ran.passed and ran.samples == found.samples
 
+    if unseen.never:
+        return _with_messages(found, "never", unseen.never, "error", "unknown_outputs")
     if unseen.unknown:
         open_ = {name.rpartition(".")[2] for name in unseen.open_}
         is_looked_at = is_unknown_looked_at(found.compiled.text, bench.target.top, made, open_, passes)

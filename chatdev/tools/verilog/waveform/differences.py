@@ -7,7 +7,7 @@ that are over by then count. Where the bench answers to an output the inputs go 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import groupby
@@ -40,6 +40,8 @@ class Differences:
     unknown: Mapping[str, Difference] = field(default_factory=dict)
     lost: Mapping[str, Difference] = field(default_factory=dict)
     open_: frozenset[str] = frozenset()
+    never: Mapping[str, Difference] = field(default_factory=dict)
+    """Those of the unknown ones of which no bit ever has a value."""
 
     @property
     def beside_the_bench(self) -> dict[str, Difference]:
@@ -117,10 +119,12 @@ class _Output:
 
 
 def _as_differences(seen: Mapping[str, _Output]) -> Differences:
-    return Differences({name: one.other for name, one in seen.items() if one.other},
-                       {name: one.unknown for name, one in seen.items() if one.unknown},
-                       {name: lost for name, one in seen.items() if (lost := one.lost_for_good)},
-                       frozenset(name for name, one in seen.items() if one.is_open))
+    def found(kind: Callable[[_Output], Difference | None]) -> dict[str, Difference]:
+        return {name: difference for name, one in seen.items() if (difference := kind(one))}
+
+    return Differences(found(lambda one: one.other), found(lambda one: one.unknown),
+                       found(lambda one: one.lost_for_good), frozenset(name for name in seen if seen[name].is_open),
+                       found(lambda one: None if one.known else one.unknown))
 
 
 def _take(steps: Iterable[tuple[dict[str, str], Mapping[str, str]]], seen: Mapping[str, _Output],
