@@ -106,7 +106,7 @@ def test_a_study_of_agreement_tells_a_difference(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_study_of_loops_sees_a_false_proof(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = loops.study_program(9, 200)
+    row = loops.study_program(3, 200)
     assert row.wrong == []
     assert row.verdicts["properties"]["PROVED"]
     monkeypatch.setattr(loops, "verify", lambda source, entry, asked, **_: [Outcome(one, "PROVED") for one in asked])
