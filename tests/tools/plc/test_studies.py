@@ -111,7 +111,7 @@ def test_a_study_of_loops_sees_a_false_proof(monkeypatch: pytest.MonkeyPatch) ->
     assert row.verdicts["properties"]["PROVED"]
     monkeypatch.setattr(loops, "verify", lambda source, entry, asked, **_: [Outcome(one, "PROVED") for one in asked])
     results = {"rows": [loops.study_program(seed, 400).wrong for seed in range(12)]}
-    assert sum(map(len, results["rows"])) > 3
+    assert any(results["rows"])
 
 
 def test_all_references_are_there() -> None:
