@@ -41,7 +41,7 @@ from chatdev.runner.sanitize import sanitize
 if TYPE_CHECKING:
     from chatdev.sandbox.base import Sandbox
     from chatdev.tools.plc.source_check import SourceCheck
-    from chatdev.tools.plc.source_file import SourceFile
+    from chatdev.tools.plc.source_file import SourceText
     from chatdev.tools.plc.source_proof import ProofOptions, SourceProof
     from chatdev.tools.plc.source_run import SourceRun
     from chatdev.tools.plc.st.core import Dialect
@@ -73,11 +73,13 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
     from chatdev.tools.plc.report.sarif import check_sarif
     from chatdev.tools.plc.source_check import check_source
 
-    sources, unreadable = read_sources(files)
+    sources, checks = read_sources(files)
+    is_whole = not checks
     if mends:
         sources = {file: _mend(file, entry, dialect) for file in sources}
-    checks = {file: unreadable[file] if file in unreadable else
-              note_encoding(check_source(sources[file].text, entry, dialect), sources[file]) for file in files}
+    checks |= {file: note_encoding(check_source(source.text, entry, dialect), source)
+               for file, source in sources.items()}
+    checks = {file: checks[file] for file in files}
     refuse_entry(checks.values())
     if compilers:
         _ask_compilers(compilers, sources, checks)
@@ -88,10 +90,14 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
                             "files": [check_data(file, one) for file, one in checks.items()]}))
     else:
         _show_checks(checks)
-    return 2 if unreadable else 1 if any(one.errors for one in checks.values()) else 0
+    return int(any(map(_has_errors, checks.values()))) if is_whole else 2
 
 
-def _mend(file: Path, entry: str | None, dialect: Dialect) -> SourceFile:
+def _has_errors(check: SourceCheck) -> bool:
+    return bool(check.errors)
+
+
+def _mend(file: Path, entry: str | None, dialect: Dialect) -> SourceText:
     """Mend a file, which keeps its encoding, line ends and byte order mark, and say on standard error what was
     mended."""
     from chatdev.tools.plc.source_check import mend_source
@@ -106,7 +112,7 @@ def _mend(file: Path, entry: str | None, dialect: Dialect) -> SourceFile:
     return replace(source, written=found.source)
 
 
-def _ask_compilers(names: Sequence[str], sources: Mapping[Path, SourceFile],
+def _ask_compilers(names: Sequence[str], sources: Mapping[Path, SourceText],
                    checks: dict[Path, SourceCheck]) -> None:
     """Add what other compilers say to the checks."""
     from chatdev.tools.plc.adapters.compilers import ask_compiler

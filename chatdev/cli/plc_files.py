@@ -16,15 +16,15 @@ from chatdev.runner.sanitize import sanitize
 
 if TYPE_CHECKING:
     from chatdev.tools.plc.source_check import SourceCheck
-    from chatdev.tools.plc.source_file import SourceFile
+    from chatdev.tools.plc.source_file import SourceText
 
 
-def read_source(file: Path, what: str = "program") -> SourceFile:
+def read_source(file: Path, what: str = "program") -> SourceText:
     """A file of the user, which need not be UTF-8. Raises ConfigError, which calls it `what`."""
-    from chatdev.tools.plc.source_file import NoText, SourceFile, decode_source
+    from chatdev.tools.plc.source_file import NoText, SourceText, decode_source
 
     try:
-        return SourceFile(read_text_file(file, what))
+        return SourceText(read_text_file(file, what))
     except ConfigError as refused:
         try:
             data = file.read_bytes() if file.is_file() else None
@@ -46,12 +46,12 @@ def read_noting(file: Path, what: str) -> str:
     return found.text
 
 
-def read_sources(files: Iterable[Path]) -> tuple[dict[Path, SourceFile], dict[Path, SourceCheck]]:
+def read_sources(files: Iterable[Path]) -> tuple[dict[Path, SourceText], dict[Path, SourceCheck]]:
     """The files that can be read, and what is to be said of the others."""
     from chatdev.tools.plc.source_check import SourceCheck
     from chatdev.tools.plc.source_file import tell_file
 
-    found, unreadable = dict[Path, "SourceFile"](), dict[Path, SourceCheck]()
+    found, unreadable = dict[Path, "SourceText"](), dict[Path, SourceCheck]()
     for file in files:
         try:
             found[file] = read_source(file)
@@ -61,6 +61,6 @@ def read_sources(files: Iterable[Path]) -> tuple[dict[Path, SourceFile], dict[Pa
     return found, unreadable
 
 
-def note_encoding(check: SourceCheck, source: SourceFile) -> SourceCheck:
+def note_encoding(check: SourceCheck, source: SourceText) -> SourceCheck:
     """A check with what is to be said of the file's encoding."""
     return replace(check, diagnostics=source.notes + check.diagnostics)

@@ -23,7 +23,7 @@ class NoText(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceText:
     """What a file holds: its characters with line ends and mark as they are, how they are encoded, and a warning where
     that is not UTF-8."""
 
@@ -37,10 +37,10 @@ class SourceFile:
         return self.written.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def decode_source(data: bytes) -> SourceFile:
+def decode_source(data: bytes) -> SourceText:
     """The text of a file's bytes. Raises NoText."""
     try:
-        return SourceFile(data.decode("utf-8"))
+        return SourceText(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         at = error.start
     for mark, encoding in _MARKS:
@@ -54,9 +54,9 @@ def decode_source(data: bytes) -> SourceFile:
     return _decode(data, _CODE_PAGE, "code-page", Span(lines + 1, column, lines + 1, column))
 
 
-def _decode(data: bytes, encoding: str, code: str, span: Span) -> SourceFile:
+def _decode(data: bytes, encoding: str, code: str, span: Span) -> SourceText:
     try:
-        return SourceFile(data.decode(encoding), encoding, (tell_file(code, span),))
+        return SourceText(data.decode(encoding), encoding, (tell_file(code, span),))
     except UnicodeDecodeError:
         raise NoText(tell_file("no-text", _START)) from None
 

@@ -91,18 +91,26 @@ def cut(transition: Transition, symbols: Symbols, roots: Iterable[Term], monitor
     following = {**transition.next, **{name: lift(term, BOOL) for name, term in monitors.items()}}
     needed = _gather(symbols, following, (*roots, *assumed, *monitors.values())) | set(monitors)
     within: set[int] = set()
-    while found := {number for number, loop in enumerate(transition.loops)
-                    if all_loops or loop.symbols & needed} - within:
+    while found := _loops_of(transition, None if all_loops else needed) - within:
         within |= found
-        about = [term for number in found for term in (facts(number), transition.loops[number].completed)]
-        needed |= _gather(symbols, following, about)
+        needed |= _gather(symbols, following, (*map(facts, found), *_ends_of(transition, found)))
     states, inputs = _among(needed, scalars), _among(needed, transition.inputs)
-    limits = [limit for limit in transition.limits if symbols.of(limit) <= needed]
+    limits = filter(lambda limit: symbols.of(limit) <= needed, transition.limits)
     start = {name: transition.start.get(name, False) for name in states}
-    known = (facts(number) for number in sorted(within))
-    ends = (transition.loops[number].completed for number in sorted(within))
-    return System(states, start, {name: following[name] for name in states}, inputs, (*limits, *known),
-                  (*(lift(term, BOOL) for term in assumed), *ends), frozenset(within), REALS in needed)
+    numbers = sorted(within)
+    ends = [*(lift(term, BOOL) for term in assumed), *_ends_of(transition, numbers)]
+    return System(states, start, {name: following[name] for name in states}, inputs, (*limits, *map(facts, numbers)),
+                  tuple(ends), frozenset(within), REALS in needed)
+
+
+def _ends_of(transition: Transition, numbers: Iterable[int]) -> list[Any]:
+    """That summarised loops come to an end."""
+    return [transition.loops[number].completed for number in numbers]
+
+
+def _loops_of(transition: Transition, names: set[str] | None) -> set[int]:
+    """The numbers of the summarised loops that symbols come from; without names, of all."""
+    return {number for number, loop in enumerate(transition.loops) if names is None or loop.symbols & names}
 
 
 def _among(names: set[str], scalars: Mapping[str, Scalar]) -> dict[str, Scalar]:

@@ -8,7 +8,7 @@ routine), `!scan` (end the scan). A statement is executed where `!turn` does not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from types import MappingProxyType
@@ -197,34 +197,44 @@ class SymbolicScan(Values):
         they are merged from the last one on. Behind `most` turns the others are summarised. Gives whether nothing was
         left out."""
         entered: list[tuple[Term, _Outside]] = []
-        loops, writes, is_whole = len(self.loops), self.writes, True
         if loop.tests_first:
             self._end_turn(loop)
-        for turn in range(MOST_TURNS + 1):
-            goes_on = negate(self.state["!turn"])
-            if is_known(goes_on) and not goes_on:
-                break
-            is_bound = turn == most if most is not None else self._is_bound(goes_on, turn, loops, writes)
-            if (is_bound or _is_asked(goes_on, turn)) and not self._may(goes_on):
-                break
-            if is_bound and most is None:
-                is_whole = self._stop_at_bound(loop, goes_on, turn)
-                break
-            if not is_known(goes_on) or is_bound:
-                self._open_turns += 1
-                entered.append((goes_on, self._enter(goes_on)))
-                self._set(_FLAGS, False)
-            if is_bound:
-                self._summarise(loop, turn)
-                break
-            self._turn(loop)
+        is_whole = self._make_turns(loop, most, entered)
         for condition, outside in reversed(entered):
             self._merge(condition, self._leave(outside), {})
         self._set(("!turn", "!loop"), self.state["!call"])
         return is_whole
 
-    def _is_bound(self, goes_on: Term, turn: int, loops: int, writes: int) -> bool:
+    def _make_turns(self, loop: core.Loop, most: int | None, entered: list[tuple[Term, _Outside]]) -> bool:
+        """The turns; each branch that they enter is added."""
+        since = len(self.loops), self.writes
+        for turn in range(MOST_TURNS + 1):
+            goes_on = negate(self.state["!turn"])
+            is_bound = self._is_bound(goes_on, turn, since) if most is None else turn == most
+            if self._is_last(goes_on, is_bound or _is_asked(goes_on, turn)):
+                break
+            if is_bound and most is None:
+                return self._stop_at_bound(loop, goes_on, turn)
+            if not is_known(goes_on) or is_bound:
+                entered.append(self._enter_turn(goes_on))
+            if is_bound:
+                self._summarise(loop, turn)
+                break
+            self._turn(loop)
+        return True
+
+    def _is_last(self, goes_on: Term, is_asked: bool) -> bool:
+        return is_asked and not self._may(goes_on)
+
+    def _enter_turn(self, goes_on: Term) -> tuple[Term, _Outside]:
+        self._open_turns += 1
+        outside = self._enter(goes_on)
+        self._set(_FLAGS, False)
+        return goes_on, outside
+
+    def _is_bound(self, goes_on: Term, turn: int, since: tuple[int, int]) -> bool:
         """Whether no more turns are looked at, after so many, and since there were so many loops and writes."""
+        loops, writes = since
         if len(self.loops) > loops and (not is_known(goes_on) or turn == _MOST_TURNS_AROUND):
             return True
         if is_known(goes_on):
@@ -252,16 +262,13 @@ class SymbolicScan(Values):
             faults, loops, unknowns = len(self.faults), len(self.loops), dict(self.unknowns)
             before = self._enter(True)
             self._write_all(heads)
-            goes_on, head = self._quietly(loop.condition), self._distances(loop)
-            self.fault("loop", loop.span, both(goes_on, turns == self.most_turns), str(self.most_turns))
-            begins = both(goes_on, turns >= first, turns < self.most_turns)
+            begins, head = self._begin_turn(loop, turns, first), self._distances(loop)
             outside = self._enter(begins)
             self._turn(loop)
             behind = self._distances(loop)
             wrote = self._leave(outside)
             self._leave(before)
-            changed = [path for path, term in wrote.items() if path in self.state and path not in heads
-                       and path not in _FLAGS and not is_same(term, self.state[path])]
+            changed = self._changed(wrote.keys() - heads.keys(), wrote)
             if not changed:
                 break
             self._forget(faults, loops, unknowns)
@@ -274,6 +281,17 @@ class SymbolicScan(Values):
         self.loops.append(LoopSummary(loop.span, self.guard, carried, distances, turns, first, begins, wrote["!turn"],
                                       stops, tuple(self.loops[loops:])))
         self._write_all(wrote | {"!turn": True})
+
+    def _begin_turn(self, loop: core.Loop, turns: Any, first: int) -> Term:
+        """That a turn begins after so many, of which there may be too many."""
+        goes_on = self._quietly(loop.condition)
+        self.fault("loop", loop.span, both(goes_on, turns == self.most_turns), str(self.most_turns))
+        return both(goes_on, turns >= first, turns < self.most_turns)
+
+    def _changed(self, paths: Iterable[str], wrote: Mapping[str, Term]) -> list[str]:
+        """What there was before and has another value now, without the flags."""
+        return sorted(path for path in paths if path in self.state and path not in _FLAGS
+                      and not is_same(wrote[path], self.state[path]))
 
     def _any(self, loop: core.Loop, name: str, scalar: Scalar) -> Any:
         """A value before a turn that is not known."""
@@ -389,4 +407,6 @@ class SymbolicScan(Values):
 
 def _is_asked(goes_on: Term, turn: int) -> bool:
     """Whether it is asked after so many turns if there can be one more."""
-    return not is_known(goes_on) and turn > _EASY_TURNS and (turn < _OFTEN or not turn % 8)
+    if is_known(goes_on):
+        return not goes_on
+    return turn > _EASY_TURNS and (turn < _OFTEN or not turn % 8)

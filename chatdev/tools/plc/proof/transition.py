@@ -111,11 +111,10 @@ def build_transition(program: Program, rules: ScanRules = ScanRules()) -> Transi
         scan.open_loops = open_loops
         before = dict(scan.state)
         scan.run(program.entry.body)
-        kept = [path for path in kept if path not in changing]
-        found = {path for path in kept if not terms.is_same(scan.state[path], before[path])}
+        found = {path for path in kept if not terms.is_same(scan.state[path], before[path])} - changing
         if not found:
             return _transition(program, scan, before, changing)
-        changing |= found if round_ < _ROUNDS else {path for path in kept if path in scan.written}
+        changing |= found if round_ < _ROUNDS else scan.written.intersection(kept)
     raise AssertionError("every round adds to a finite set")
 
 
@@ -125,7 +124,6 @@ def _prepare(program: Program, changing: set[str], rules: ScanRules) -> tuple[Sy
     scan = SymbolicScan(program, cycle, rules.watch_overflow)
     scan.most_turns = rules.most_turns
     scan.begin()
-    inputs: dict[str, Scalar] = {} if rules.cycle_ms is not None else {CYCLE: _TIME}
     kept: list[str] = []
     for variable in entry_variables(program):
         initial = dict(values_of(program, variable.type, variable.initial, variable.name))
@@ -133,14 +131,21 @@ def _prepare(program: Program, changing: set[str], rules: ScanRules) -> tuple[Sy
             scan.types[path] = scalar
             is_open = variable.section in _FRESH or path in changing
             scan.state[path] = symbol(path, scalar) if is_open else initial[path]
-            if variable.section in _FRESH:
-                inputs[path] = scalar
-            elif variable.section in ("output", "local"):
+            if variable.section in ("output", "local"):
                 kept.append(path)
         scan.frame[variable.name] = (variable.name, variable.type)
-    scan.inputs = inputs
-    scan.given = tuple(limit for path, scalar in inputs.items() for limit in _limits(path, scalar))
+    scan.inputs = _inputs(program, rules)
+    scan.given = tuple(limit for path, scalar in scan.inputs.items() for limit in _limits(path, scalar))
     return scan, kept
+
+
+def _inputs(program: Program, rules: ScanRules) -> dict[str, Scalar]:
+    """What is fresh in every scan."""
+    found: dict[str, Scalar] = {} if rules.cycle_ms is not None else {CYCLE: _TIME}
+    for variable in entry_variables(program):
+        if variable.section in _FRESH:
+            found |= scalars_of(program, variable.type, variable.name)
+    return found
 
 
 def _transition(program: Program, scan: SymbolicScan, begin: dict[str, Term], changing: set[str]) -> Transition:
