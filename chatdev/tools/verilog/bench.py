@@ -89,8 +89,16 @@ class HiddenBench:
     @property
     def complains(self) -> bool:
         """Whether it has words for what is wrong, so that silence says that all is well."""
-        return _COMPLAINS.search(self.text) is not None or any(
-            checks_of(text).failed for text in _LITERAL.findall(_UNSEEN.sub(" ", self.text)))
+        return _COMPLAINS.search(self.text) is not None or any(checks_of(text).failed for text in self._texts)
+
+    @property
+    def affirms(self) -> bool:
+        """Whether it has words for what is right, so that a run without them is no silence."""
+        return any(checks_of(text).passed for text in self._texts)
+
+    @property
+    def _texts(self) -> list[str]:
+        return _LITERAL.findall(_UNSEEN.sub(" ", self.text))
 
     @property
     def beside(self) -> dict[str, str]:

@@ -67,10 +67,11 @@ class BenchReport:
 
     @classmethod
     def read_lines(cls, lines: Sequence[PrintedLine], printed: str, *, complains: bool,
-                   right: BenchReport | None = None) -> Self:
+                   affirms: bool = False, right: BenchReport | None = None) -> Self:
         """What the lines that a bench printed say, and the errors among all that was `printed`.
 
-        `complains` says that the bench ends with an error where something is wrong, so that silence is a verdict, too.
+        `complains` says that the bench ends with an error where something is wrong, so that silence is a verdict, too;
+        not so where it `affirms` what is right, and does that of the reference.
         `right` is its report on the reference: what complains there too is no complaint, and where it gives no verdict,
         all that it prints, if anything, has to be the same. Silence is one of lines that could not mean anything else.
         """
@@ -79,7 +80,8 @@ class BenchReport:
         failures = _unusual_failures(checks, right)
         complaints = [*severe_lines(printed), *failures, *map(PrintedLine, breaches_of_plan(texts))]
         passed = sum(checks[line].passed for line in lines)
-        if complaints or passed or (complains and _are_clear(checks.values())):
+        affirmed = affirms and (right is None or any(checks_of(line).passed for line in right.lines))
+        if complaints or passed or (complains and not affirmed and _are_clear(checks.values())):
             return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
         if right is not None and (lines or right.lines):
             return cls._of_prints(lines, right)

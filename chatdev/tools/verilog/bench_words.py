@@ -55,7 +55,8 @@ _FIRST_CASE = re.compile(rf"(?:{_ONE})(?:\s*:\s*|\s+)0|(?:pass|ok)\s+0", re.IGNO
 """Rather the number of a case than a count."""
 _NONE_OF = re.compile(rf"\b(?:(?:{_FAIL})(?:\s+\w+)?\s*{_IS}|(?:{_MANY}))\s*$", re.IGNORECASE)
 _NOTHING_FAILED = re.compile(rf"\b(?:{_FAIL})(?:\s+{_SEEN})?\s*{_IS}\s*"
-                             rf"(?:none|nil|no)\b|\b(?:no|without(?:\s+any)?|zero|free of)\s+(?:{_MANY}|(?:{_ONE})"
+                             rf"(?:none\b|nil\b|no\b(?=\s*(?:$|[,;.!)])))|\b(?:no|without(?:\s+any)?|zero|free of)"
+                             rf"\s+(?:{_MANY}|(?:{_ONE})"
                              rf"\s+(?:(?:was|has\s+been)\s+)?{_SEEN})(?!\w)", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:not|without|never|no)\s+(?:\w+\s+)?$|\b(?:not\s+all|none\s+of)\s+(?:\w+\s+){0,4}$"
                      r"|n't\s+(?:\w+\s+)?$", re.IGNORECASE)

@@ -300,7 +300,7 @@ def _read_run(ran: SimulatorRun, bench: HiddenBench) -> tuple[str, BenchReport |
     counted = BenchReport.read("\n".join(line.text for line in lines))
     if counted.mismatches is not None:
         return "finished", counted
-    return "finished", BenchReport.read_lines(lines, ran.stdout, complains=bench.complains)
+    return "finished", BenchReport.read_lines(lines, ran.stdout, complains=bench.complains, affirms=bench.affirms)
 
 
 def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path, dump: bool,
@@ -333,7 +333,7 @@ def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport
     if found.report is None or found.report.is_counted or right is None:
         return found
     report = BenchReport.read_lines(bench.lines_of(found.printed), found.printed, complains=bench.complains,
-                                    right=right)
+                                    affirms=bench.affirms, right=right)
     return replace(found, report=report, outcome=_outcome("finished", report))
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.tools.verilog.bench import HiddenBench
-from chatdev.tools.verilog.bench_report import BenchReport
+from chatdev.tools.verilog.bench_report import BenchReport, PrintedLine
 from chatdev.tools.verilog.bench_words import checks_of
 from tests.tools.verilog.accumulator import RIGHT, VALUES, WRONG, benches
 from tests.tools.verilog.small import Desk
@@ -207,6 +207,18 @@ def test_the_end_of_a_log_is_read_as_an_engineer_reads_it(verdict: str, text: st
 def test_what_may_mean_anything_is_no_silence(text: str) -> None:
     assert report_on(text, complains=True).mismatches is None
     assert report_on("sum = 3", complains=True).passed
+
+
+@pytest.mark.parametrize("said", ["20 transfers with problems", "gave up at byte 3", ""])
+def test_no_word_of_what_is_right_is_no_silence(said: str) -> None:
+    def read(printed: str, right: str | None = None) -> BenchReport:
+        of_right = read(right) if right is not None else None
+        return BenchReport.read_lines([PrintedLine(line) for line in printed.splitlines()], printed, complains=True,
+                                      affirms=True, right=of_right)
+
+    assert read(said).mismatches is None
+    assert not read(said, "All transfers correct").passed
+    assert read(said, said).passed, "nor does the bench say it of the reference"
 
 
 @pytest.mark.parametrize(("right", "wrong"), [
