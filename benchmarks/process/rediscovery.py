@@ -3,7 +3,8 @@
 Random trees of 3 to 10 phases are played out and mined back. Of any tree the mined one must allow every instance
 (fitness 1). Of plain trees (no silence; nothing both begins and ends the body of a loop), whose instances show every
 phase, beginning, end and direct succession that there is, it must allow exactly the same; that is decided, not sampled
-(Leemans, Fahland, van der Aalst 2013, section 6). Each mined model is also put in words, and read back.
+(Leemans, Fahland, van der Aalst 2013, section 6). Each mined model is also put in words, and read back, and
+drawn: no flow of its chart may lie on another one, cross one or run through a shape.
 
     python -m benchmarks.process.rediscovery [--trees 1000]
 
@@ -18,11 +19,14 @@ from itertools import product
 from random import Random
 from typing import Any
 
+from benchmarks.process.drawing import find_drawing_faults
 from benchmarks.process.pools import Pool, play_pool, random_names, random_strings, random_tree
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
+from chatdev.process.bpmn import write_bpmn
 from chatdev.process.conformance import find_difference, measure_quality
 from chatdev.process.describe import describe
 from chatdev.process.directly_follows import build_graph
+from chatdev.process.flow_graph import draw_flow
 from chatdev.process.inductive_miner import mine
 from chatdev.process.process_tree import ProcessTree, normalise
 from chatdev.process.read_description import read_description
@@ -88,7 +92,8 @@ def _judge(pool: Pool, tree: ProcessTree | None) -> dict[str, Any]:
     return {"instances": pool.total(), "fits": quality.fitness == 1, "precision": quality.precision,
             "same language": tree is not None and find_difference(mined, tree) is None,
             "same tree": tree is not None and mined == normalise(tree),
-            "text read back": read_description(describe(mined)) == mined}
+            "text read back": read_description(describe(mined)) == mined,
+            "drawn": not find_drawing_faults(write_bpmn(draw_flow(mined)))}
 
 
 def _count(rows: Any) -> dict[str, Any]:
@@ -106,9 +111,9 @@ def told(results: Mapping[str, Any]) -> str:
         row = results[key]
         rows.append([name, row["pools"], row["instances"], row["fits"],
                      "–" if key == "strings" else row["same language"], f"{row['precision']:.2f}",
-                     row["text read back"]])
+                     row["text read back"], row["drawn"]])
     table = markdown_table(["pools from", "pools", "instances", "fitness 1", "allows exactly the same",
-                            "mean precision", "text read back as the same model"], rows)
+                            "mean precision", "text read back as the same model", "drawn without a fault"], rows)
     return f"{table}\n\n{results['date']}; {results['machine']}; seeds 0 to {results['trees'] - 1}."
 
 
