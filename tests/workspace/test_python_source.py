@@ -53,7 +53,7 @@ def test_threads_that_read_at_the_same_time_do_not_meet(read: Callable[[], bool]
         assert all(pool.map(read_beside_others, range(40)))
 
 
-@pytest.mark.parametrize("source", ["f()", "{[]: 1}", "a.b", "1 +", "'\0'", "[" * 9000, "-" * 90_000 + "1", ""])
+@pytest.mark.parametrize("source", ["f()", "{[]: 1}", "a.b", "1 +", "'\0'", "[" * 9000, "-" * 3000 + "1", ""])
 def test_what_is_no_literal_is_a_syntax_error(source: str) -> None:
     with pytest.raises(SyntaxError):
         literal(source)
