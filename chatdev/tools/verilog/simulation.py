@@ -21,7 +21,6 @@ from chatdev.tools.verilog.bench_report import BenchReport, severe_lines
 from chatdev.tools.verilog.compilation import BENCH, GIVEN, REFERENCE, SIMULATING, CompileResult, SimulatorRun
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.facts import read_design
-from chatdev.tools.verilog.filled_outputs import is_unknown_looked_at
 from chatdev.tools.verilog.lint import lint, outside_names
 from chatdev.tools.verilog.messages import Message, output_messages, port_messages, render_text
 from chatdev.tools.verilog.preprocess import expand_macros
@@ -30,7 +29,7 @@ from chatdev.tools.verilog.simulators import compile_files, run_program
 from chatdev.tools.verilog.slang import Instance, find_checks, find_instances
 from chatdev.tools.verilog.source_text import unit_names
 from chatdev.tools.verilog.target import ANSWER, ICARUS, USUAL, Target
-from chatdev.tools.verilog.unknown_outputs import outputs_without_value, read_outputs
+from chatdev.tools.verilog.unknown_outputs import is_unknown_looked_at, outputs_without_value, read_outputs
 from chatdev.tools.verilog.waveform.differences import Difference, Differences, find_differences
 from chatdev.tools.verilog.waveform.merge import merge_reference
 
