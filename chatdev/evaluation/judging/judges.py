@@ -79,7 +79,7 @@ class ModelJudge:
                             seed=self.wording.seed)
         constraint = Constraint(schema=self.wording.schema_) if self.profile.constrained else None
         try:
-            reply = await CheckedModel(self.model).complete(Request(messages, sampling, constraint=constraint))
+            reply = await self.model.complete(Request(messages, sampling, constraint=constraint))
         except ContextOverflow as error:
             raise ContextOverflow(f"{error}; show less of each software: --characters N (now "
                                   f"{self.wording.characters})") from error
@@ -128,6 +128,7 @@ async def judge_all(judge: ModelJudge, matches: Iterable[Match], record: Judgeme
     unpriced = Expense(judge.profile.cost(0, 0))  # None from the start when the model has no price
     before = spent = record.expense_of(judge.name) + unpriced
     allowance = allowance or Allowance()
+    judge = replace(judge, model=CheckedModel(judge.model))
     if budget := allowance.budget(spent, parallel):
         judge = replace(judge, model=BudgetedModel(judge.model, judge.profile, [budget], Meter()))
     work = _Work(judge, _both_orders(matches), record, on_judged, allowance, spent)
