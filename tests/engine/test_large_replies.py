@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,9 +56,16 @@ def test_minutes_end_the_reading_of_a_large_reply(studio: Studio) -> None:
     assert "minutes is used up" in run.reason
 
 
-def test_minutes_end_a_reading_whose_child_hangs(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[parent.Reader]:
+    """One of its own, whose child ends with the test."""
     reader = parent.Reader()
     monkeypatch.setattr(parent, "ask", reader.ask)
+    yield reader
+    reader.end()
+
+
+def test_minutes_end_a_reading_whose_child_hangs(studio: Studio, reader: parent.Reader) -> None:
 
     def hold() -> None:
         while not (child := reader._child):
