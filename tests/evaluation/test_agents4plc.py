@@ -159,7 +159,7 @@ def test_assertions_that_are_not_there_count_nowhere(tmp_path: Path) -> None:
 def test_a_programs_own_assertions_do_not_solve_its_task(tmp_path: Path) -> None:
     asserting = RIGHT.replace("Run :=", "//#ASSERT TRUE : fine\nRun :=")
     row = judged(tmp_path, asserting, ASSERTIONS)
-    assert (row["verdicts"], row["solved"], row["outcome"]) == ("p", 0.0, "nothing_proved")
+    assert (row["verdicts"], row["solved"], row["outcome"]) == ("P", 0.0, "nothing_proved")
 
 
 def test_what_holds_for_some_scans_only_is_no_proof(tmp_path: Path) -> None:
