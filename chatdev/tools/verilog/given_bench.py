@@ -15,7 +15,7 @@ from chatdev.tools.verilog.bench import HIDDEN, REFERENCE_MODULE, HiddenBench, r
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.compilation import BENCH, COMPILING, SIMULATING
 from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.messages import outcomes, render_text
+from chatdev.tools.verilog.messages import outcomes, render_text, word_list
 from chatdev.tools.verilog.simulation import SimulationResult, reference_as_answer, simulate_unexamined
 from chatdev.tools.verilog.simulators import compile_files, read_messages, require_simulator
 from chatdev.tools.verilog.slang import find_given_faults
@@ -63,7 +63,8 @@ def _refuse_broken_files(target: Target, bench: HiddenBench | None) -> None:
         if path in target.including(text).included and "`ifndef" not in text:
             raise ToolError(f"the given file {path} includes itself")
     try:
-        faults = find_given_faults(target, _files_with_reference(bench)) if target.sources else ()
+        faults = (find_given_faults(target, _files_with_reference(bench), word_list("strangers"))
+                  if target.sources else ())
     except DesignError as error:
         raise ToolError(f"the given files cannot be read: {error}") from error
     for code, place, names in faults:

@@ -11,7 +11,6 @@ from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
 from chatdev.tools.verilog.design.elaborate import DesignError
 from chatdev.tools.verilog.design.source import Source, import_pyslang
-from chatdev.tools.verilog.messages import word_list
 from chatdev.tools.verilog.own_checks import find_unsimulated
 from chatdev.tools.verilog.reach import Reach, find_known, find_reach
 from chatdev.tools.verilog.target import USUAL, Target
@@ -84,12 +83,14 @@ def find_instances(answer: str, beside: dict[str, str], target: Target) -> tuple
 
 
 @isolate(DesignError, MissingProgram)
-def find_given_faults(target: Target, beside: dict[str, str]) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+def find_given_faults(target: Target, beside: dict[str, str], strangers: frozenset[str]
+                      ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     """Code, place (`fifo.sv:3`) and names of the errors in given files, with the parameters that bench and reference
-    (`beside`) give their modules; of one that nobody makes only what does not depend on these. Raises as `find_names`.
+    (`beside`) give their modules; of one that nobody makes only what does not depend on these, as the codes of
+    `strangers` (of modules that are not there). Raises as `find_names`.
     """
     files = (*target.given, *beside.items())
-    return tuple(_SlangSource("", replace(target, given=files)).given_faults(frozenset(target.sources)))
+    return tuple(_SlangSource("", replace(target, given=files)).given_faults(frozenset(target.sources), strangers))
 
 
 @isolate(DesignError, MissingProgram)
@@ -205,20 +206,21 @@ class _SlangSource:
                                           and node.body.definition.name == top else None)
         return found
 
-    def given_faults(self, files: frozenset[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    def given_faults(self, files: frozenset[str], strangers: frozenset[str]
+                     ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """Code, place and names of the errors in these files."""
         alone = {one.name for one in self._compilation.getRoot().topInstances
                  if any(not getattr(each, "isLocalParam", True) for each in one.body.parameters)}
         for found in self._compilation.getAllDiagnostics():
             place = self._source.place_of(found.location)
-            if found.isError() and place.rpartition(":")[0] in files and self._is_sure(found, alone):
+            if found.isError() and place.rpartition(":")[0] in files and self._is_sure(found, alone, strangers):
                 yield _code(found), place, tuple(map(str, found.args))
 
-    def _is_sure(self, found: Any, alone: set[str]) -> bool:
+    def _is_sure(self, found: Any, alone: set[str], strangers: frozenset[str]) -> bool:
         """Whether an error is one whatever the parameters are of modules that stand `alone`."""
         code = _code(found)
         is_of_syntax = any(found.location == one.location for tree in self._given for one in tree.diagnostics)
-        return code != _NO_TIMESCALE and (is_of_syntax or code in word_list("strangers")
+        return code != _NO_TIMESCALE and (is_of_syntax or code in strangers
                                           or self._module_at(found.location) not in alone)
 
     def warnings(self, codes: frozenset[str]) -> Iterator[tuple[int, str]]:
