@@ -55,6 +55,8 @@ class Fuzzed:
     slowest_seconds: int = 0
     memory: int = 0
     found: str = ""
+    readers: Sequence[str] = ()
+    """Those that were fuzzed together."""
 
 
 def seeds(name: str, target: Target) -> Iterator[bytes]:
@@ -116,10 +118,10 @@ def _read(target: str, status: int, output: str, cases: list[str]) -> Fuzzed:
     if status or cases or reached is None:
         last = next((line for line in reversed(output.splitlines()) if re.match(r"\w*(Error|Exception)|==\d+==", line)),
                     output[-300:])
-        return Fuzzed(target, found=f"{last} ({', '.join(cases) or f'exit status {status}'})")
+        return Fuzzed(target, readers=TARGETS[target].readers, found=f"{last} ({', '.join(cases) or f'exit status {status}'})")
     counted: dict[str, Any] = {name: int(value[1]) for name, said in _STATISTICS.items()
                                if (value := re.search(rf"stat::{said}:\s+(\d+)", output))}
-    return Fuzzed(target, branches=int(reached["branches"]), kept=int(reached["kept"]), **counted)
+    return Fuzzed(target, readers=TARGETS[target].readers, branches=int(reached["branches"]), kept=int(reached["kept"]), **counted)
 
 
 def prove(seed: int, quick: bool) -> Proof:
@@ -154,7 +156,7 @@ def table(figures: Mapping[str, Any]) -> str:
     """What came of the targets."""
     columns = ["target", "reads", "processor, s", "inputs", "branches reached", "inputs kept", "slowest, s",
                "memory, MB"]
-    rows = ([f"`{t['target']}`", ", ".join(TARGETS[t["target"]].readers), t["seconds"], f"{t['inputs']:,}",
+    rows = ([f"`{t['target']}`", ", ".join(t["readers"]), t["seconds"], f"{t['inputs']:,}",
              *(t[name] for name in ("branches", "kept", "slowest_seconds", "memory"))] for t in figures["targets"])
     return markdown_table(columns, rows)
 

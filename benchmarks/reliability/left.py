@@ -16,6 +16,8 @@ JOURNAL = Path("run", "journal.jsonl")
 _TIMING = ("time", "seconds", "replayed", "name", "folder")
 """Fields that tell one session, or one folder, from another."""
 _NO_EVENTS = ("Order", "Message", "Activity", "RunResumed")
+_OF_RESUME = "a path on record is not followed"
+"""What only a session that goes on notes."""
 _BRANCH = re.compile(r".*parallel#\d+/branch-\d+")
 
 
@@ -78,7 +80,7 @@ def _events(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     start = max(n for n, record in enumerate(records) if record["kind"] == "RunStarted")
     found: dict[str, list[dict[str, Any]]] = {}
     for record in records[start:]:
-        if record["kind"] not in _NO_EVENTS:
+        if record["kind"] not in _NO_EVENTS and _OF_RESUME not in record.get("text", ""):
             branch = _BRANCH.match(record["place"])
             found.setdefault(branch[0] if branch else "", []).append(_timeless(record))
     return found

@@ -135,6 +135,8 @@ SAID: list[tuple[str, Mapping[str, object], str]] = [
      "a.py: shrank from 16 to 1 lines and lost f, g: give it completely, or only the parts that change"),
     ("shrank", {"path": "a.js", "before": 16, "after": 1, "lost": []},
      "a.js: shrank from 16 to 1 lines: give it completely, or only the parts that change"),
+    ("lost_file", {"path": "a.py", "emptied": False},
+     "a.py: would be gone after this change, and nobody asked for that: leave the file as it is"),
     ("several", {"problems": ["x", "y"], "more": 0}, "- x\n- y"),
     ("several", {"problems": ["x", "y"], "more": 3}, "- x\n- y\n- and 3 more problems"),
     ("question", {}, "a question, where the solution was due"),

@@ -134,6 +134,6 @@ def test_a_plan_of_objects_does_not_end_the_run(folder: Path) -> None:
     model = ScriptedModel({"code": ["<SOLUTION>\nmain.py\n```python\nprint(1)\n```\n"],
                            "plan": [f"<SOLUTION>\n{json.dumps(PLAN)}"]})
     done = Company.load(folder).run("a lamp", model=model, sandbox="none")
-    assert done.success, done.reason
+    assert done.status == "unjudged", done.reason
     typed = [(command["command"], command["typed"]) for command in done.values["test"]["commands"]]
     assert typed == [("python main.py 2 3", []), ("python main.py", ["7"])]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from chatdev.errors import ToolError
 from chatdev.tools.verilog.messages import Message, render_text, rules, word_list
+from chatdev.tools.verilog.reach import PLACED, PRINTS
 from chatdev.tools.verilog.source_text import UNIT, blank_comments, included_files, module_names
 from chatdev.tools.verilog.target import USUAL, Target
 
@@ -80,7 +81,7 @@ def broken_rules(text: str, expanded: str, taken: Container[str] = (), may_print
     """The rules that an answer breaks, as far as its text alone shows. `expanded` is the text without macros, `taken`
     are names of the bench, and `may_print` says that no print of the answer can be taken for one of the bench."""
     source, code = blank_comments(text), blank_comments(expanded)
-    allowed = word_list("functions") | (word_list("prints") | word_list("placed") if may_print else frozenset())
+    allowed = word_list("functions") | (PRINTS | PLACED if may_print else frozenset())
     has_same_lines = text.count("\n") == expanded.count("\n")
     found = (*_pattern_messages(code, allowed), *_module_messages(code, target), *_name_messages(code, taken, target),
              *_file_messages(expanded, code, target))

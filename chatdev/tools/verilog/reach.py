@@ -12,8 +12,11 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.tools.verilog.messages import word_list
-
+PRINTS = frozenset(f"{task}{base}" for task in ("display", "write", "strobe", "monitor") for base in ("", "b", "h", "o")
+                   ) | {"error", "warning", "info"}
+"""Tasks of the system that print. They are let be where what the bench itself prints is marked (`bench.py`)."""
+PLACED = frozenset({"fatal", "time", "realtime", "stime"})
+"""Those that are let be where they stand in an assertion (`fatal`), or in what is printed."""
 _MODULES = frozenset({"ModuleDeclaration", "InterfaceDeclaration", "ProgramDeclaration", "PackageDeclaration"})
 _DATA = frozenset({"DataDeclaration", "NetDeclaration"})
 _ONCE = frozenset({"InitialBlock", "FinalBlock"})
@@ -200,7 +203,7 @@ def _is_in_place(name: Any) -> bool:
     word = _one_line(name).removeprefix("$")
     if word == "fatal":
         return any(kind_of(node) == "ActionBlock" for node in _above(name))
-    return word not in word_list("placed") or _is_printed(name)
+    return word not in PLACED or _is_printed(name)
 
 
 def _is_printed(name: Any) -> bool:
@@ -208,7 +211,7 @@ def _is_printed(name: Any) -> bool:
     for node in _above(name):
         is_call = kind_of(node) == "InvocationExpression" and _one_line(node.left) != _one_line(name)
         called = _one_line(node.left).removeprefix("$") if is_call else ""
-        if called in word_list("prints") | {"fatal"}:
+        if called in PRINTS | {"fatal"}:
             return True
         if kind_of(node) not in _PASSING or called not in ("", "sformatf"):
             return False
