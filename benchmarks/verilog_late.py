@@ -34,7 +34,7 @@ from chatdev.tools.verilog.bench import HiddenBench, add_parameters
 from chatdev.tools.verilog.compilation import SIMULATING
 from chatdev.tools.verilog.design.design import Design
 from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.first_difference import Differences, find_minded
+from chatdev.tools.verilog.first_difference import SeenDifferences, find_minded
 from chatdev.tools.verilog.mismatch import explain_result
 from chatdev.tools.verilog.simulation import simulate_answer
 from chatdev.tools.verilog.waveform.waves import Waves
@@ -127,7 +127,7 @@ def _row_of(subject: Subject, mutant: Mutant, bench: HiddenBench, first: int | N
             return None
         minded = find_minded(result, answer, bench, find_sandbox(), Path(folder))
         said = [explain_result(answer, bench, result, levels, minded=minded) for levels in LEVELS]
-        every = Differences.find(Waves.open(result.waves), bench.layout.root).every
+        every = SeenDifferences.find(Waves.open(result.waves), bench.layout.root).every
     begins, complaint = said[0].evidence.get("time"), result.report.first_complaint
     is_right = begins is not None and (
         begins == every[0].time if first is None else any(one.time == begins <= first for one in every))

@@ -102,7 +102,8 @@ def study(subjects: Sequence[tuple[str, Subject]], processes: int) -> dict[str, 
 def told(results: Mapping[str, Any]) -> str:
     """The tables for the page."""
     rows = results["rows"]
-    kinds = [("all", rows), *((f"of {kind}s", [row for row in rows if row["kind"] == kind]) for kind in MOST)]
+    kinds = [("all", rows), *((f"of {kind}s", [row for row in rows if row["kind"] == kind])
+                              for kind in MOST if any(row["kind"] == kind for row in rows))]
     operators = [(name, [row for row in rows if row["operator"] == name])
                  for name in sorted({row["operator"] for row in rows})]
     head = ["mutants", "number", "killed by the verifier", "by random runs of the same time", "by the verifier only",

@@ -114,14 +114,14 @@ def _kept(target: str, found: Path) -> list[str]:
 
 
 def _read(target: str, status: int, output: str, cases: list[str]) -> Fuzzed:
-    reached = _DONE.search(output)
+    reached, readers = _DONE.search(output), TARGETS[target].readers
     if status or cases or reached is None:
         last = next((line for line in reversed(output.splitlines()) if re.match(r"\w*(Error|Exception)|==\d+==", line)),
                     output[-300:])
-        return Fuzzed(target, readers=TARGETS[target].readers, found=f"{last} ({', '.join(cases) or f'exit status {status}'})")
+        return Fuzzed(target, readers=readers, found=f"{last} ({', '.join(cases) or f'exit status {status}'})")
     counted: dict[str, Any] = {name: int(value[1]) for name, said in _STATISTICS.items()
                                if (value := re.search(rf"stat::{said}:\s+(\d+)", output))}
-    return Fuzzed(target, readers=TARGETS[target].readers, branches=int(reached["branches"]), kept=int(reached["kept"]), **counted)
+    return Fuzzed(target, readers=readers, branches=int(reached["branches"]), kept=int(reached["kept"]), **counted)
 
 
 def prove(seed: int, quick: bool) -> Proof:

@@ -62,7 +62,7 @@ def parts_of(text: str) -> list[str]:
             given = Counter(member.name for member in statement.members)
             found += [f"class {statement.name}:\n" + source(text, member) for member in statement.members
                       if member.kind == "function" and given[member.name] == 1
-                      and len(given) > 1 + ("" in given)]  # a class that leaves nothing out takes the place of the other
+                      and len(given) > 1 + ("" in given)]  # else it leaves nothing out, and is replaced
     return found
 
 

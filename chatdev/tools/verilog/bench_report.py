@@ -80,8 +80,7 @@ class BenchReport:
         failures = _unusual_failures(checks, right)
         complaints = [*severe_lines(printed), *failures, *map(PrintedLine, breaches_of_plan(texts))]
         passed = sum(checks[line].passed for line in lines)
-        affirmed = affirms and (right is None or any(checks_of(line).passed for line in right.lines))
-        if complaints or passed or (complains and not affirmed and _are_clear(checks.values())):
+        if complaints or passed or (complains and _is_silence(checks.values(), affirms, right)):
             return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
         if right is not None and (lines or right.lines):
             return cls._of_prints(lines, right)
@@ -115,9 +114,10 @@ class BenchReport:
         return 1 - (self.mismatches or 0) / self.samples if self.samples else 0.0
 
 
-def _are_clear(checks: Iterable[Checks]) -> bool:
-    """Whether no line could mean anything."""
-    return not any(found.unclear for found in checks)
+def _is_silence(checks: Iterable[Checks], affirms: bool, right: BenchReport | None) -> bool:
+    """Whether no line could mean anything, and the bench does not say it either of a right module that all is well."""
+    would_say = affirms and (right is None or any(checks_of(line).passed for line in right.lines))
+    return not would_say and not any(found.unclear for found in checks)
 
 
 def _unusual_failures(checks: Mapping[PrintedLine, Checks], right: BenchReport | None) -> dict[PrintedLine, int]:

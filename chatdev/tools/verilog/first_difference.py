@@ -32,7 +32,7 @@ _SECONDS = 10.0  # that all plays may take together
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SeenDifference:
     """At `time` these outputs got values that differ from the reference's; `is_known` where one of them has no unknown
     bit."""
 
@@ -42,17 +42,18 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class SeenDifferences:
     """The first ones of a simulation in the order of time, and the outputs that differ at its last time, each since
     when."""
 
-    every: Sequence[Difference]
+    every: Sequence[SeenDifference]
     lasting: Mapping[str, int]
 
     @classmethod
-    def find(cls, waves: Waves, root: str, until: float = math.inf) -> Differences:
+    def find(cls, waves: Waves, root: str, until: float = math.inf) -> SeenDifferences:
         """Those up to a time, that included; raises WaveformError."""
-        partners, values, every, lasting = pairs_of(waves, root), dict[str, str](), list[Difference](), dict[str, int]()
+        partners, values, lasting = pairs_of(waves, root), dict[str, str](), dict[str, int]()
+        every: list[SeenDifference] = []
         for time, changed in waves.steps(partners, until + 1):
             values |= changed
             outputs, is_known = list[str](), False
@@ -65,15 +66,15 @@ class Differences:
                 else:
                     lasting.pop(output, None)
             if outputs and len(every) < _MOST_STEPS:
-                every.append(Difference(time, tuple(outputs), is_known))
+                every.append(SeenDifference(time, tuple(outputs), is_known))
         return cls(every, lasting)
 
-    def begun_at(self, time: int) -> Difference | None:
+    def begun_at(self, time: int) -> SeenDifference | None:
         """The one of this time."""
         return next((one for one in self.every if one.time == time), None)
 
     @property
-    def likely_first(self) -> Difference | None:
+    def likely_first(self) -> SeenDifference | None:
         """The one to begin with where nobody asks the bench: that since when the outputs differ that differ to the end;
         where none does, the first one that is no lack of a value."""
         start = min(self.lasting.values(), default=None)
@@ -102,7 +103,7 @@ def find_minded(found: SimulationResult, answer: Answer, bench: HiddenBench, san
     if found.waves is None or time is None or not bench.reference or bench.target.simulator != ICARUS:
         return None
     waves = Waves.open(found.waves)
-    times = [one.time for one in Differences.find(waves, bench.layout.root, time).every]
+    times = [one.time for one in SeenDifferences.find(waves, bench.layout.root, time).every]
     if len(times) == 1:
         return times[0]
     tries = 2 + math.ceil(math.log2(len(times) + 1))

@@ -12,7 +12,7 @@ from itertools import chain
 from chatdev.tools.verilog.bench import HiddenBench
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.design.records import Part
-from chatdev.tools.verilog.first_difference import Differences
+from chatdev.tools.verilog.first_difference import SeenDifferences
 from chatdev.tools.verilog.waveform.comparison import ANSWER, REFERENCE, differing_bits, group_bits
 from chatdev.tools.verilog.waveform.waves import Waves
 
@@ -58,8 +58,8 @@ def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int
     """The outputs that differ from the reference's since the time that is `minded`, or else those that begin the
     likeliest difference up to the first complaint, or of all; behind them the others that differ at the complaint."""
     complaint = report.first_complaint
-    found = Differences.find(waves, root, complaint.time if complaint and complaint.time is not None else math.inf)
-    found = found if found.every else Differences.find(waves, root)
+    found = SeenDifferences.find(waves, root, complaint.time if complaint and complaint.time is not None else math.inf)
+    found = found if found.every else SeenDifferences.find(waves, root)
     first = found.likely_first if minded is None else found.begun_at(minded)
     if first is None:
         return

@@ -11,7 +11,7 @@ from chatdev.tools.verilog.answer import Answer, NoAnswer, broken_rules, normali
 from chatdev.tools.verilog.bench import HiddenBench, dump_everything
 from chatdev.tools.verilog.bench_report import BenchReport
 from chatdev.tools.verilog.design.records import Part, Trigger
-from chatdev.tools.verilog.first_difference import Differences
+from chatdev.tools.verilog.first_difference import SeenDifferences
 from chatdev.tools.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
 from chatdev.tools.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
 from chatdev.tools.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan
@@ -106,11 +106,11 @@ def two_waveforms(text: str) -> None:
     path = write("wave.vcd", text)
     with suppress(ToolError):
         merged = Waves.open(merge_reference(path, path, "tb", ["q", "a", "v"], path.with_name("merged.vcd")))
-        assert "z" in text.lower() or not Differences.find(merged, "tb", 100).every  # z accepts none
+        assert "z" in text.lower() or not SeenDifferences.find(merged, "tb", 100).every  # z accepts none
         assert merged.path.stat().st_size < 1000 + 40 * len(text.encode("utf-8", "surrogatepass"))
     with suppress(ToolError):
         waves = Waves.open(path)
-        Differences.find(waves, "tb", 100)
+        SeenDifferences.find(waves, "tb", 100)
         history = History.of(waves, "tb", ["q", "a", "v", "u.a"], 50)
         clock = (Trigger("posedge", Part("a", 0, 1), 1),)
         for sample in islice(history.samples_at_triggers(clock, 50), 100):

@@ -76,7 +76,6 @@ def test_what_works_passes(judge: Judge, files: dict[str, str], rule: str, shown
     ({"Main.java": JAVA.format('int n = "";')}, "does_not_compile", "Main.java:1: error: incompatible types"),
     ({"Main.java": "import org.json.JSONObject;\n" + JAVA.format("")}, "missing_module", "`org.json` is not available"),
     ({"Main.java": JAVA.format("Object o = args[0];")}, "crashed", "at Main.main(Main.java:1)"),
-    ({"Till.java": "class Till {}"}, "nothing_to_run", "no Java program that starts anywhere"),
     ({"main.go": GO.format('import "fmt"', "n := 1")}, "does_not_compile",
      './main.go:2:8: imported and not used: "fmt"'),
     ({"main.go": GO.format('import "github.com/fatih/color"', 'color.Red("x")')}, "missing_module",
