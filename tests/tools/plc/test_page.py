@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks.plc import agreement, conformance, mutation, reading, references
+from benchmarks.plc import agreement, claims, conformance, mutation, reading, references
 from benchmarks.plc.corpus import read_references, reference_of
 from benchmarks.study import read_results
 from chatdev.tools.plc.proof.outcome import Property
@@ -20,6 +20,13 @@ PAGE = agreement.PAGE.read_text(encoding="utf-8")
                          ids=lambda study: study.__name__.rpartition(".")[2])
 def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
     assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
+
+
+def test_no_verdict_on_the_claims_from_the_standard_is_wrong() -> None:
+    begin, end = claims.STUDY.marks
+    results = read_results(claims.STUDY.results)
+    assert f"{begin}\n{claims.told(results)}\n{end}" in PAGE
+    assert not any(row["wrong"] or row["contradictions"] for row in results["rows"])
 
 
 def test_three_ways_to_run_agree_in_100_000_scans() -> None:

@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from benchmarks import (
+    verilog_benches,
     verilog_calls,
     verilog_designs,
     verilog_judge,
@@ -41,6 +42,13 @@ def test_the_table_of_the_twenty_is_that_of_its_rows() -> None:
 def test_the_table_of_the_local_model_is_that_of_its_rows() -> None:
     begin, end = verilog_local.STUDY.marks
     assert f"{begin}\n{verilog_local.told(read_results(verilog_local.STUDY.results))}\n{end}" in PAGE
+
+
+def test_no_verdict_on_the_benches_that_people_write_is_wrong() -> None:
+    begin, end = verilog_benches.STUDY.marks
+    results = read_results(verilog_benches.STUDY.results)
+    assert f"{begin}\n{verilog_benches.told(results)}\n{end}" in PAGE
+    assert not any(row["right"] == "refused" or "passed" in row["broken"] for row in results["rows"])
 
 
 def test_every_tool_is_explained() -> None:
