@@ -32,10 +32,12 @@ def test_a_thousand_processes_are_found_again() -> None:
     assert results["plain"]["same language"] == results["plain"]["pools"]
 
 
-def test_pm4py_finds_the_same_in_most_pools() -> None:
+def test_pm4py_finds_the_same_or_what_is_less_precise() -> None:
     results = read_results(oracle.RESULTS)
     rows = results["trees"].values()
-    assert sum(row["same tree"] for row in rows) >= 0.93 * sum(row["pools"] for row in rows)
+    found = [row["same tree"] + row.get("other fall-through, more precise", 0) for row in rows]
+    assert sum(found) >= 0.98 * sum(row["pools"] for row in rows)
+    assert sum(row.get("other fall-through, less precise", 0) for row in rows) <= 1
     for measure in ("", " by token replay"):
         for kind in {row["kind"] for row in results["infrequent"]}:
             own, other = oracle.mean_f_scores([row for row in results["infrequent"] if row["kind"] == kind], measure)
