@@ -1,0 +1,1 @@
+"""Simulink: block diagrams from pictures and words."""

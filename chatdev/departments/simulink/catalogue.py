@@ -1,0 +1,126 @@
+"""The block catalogue: what each block is called, where it lies in the libraries, its ports, parameters and looks.
+
+It is read from `company_config/simugen/knowledge/blocks/*.yaml`, a file for each library.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pydantic import Field
+
+from chatdev.config.validation import StrictModel, validate_node
+from chatdev.config.yaml_nodes import read
+from chatdev.departments.simulink.ports import BlockPort, expand_ports
+from chatdev.errors import ConfigError
+from chatdev.paths import bundled_folder
+
+Domain = Literal["signal", "ps", "electrical", "three_phase", "rotational", "translational", "thermal", "hydraulic",
+                 "any"]
+
+
+class _Port(StrictModel):
+    """A port or a row of them (`ports.expand_ports`)."""
+
+    direction: Literal["in", "out", "conserving"]
+    domain: Domain = "signal"
+    side: Literal["left", "right"] | None = None
+    name: str | None = None
+    label: str = ""
+    count: str | None = None
+    when: dict[str, str | list[str]] = Field(default_factory=dict)
+
+
+class BlockType(StrictModel):
+    """A block of a library.
+
+    `type` is its name there; `block_type` what files call it; `display` maps a name that the block is shown or known by
+    to the parameters that make it so; `look` is for people and agents who see a picture; `sim` names the kernel that
+    simulates it; `note` says what is doubtful.
+    """
+
+    type: str = Field(min_length=1)
+    paths: list[str] = Field(min_length=1)
+    block_type: str
+    aliases: list[str] = Field(default_factory=list)
+    display: dict[str, dict[str, str]] = Field(default_factory=dict)
+    ports: list[_Port]
+    parameters: dict[str, str] = Field(default_factory=dict)
+    look: str
+    principle: str
+    sim: str | None = None
+    verified: bool = True
+    note: str = ""
+
+    @property
+    def path(self) -> str:
+        """Where `add_block` finds it."""
+        return self.paths[0]
+
+    @property
+    def port_parameters(self) -> list[str]:
+        """The parameters that decide which ports there are."""
+        return list(dict.fromkeys(name for port in self.ports
+                                  for name in (*port.when, *([port.count] if port.count else []))))
+
+    def with_defaults(self, parameters: Mapping[str, str]) -> dict[str, str]:
+        """All parameters of a block that has these."""
+        return {**self.parameters, **parameters}
+
+    def ports_with(self, parameters: Mapping[str, str]) -> list[BlockPort]:
+        """The ports of a block with these parameters; raises ValueError where their number cannot be told."""
+        return expand_ports([port.model_dump() for port in self.ports], self.with_defaults(parameters))
+
+
+class _Library(StrictModel):
+    """A file of the catalogue."""
+
+    library: str
+    blocks: list[BlockType] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All block types by their names, and by their paths in the libraries."""
+
+    types: Mapping[str, BlockType]
+    paths: Mapping[str, BlockType]
+
+    @classmethod
+    def read(cls, folder: Path) -> Catalogue:
+        """The catalogue in a folder. Raises ConfigError, which names file, line and field."""
+        types: dict[str, BlockType] = Field(default_factory=dict)
+        paths: dict[str, BlockType] = Field(default_factory=dict)
+        for file in sorted(folder.glob("*.yaml")):
+            for block in validate_node(_Library, read(file)).blocks:
+                if block.type in types:
+                    raise ConfigError(f"{file}: the block {block.type!r} is there twice; remove one of them")
+                types[block.type] = block
+                for path in block.paths:
+                    if path in paths:
+                        raise ConfigError(f"{file}: {path!r} is the path of {paths[path].type!r} and {block.type!r}")
+                    paths[path] = block
+        return cls(MappingProxyType(types), MappingProxyType(paths))
+
+    def at(self, path: str) -> BlockType | None:
+        """The block at a path of a library; blanks and line breaks in names are alike."""
+        return self.paths.get(" ".join(path.split()))
+
+    def of(self, name: str) -> BlockType | None:
+        """The block of exactly that type or path."""
+        return self.types.get(name) or self.at(name)
+
+    def plain(self) -> list[dict[str, Any]]:
+        """As JSON values, for the executor's sandbox."""
+        return [block.model_dump(exclude_none=True) for block in self.types.values()]
+
+
+@functools.cache
+def catalogue() -> Catalogue:
+    """The catalogue that ships with the package."""
+    return Catalogue.read(bundled_folder("company_config") / "simugen" / "knowledge" / "blocks")

@@ -1,0 +1,92 @@
+"""Which ports a block has, by its record in the catalogue and its parameters.
+
+Only the standard library is imported here: the executor's sandbox runs this file, too.
+
+A port's record has `direction` (in, out, conserving), `domain` (signal, ps, electrical, three_phase, …, any), and may
+have `side` (left, right: a physical port, LConn or RConn), `name` (a port without a number, such as Enable), `label`,
+`count` (the parameter that says how many there are) and `when` (parameter: value or values at which it is there).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+MOST_PORTS = 1000
+"""Of one record; more are refused."""
+_SIGNS = re.compile(r"[-+*/|]+")
+_VECTOR = re.compile(r"\[(.*)\]", re.DOTALL)
+_SIDES = {"left": "LConn", "right": "RConn"}
+
+
+class BlockPort(NamedTuple):
+    """A port as `add_line` names it: "1" of a signal (counted for inputs and outputs apart), "LConn1", "Enable"."""
+
+    name: str
+    direction: str
+    domain: str
+    label: str = ""
+
+    @property
+    def is_physical(self) -> bool:
+        """Whether lines to it have no direction of their own."""
+        return is_physical_name(self.name)
+
+
+def is_physical_name(name: str) -> bool:
+    """Whether a port's name is that of a physical one, such as LConn1."""
+    return name.startswith(("LConn", "RConn"))
+
+
+def expand_ports(records: Sequence[Mapping[str, Any]], parameters: Mapping[str, str]) -> list[BlockPort]:
+    """The ports of a block with these parameters (defaults included), in their order. Raises ValueError where a count
+    is no number, signs or vector."""
+    numbers: Counter[str] = Counter()
+    return [BlockPort(_name(record, numbers), record["direction"], record["domain"], record.get("label") or "")
+            for record in records if _is_there(record.get("when") or {}, parameters)
+            for _ in range(_count(record.get("count"), parameters))]
+
+
+def _name(record: Mapping[str, Any], numbers: Counter[str]) -> str:
+    if record.get("name"):
+        return str(record["name"])
+    kind = _SIDES[record["side"]] if record.get("side") else ""
+    row = kind or record["direction"]
+    numbers[row] += 1
+    return f"{kind}{numbers[row]}"
+
+
+def _is_there(when: Mapping[str, Any], parameters: Mapping[str, str]) -> bool:
+    return all(parameters.get(name, "") in ([values] if isinstance(values, str) else list(values))
+               for name, values in when.items())
+
+
+def _count(parameter: str | None, parameters: Mapping[str, str]) -> int:
+    if parameter is None:
+        return 1
+    text = parameters.get(parameter, "").strip()
+    number = count_of(text)
+    if number is None:
+        raise ValueError(f"{parameter} is {text!r}, which says no number of ports; give a number or signs")
+    if number > MOST_PORTS:
+        raise ValueError(f"{parameter} is {text!r}: more than {MOST_PORTS} ports")
+    return number
+
+
+def count_of(text: str) -> int | None:
+    """How many ports a parameter's value says: a number, signs (`|` is a spacer), or as many as a vector has."""
+    if re.fullmatch(r"\d{1,9}", text):
+        return int(text)
+    if _SIGNS.fullmatch(text):
+        return len(text.replace("|", ""))
+    if vector := _VECTOR.fullmatch(text):
+        return len(vector[1].replace(",", " ").split())
+    return None
+
+
+def sides(ports: Sequence[BlockPort]) -> Iterator[tuple[str, list[BlockPort]]]:
+    """The ports at the left and at the right of a block that is not turned, each from top to bottom."""
+    yield "left", [p for p in ports if p.name.startswith("LConn") or (not p.is_physical and p.direction == "in")]
+    yield "right", [p for p in ports if p.name.startswith("RConn") or (not p.is_physical and p.direction != "in")]
