@@ -1,0 +1,1 @@
+"""Departments: what chatdev can do beyond its core, each in a folder of its own (README.md)."""
