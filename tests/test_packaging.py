@@ -99,15 +99,21 @@ def installed(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
 
 
 @pytest.fixture(scope="module")
-def with_stranger(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
-    """The wheel, installed with the department that chatdev/departments/README.md shows."""
+def strangers_wheel(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The package with a department that chatdev/departments/README.md shows."""
     sources = tmp_path_factory.mktemp("acme-plant")
     page = (ROOT / "chatdev" / "departments" / "README.md").read_text(encoding="utf-8")
     for name, text in re.findall(r"^`([\w/.]+)`\n\n```\w+\n(.*?)```", page, re.DOTALL | re.MULTILINE):
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
         (sources / name).write_text(text, encoding="utf-8")
+    return build_wheel(sources, tmp_path_factory.mktemp("stranger-wheels"))
+
+
+@pytest.fixture(scope="module")
+def with_stranger(wheel: str, strangers_wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
+    """The wheel and that package, installed."""
     install = new_environment(tmp_path_factory.mktemp("with-stranger"))
-    install.pip(wheel, build_wheel(sources, tmp_path_factory.mktemp("stranger-wheels")))
+    install.pip(wheel, strangers_wheel)
     return install
 
 
@@ -170,6 +176,23 @@ def test_a_study_measures_by_a_strangers_data_set(with_stranger: Install, chat_s
     assert [(row["task"], row["right"]) for row in rows] == [("tanks/q1", "1.0"), ("tanks/q2", "0.0")]
     table = with_stranger.chatdev("eval", "report", "--study", "tanks")
     assert re.search(r"runs +right\n", table), "the columns are the department's"
+
+
+def test_a_study_of_a_department_is_checked_on_another_machine(with_stranger: Install, wheel: str, tmp_path: Path,
+                                                               strangers_wheel: str) -> None:
+    """Where the package lies elsewhere; and where it is not installed."""
+    send = ("import pathlib, pickle; from acme_plant.tanks import Tanks; from chatdev.evaluation.preflight import *; "
+            "from chatdev.evaluation.variants import variants; folder = pathlib.Path('study').absolute(); "
+            "study = Study(Tanks(), folder, base_url='http://127.0.0.1:9/v1', sandbox='none'); mark = folder / 'mark'; "
+            "folder.mkdir(); mark.touch(); specs = [one.spec for one in variants(['tank'], models=['scripted'])]; "
+            "(folder / 'check').write_bytes(pickle.dumps(PreflightCheck(study, Tanks().tasks(), specs, mark)))")
+    call([with_stranger.python, "-c", send], tmp_path)
+    receive = "import pathlib, pickle; pickle.loads(pathlib.Path('study/check').read_bytes())(); print('sound')"
+    other = new_environment(tmp_path / "other")
+    other.pip(wheel)
+    assert "sound" not in call([other.python, "-c", receive], tmp_path, 1)
+    other.pip(strangers_wheel)
+    assert call([other.python, "-c", receive], tmp_path) == "sound\n"
 
 
 def test_the_core_works_without_the_folder_of_departments(wheel: str, tmp_path: Path) -> None:
