@@ -103,7 +103,7 @@ def strangers_wheel(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The package with a department that chatdev/departments/README.md shows."""
     sources = tmp_path_factory.mktemp("acme-plant")
     page = (ROOT / "chatdev" / "departments" / "README.md").read_text(encoding="utf-8")
-    for name, text in re.findall(r"^`([\w/.]+)`\n\n```\w+\n(.*?)```", page, re.DOTALL | re.MULTILINE):
+    for name, text in re.findall(r"```\w+\n# ([\w/.]+)\n(.*?)```", page, re.DOTALL):
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
         (sources / name).write_text(text, encoding="utf-8")
     return build_wheel(sources, tmp_path_factory.mktemp("stranger-wheels"))
