@@ -18,6 +18,7 @@ from benchmarks.process.pools import (
     play_pool,
     random_names,
     random_tree,
+    rename_pool,
 )
 from chatdev.errors import ConfigError
 from chatdev.process.conformance import Quality, find_difference, measure_fitness, measure_precision, measure_quality
@@ -128,22 +129,13 @@ def test_wrong_thresholds_and_counts_are_refused() -> None:
             mine({("a",): count}, noise)
 
 
-def rename_all(pool: Pool, chance: Random) -> tuple[Pool, dict[str, str]]:
-    """The pool with its names exchanged among each other, and the way back."""
-    names = sorted({name for instance in pool for name in instance})
-    others = chance.sample(names, len(names))
-    there = dict(zip(names, others, strict=True))
-    return Counter({tuple(there[name] for name in one): count for one, count in pool.items()}), dict(zip(
-        others, names, strict=True))
-
-
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 def test_names_decide_nothing(noise: float) -> None:
     for seed in range(40):
         chance = Random(seed)
         pool = play_pool(random_tree(chance, random_names(chance)), chance, 60)
         pool = add_noise(pool, chance, 0.2) if noise else pool
-        renamed, back = rename_all(pool, chance)
+        renamed, back = rename_pool(pool, chance)
         mined = normalise(rename(mine(renamed, noise), back))
         assert find_difference(mined, mine(pool, noise)) is None, seed
 
