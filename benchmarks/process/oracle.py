@@ -1,15 +1,18 @@
-"""Does the miner find what pm4py finds? How good are the models of the infrequent variant, and how fast is it?
+"""Does the miner find what pm4py finds, and is it as precise? How good are the models of the infrequent variant, do
+names decide anything, and how fast is it?
 
 pm4py (AGPL-3.0, 550 MB) is the reference, never a dependency: it lives in an environment of its own.
 
     python3 -m venv /tmp/pm4py && /tmp/pm4py/bin/pip install pm4py
-    PM4PY=/tmp/pm4py/bin/python python -m benchmarks.process.oracle
+    PM4PY=/tmp/pm4py/bin/python python -m benchmarks.process.oracle [--resume | --write]
 
+Each part is written down when it is done; `--resume` keeps those that are there, `--write` only writes the page.
 Without PM4PY, or an interpreter there that imports it, the study says so and leaves the results as they are.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -17,8 +20,9 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain, islice, product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,21 +35,34 @@ from benchmarks.process.pools import (
     random_names,
     random_strings,
     random_tree,
+    rename_pool,
 )
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import (
+    RESULTS_FOLDER,
+    ROOT,
+    machine,
+    markdown_table,
+    read_results,
+    write_between,
+    write_results,
+)
 from chatdev.process.bpmn import write_bpmn
-from chatdev.process.conformance import Quality, find_difference, measure_quality
+from chatdev.process.conformance import Quality, find_difference, measure_precision, measure_quality
 from chatdev.process.cuts import find_cut
 from chatdev.process.directly_follows import build_graph
 from chatdev.process.flow_graph import draw_flow
 from chatdev.process.inductive_miner import mine
 from chatdev.process.log_split import split_log
-from chatdev.process.process_tree import ProcessTree, from_plain, normalise, to_plain
+from chatdev.process.process_tree import ProcessTree, from_plain, normalise, rename, to_plain
 
 RESULTS = RESULTS_FOLDER / "process_oracle.json"
 PAGE = ROOT / "docs" / "process.md"
 BEGIN, END = "<!-- oracle: written by python -m benchmarks.process.oracle -->", "<!-- end of oracle -->"
 NOISE, TIMES = 0.2, 3
+TREES, SIZES, FIRST_SEEDS = 400, (20, 50, 100, 200), (0, 10_000)
+"""Trees whose models are compared in precision, instances of each, and the first seeds of two sets; the miner was not
+changed after a look at the second."""
+RENAMED, RENAMINGS = 150, 10
 Job = Mapping[str, Any]
 
 
@@ -62,21 +79,23 @@ def to_job(pool: Pool) -> list[list[Any]]:
     return [[list(instance), count] for instance, count in sorted(pool.items())]
 
 
-def tree_pools(seeds: Iterable[int]) -> list[Pool]:
-    """Pools of 100 instances of random trees."""
-    found = []
-    for chance in map(Random, seeds):
-        found.append(play_pool(random_tree(chance, random_names(chance)), chance, 100))
-    return found
+def tree_pools(seeds: Iterable[int], instances: int = 100) -> list[Pool]:
+    """Pools of so many instances of random trees."""
+    return [play_pool(random_tree(chance, random_names(chance)), chance, instances) for chance in map(Random, seeds)]
+
+
+def mine_there(python: str, pools: Iterable[Pool]) -> list[ProcessTree]:
+    """pm4py's models of all behaviour."""
+    _, said = ask(python, [{"do": "mine", "pool": to_job(pool), "noise": 0.0} for pool in pools])
+    return [from_plain(answer["tree"]) for answer in said]
 
 
 def compare(python: str, pools: Mapping[str, list[Pool]]) -> dict[str, Any]:
     """How many trees are the same, and what the others are; all of pools without noise."""
     rows = {}
     for kind, members in pools.items():
-        _, said = ask(python, [{"do": "mine", "pool": to_job(pool), "noise": 0.0} for pool in members])
-        found = Counter(classify(pool, mine(pool), normalise(from_plain(answer["tree"])))
-                        for pool, answer in zip(members, said, strict=True))
+        found = Counter(classify(pool, mine(pool), normalise(other))
+                        for pool, other in zip(members, mine_there(python, members), strict=True))
         rows[kind] = {"pools": len(members), **found}
     return rows
 
@@ -102,6 +121,43 @@ def cuts_all_the_way(pool: Pool) -> bool:
         return True
     cut = find_cut(graph)
     return cut is not None and all(map(cuts_all_the_way, split_log(pool, cut)))
+
+
+def compare_precision(python: str) -> list[dict[str, Any]]:
+    """Of random trees, each set and number of instances: mean precisions, and those that differ."""
+    rows = []
+    for first, instances in product(FIRST_SEEDS, SIZES):
+        pools = tree_pools(range(first, first + TREES), instances)
+        pairs = [(measure_precision(mine(pool), pool), measure_precision(other, pool))
+                 for pool, other in zip(pools, mine_there(python, pools), strict=True)]
+        means = (round(statistics.mean(one), 4) for one in zip(*pairs, strict=True))
+        rows.append({"first seed": first, "instances": instances, "trees": len(pools),
+                     **dict(zip(("own", "pm4py"), means, strict=True)),
+                     "other": {str(first + place): [round(one, 4) for one in pair] for place, pair in enumerate(pairs)
+                               if abs(pair[0] - pair[1]) > 1e-9}})
+    return rows
+
+
+def compare_renaming(python: str) -> list[dict[str, int]]:
+    """Of each pool without noise, how many renamings change the tree, ours and pm4py's, and how many what it allows."""
+    pools: list[list[Pool]] = []
+    ways_back: list[list[dict[str, str]]] = []
+    for seed, pool in enumerate(tree_pools(range(RENAMED))):
+        chance = Random(seed)
+        pairs = [rename_pool(pool, chance) for _ in range(RENAMINGS)]
+        pools.append([pool, *(renamed for renamed, _ in pairs)])
+        ways_back.append([{}, *(way for _, way in pairs)])
+    theirs = iter(mine_there(python, chain.from_iterable(pools)))
+    return [{"seed": seed, **_count_changed("own", map(mine, one), ways),
+             **_count_changed("pm4py", islice(theirs, len(one)), ways)}
+            for seed, (one, ways) in enumerate(zip(pools, ways_back, strict=True))]
+
+
+def _count_changed(name: str, trees: Iterable[ProcessTree], ways_back: Iterable[Mapping[str, str]]) -> dict[str, int]:
+    first, *others = (normalise(rename(tree, way) if way else tree)
+                      for tree, way in zip(trees, ways_back, strict=True))
+    return {f"{name}, tree": sum(tree != first for tree in others),
+            f"{name}, language": sum(find_difference(tree, first) is not None for tree in others if tree != first)}
 
 
 def noisy_pools() -> list[tuple[str, Pool]]:
@@ -167,15 +223,22 @@ def compare_bpmn(python: str, pools: Sequence[Pool]) -> dict[str, int]:
     return {"files": len(trees), "read as the same": same}
 
 
-def study(python: str) -> dict[str, Any]:
-    """Everything that is compared."""
-    version, _ = ask(python, [])
+def study(python: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that is compared; each part is written down when it is done, and none that is kept done again."""
     trees = tree_pools(range(180))
     strings = [random_strings(Random(seed)) for seed in range(120)]
-    return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "pm4py": version,
-            "trees": compare(python, {"random trees": trees, "random strings": strings}),
-            "infrequent": compare_infrequent(python, noisy_pools()), "speed": compare_speed(python),
-            "bpmn": compare_bpmn(python, trees[:20])}
+    parts: dict[str, Callable[[], Any]] = {
+        "trees": lambda: compare(python, {"random trees": trees, "random strings": strings}),
+        "precision": lambda: compare_precision(python), "renaming": lambda: compare_renaming(python),
+        "infrequent": lambda: compare_infrequent(python, noisy_pools()), "speed": lambda: compare_speed(python),
+        "bpmn": lambda: compare_bpmn(python, trees[:20])}
+    version, _ = ask(python, [])
+    results = {**kept, "date": datetime.now(UTC).date().isoformat(), "machine": machine(), "pm4py": version}
+    for name, measure in parts.items():
+        if name not in kept:
+            results[name] = measure()
+            write_results(RESULTS, results)
+    return results
 
 
 def told(results: Mapping[str, Any]) -> str:
@@ -184,6 +247,14 @@ def told(results: Mapping[str, Any]) -> str:
     trees = markdown_table(["pools from", "pools", "same tree", *classes], [
         [kind, row["pools"], row.get("same tree", 0), *(row.get(name, 0) for name in classes)]
         for kind, row in results["trees"].items()])
+    precision = markdown_table(
+        ["seeds", "instances of each", "mean precision (ours; pm4py's)", "ours more precise", "as precise",
+         "less precise"],
+        [_told_precision(row) for row in results["precision"]])
+    renaming = markdown_table(["models changed by renaming", "ours", "pm4py's"], [
+        [what, *(f"{sum(row[f'{name}, {key}'] > 0 for row in results['renaming'])} of {len(results['renaming'])}"
+                 for name in ("own", "pm4py"))]
+        for what, key in (("in what they allow", "language"), ("as trees", "tree"))])
     infrequent = markdown_table(
         ["pools", "number", "fitness (ours; pm4py's)", "precision", "F-score",
          "F-score by pm4py's token replay, first pool"],
@@ -193,9 +264,18 @@ def told(results: Mapping[str, Any]) -> str:
         [f"noise {noise}" if float(noise) else "all behaviour", f"{row['own']:.2f} s", f"{row['pm4py']:.2f} s"]
         for noise, row in results["speed"].items()])
     bpmn = results["bpmn"]
-    return (f"{trees}\n\nThe infrequent variant (noise {NOISE}), ours and pm4py's, means:\n\n{infrequent}\n\n"
+    return (f"{trees}\n\nPrecision of the models of {TREES} random trees:\n\n{precision}\n\nPools of {RENAMED} random "
+            f"trees, each renamed {RENAMINGS} times at random:\n\n{renaming}\n\n"
+            f"The infrequent variant (noise {NOISE}), ours and pm4py's, means:\n\n{infrequent}\n\n"
             f"{speed}\n\npm4py read {bpmn['read as the same']} of {bpmn['files']} BPMN files as the process they were "
             f"written from. pm4py {results['pm4py']}; {results['date']}; {results['machine']}.")
+
+
+def _told_precision(row: Mapping[str, Any]) -> list[object]:
+    first, last = row["first seed"], row["first seed"] + row["trees"] - 1
+    more = sum(own > other for own, other in row["other"].values())
+    return [f"{first} to {last}", row["instances"], f"{row['own']:.3f}; {row['pm4py']:.3f}",
+            more, row["trees"] - len(row["other"]), len(row["other"]) - more]
 
 
 def _told_kind(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[object]:
@@ -217,12 +297,18 @@ def _pair(own: float, other: float) -> str:
 
 def main() -> None:
     """Compare, write the results, print them."""
-    python = os.environ.get("PM4PY", "")
-    if not python or subprocess.run([python, "-c", "import pm4py"], capture_output=True, check=False).returncode:
-        print("not compared with pm4py: set PM4PY to a Python that has it (see the head of oracle.py)")
-        return
-    results = study(python)
-    write_results(RESULTS, results)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--resume", action="store_true", help="keep the parts that are in the results")
+    only.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
+    options = parser.parse_args()
+    results = read_results(RESULTS)
+    if not options.write:
+        python = os.environ.get("PM4PY", "")
+        if not python or subprocess.run([python, "-c", "import pm4py"], capture_output=True, check=False).returncode:
+            print("not compared with pm4py: set PM4PY to a Python that has it (see the head of oracle.py)")
+            return
+        results = study(python, results if options.resume else {})
     write_between(PAGE, BEGIN, END, told(results))
     print(told(results))
 

@@ -63,6 +63,15 @@ def play_pool(tree: ProcessTree, chance: Random, instances: int) -> Pool:
     return Counter(play_out(tree, chance) for _ in range(instances))
 
 
+def rename_pool(pool: Pool, chance: Random) -> tuple[Pool, dict[str, str]]:
+    """The pool with its names exchanged among each other at random, and the way back."""
+    names = sorted({name for instance in pool for name in instance})
+    others = chance.sample(names, len(names))
+    there = dict(zip(names, others, strict=True))
+    renamed = Counter({tuple(map(there.__getitem__, instance)): count for instance, count in pool.items()})
+    return renamed, dict(zip(others, names, strict=True))
+
+
 def random_strings(chance: Random) -> Pool:
     """A pool without any process behind it."""
     names = "abcdefgh"[:chance.randint(2, 8)]

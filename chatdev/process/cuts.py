@@ -48,6 +48,19 @@ def find_cuts(graph: FollowsGraph) -> Iterator[Cut]:
             return
 
 
+def find_order_cut(graph: FollowsGraph) -> Cut | None:
+    """A parallel cut of a graph that has `later`: phases that never come in both orders, however far from each other,
+    belong together, and so do those that come in both with all others. Unlike the cuts above it needs no direct
+    succession of every two phases, which small pools do not show."""
+    apart = [(one, other) for one, other in combinations(graph.phases, 2)
+             if not {(one, other), (other, one)} <= graph.later.keys()]
+    found = _components(graph.phases, apart)
+    groups = [group for group in found if len(group) > 1]
+    if rest := _unite(group for group in found if len(group) == 1):
+        groups.append(rest)
+    return Cut("parallel", tuple(groups)) if len(groups) > 1 else None
+
+
 def _cut_exclusive(graph: FollowsGraph) -> Iterator[list[Group]]:
     """Phases that no instance has in common."""
     yield _components(graph.phases, graph.edges)

@@ -19,11 +19,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from chatdev.errors import ConfigError
 from chatdev.process.conformance import Beginnings, Quality, measure_fitness
-from chatdev.process.cuts import Cut, find_cut, find_cuts
+from chatdev.process.cuts import Cut, find_cut, find_cuts, find_order_cut
 from chatdev.process.directly_follows import FollowsGraph, build_graph, drop_infrequent, order_phases
 from chatdev.process.log_split import project, split_log
 from chatdev.process.process_tree import (
@@ -43,8 +44,10 @@ from chatdev.process.process_tree import (
 MOST_LEFT_OUT = 40
 """Of more different phases it is not tried for each whether the pool without it has a cut, and the first way to go on
 is taken: all else takes their cube."""
-MOST_STEPS, LOOKED_INTO, MOST_TREES = 8, 2, 60
+MOST_STEPS, LOOKED_INTO, MOST_TREES = 12, 2, 60
 """So many ways to go on with a pool are tried, so many of them looked into further, and so many trees tried in all."""
+MOST_APART = 8
+"""So many phases are tried as parallel to the others, so that other fall-throughs have their turn."""
 
 
 def mine(log: Mapping[Instance, int], noise: float = 0.0) -> ProcessTree:
@@ -169,10 +172,13 @@ class _Pool:
 
     def _fall_through(self, graph: FollowsGraph) -> Iterator[_Step]:
         """What else can be said of a pool without a cut: a phase is parallel to the others, if every instance has it
-        once or there is a cut without it; the pool repeats itself; nothing."""
-        yield from (self._set_apart(name, graph) for name in self._list_apart(graph))
+        once or there is a cut without it; the pool repeats itself; groups of phases are parallel by their order alone;
+        nothing."""
+        yield from (self._set_apart(name, graph) for name in islice(self._list_apart(graph), MOST_APART))
         rounds = [shorter for strict in (True, False) if (shorter := _split_rounds(self.log, graph, strict))]
         yield from (_Step(loop, (self._part(shorter),)) for shorter in rounds)
+        if cut := find_order_cut(drop_infrequent(self.log, graph, self._noise)):
+            yield self._cut(cut)
         yield _Step(lambda: _flower(self.log, graph))
 
     def _list_apart(self, graph: FollowsGraph) -> Iterator[str]:
