@@ -66,6 +66,15 @@ def test_every_value_that_decides_about_ports_changes_them() -> None:
                     assert len(there) > len(block.ports_with({**base, name: "no such value"})), (block.type, value)
 
 
+def test_parameters_that_are_words_have_their_choices() -> None:
+    decided = {(block.type, name) for block in BLOCKS for port in block.ports for name in port.when
+               if block.parameters[name] not in ("on", "off")}
+    without = {(type_, name) for type_, name in decided if name not in catalogue().types[type_].choices}
+    assert without == set()
+    assert not [block.type for block in BLOCKS for name, values in block.choices.items()
+                if len(set(values)) != len(values) or block.parameters[name] in ("on", "off")]
+
+
 def test_a_kernel_is_named_for_blocks_of_signals_only() -> None:
     for block in BLOCKS:
         assert block.sim is None or {port.domain for port in block.ports} <= {"signal"}, block.type
@@ -209,6 +218,9 @@ def test_a_library_of_ones_own_is_read(tmp_path: Path) -> None:
     ('Inlets: "2"', "Inlets: 2", r"a\.yaml:7: blocks\.0\.parameters\.Inlets: .*string"),
     ("  look: square\n", "", r"a\.yaml:3: blocks\.0\.look: this key is required; add it"),
     ("principle: opens", "principle: opens\n  display: {Tap: {Turn: x}}", r"a\.yaml:3: .*'Turn', which has no default"),
+    ("look: square", "choices: {Open: [open, shut]}\n  look: square",
+     r"a\.yaml:3: .*Valve: 'on' is not among the `choices` of 'Open'; add it"),
+    ("look: square", "choices: {Shut: [a]}\n  look: square", r"a\.yaml:3: .*'Shut', which has no default"),
     ("[own_lib/Valve]", "[]", r"a\.yaml:4: blocks\.0\.paths: .*at least 1"),
     ("library: Own\n", "", r"a\.yaml:\d: library: this key is required"),
     ("blocks:\n", "blocks: [\n", r"a\.yaml:\d+: not YAML"),
