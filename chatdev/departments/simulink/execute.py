@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,12 +18,13 @@ import yaml
 from pydantic import Field, ValidationError
 
 from chatdev.config.validation import StrictModel
+from chatdev.departments.simulink.backends import Backend, choose_backend, matlab_package
 from chatdev.departments.simulink.catalogue import Catalogue, catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.engine.messages import BuildRefused
 from chatdev.departments.simulink.engine.rules import MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
-from chatdev.errors import MissingProgram, ToolError, WorkspaceError
+from chatdev.errors import WorkspaceError
 from chatdev.plain_file import read_plain
 from chatdev.replies.fences import scan
 from chatdev.sandbox.base import BOX, Binding, Execution, ProcessLimits, Sandbox, SandboxJob
@@ -35,7 +35,6 @@ from chatdev.tools.software.reading.static import syntax_errors
 from chatdev.tools.software.toolchains.verdict import Trace, last_traceback, stable_text
 from chatdev.workspace.plain_tree import require_folder
 
-Backend = Literal["auto", "builtin", "matlab"]
 PROGRAM = "build_model.py"
 """What the program is called where the reply gives it no name."""
 _LIMITS = ProcessLimits(seconds=20.0, memory=512 << 20, file_size=16 << 20, disk=64 << 20, processes=64,
@@ -86,7 +85,7 @@ _End = tuple[_Name, Literal["", "in", "out"], _Name]
 
 
 class _SavedModel(StrictModel):
-    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,62}\Z")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,62}$")]
     settings: dict[_Name, str]
     blocks: Annotated[list[_SavedBlock], Field(max_length=MOST_BLOCKS)]
     lines: Annotated[list[tuple[_End, _End]], Field(max_length=MOST_LINES)]
@@ -103,10 +102,10 @@ def execute_program(source: str, *, sandbox: Sandbox, scratch: Path, backend: Ba
     program = program_of(source)
     if not program.strip():
         return _result("no_program")
-    if errors := syntax_errors({name: program.encode("utf-8", "replace")}):
-        first = errors[0]
-        return replace(_result("no_syntax", exception=first.message), line=first.line,
-                       excerpt=excerpt({name: program.encode("utf-8", "replace")}, name, first.line))
+    files = {name: program.encode("utf-8", "replace")}
+    if errors := syntax_errors(files):
+        line = errors[0].line
+        return replace(_result("no_syntax", exception=errors[0].message), line=line, excerpt=excerpt(files, name, line))
     found = blocks or catalogue()
     run = _Run(name, program, sandbox, scratch, found, strict)
     if choose_backend(backend, sandbox) == "builtin":
@@ -115,37 +114,11 @@ def execute_program(source: str, *, sandbox: Sandbox, scratch: Path, backend: Ba
 
 
 def program_of(reply: str) -> str:
-    """The program in a reply: its fenced block, that which imports the engine where there are several, or all of it."""
+    """The program in a reply: all of it where it is one, else its fenced block, or the longest that calls MATLAB."""
     texts = [block.content for block in scan(reply)]
-    if not texts:
+    if not texts or not syntax_errors({PROGRAM: reply.encode("utf-8", "replace")}):
         return reply
-    calling = [text for text in texts if "matlab" in text]
-    return max(calling or texts, key=len)
-
-
-def choose_backend(backend: Backend, sandbox: Sandbox) -> Literal["builtin", "matlab"]:
-    """What runs a program: MATLAB where it is asked for or is there, and the user has consented to programs that run
-    with their rights (`--sandbox none`), because MATLAB works in no sandbox."""
-    if backend == "builtin" or (backend == "auto" and (sandbox.name != "none" or matlab_package() is None)):
-        return "builtin"
-    if matlab_package() is None:
-        raise MissingProgram(f"backend: matlab needs MATLAB, and its package matlabengine for {sys.executable}; "
-                             "install them, or take backend: builtin")
-    if sandbox.name != "none":
-        raise ToolError("backend: matlab runs the program outside of any sandbox, with your rights; consent to that "
-                        "with --sandbox none, or take backend: builtin")
-    return "matlab"
-
-
-def matlab_package() -> Path | None:
-    """The folder in which this Python finds MATLAB's own package; nothing is imported for it."""
-    here = Path.cwd()
-    places = [place for place in sys.path if place and Path(place).resolve() != here]
-    outer = PathFinder.find_spec("matlab", places)
-    inner = PathFinder.find_spec("matlab.engine", outer.submodule_search_locations) if outer else None
-    if inner is None or not inner.origin:
-        return None
-    return Path(inner.origin).parents[2]
+    return max([text for text in texts if "matlab" in text] or texts, key=len)
 
 
 def _stand_in(blocks: Catalogue, strict: bool) -> Mapping[str, bytes]:

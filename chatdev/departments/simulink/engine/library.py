@@ -35,7 +35,8 @@ class LibraryBlock:
         self._records: Sequence[Mapping[str, Any]] = record["ports"]
         self._names = {name.lower(): name for name in (*_COMMON, *self.defaults)}
         self._deciding = list(dict.fromkeys(name for port in self._records
-                                            for name in (*(port.get("when") or ()), port.get("count")) if name))
+                                            for name in (*(port.get("when") or ()), port.get("count"), port.get("each"))
+                                            if name))
         self._ports: dict[tuple[str | None, ...], dict[PortKey, BlockPort]] = {}
 
     def ports(self, parameters: Mapping[str, str]) -> dict[PortKey, BlockPort]:
@@ -75,7 +76,7 @@ class Library:
     def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
         blocks = [(record, LibraryBlock(record)) for record in records]
         self.types = {block.type: block for _, block in blocks}
-        self._paths = {path: block for record, block in blocks for path in record["paths"]}
+        self._paths = {one_line(path): block for record, block in blocks for path in record["paths"]}
         own = sorted((block for _, block in blocks if block.block_type not in _MASKED),
                      key=lambda block: "".join(block.type.split()) == block.block_type)  # Sum after Add
         self._built_in = {block.block_type: block for block in own}

@@ -29,7 +29,7 @@ from chatdev.departments.simulink.engine.messages import (
 )
 from chatdev.departments.simulink.ports import BlockPort, is_physical_name
 
-MOST_BLOCKS, MOST_LINES = 10_000, 40_000
+MOST_BLOCKS, MOST_LINES, MOST_PORTS = 10_000, 40_000, 200_000
 _ANY = "any"
 _LONGEST_NUMBER = 9  # digits at the end of a name that are counted on
 _NAMED_SIGNALS = ("Enable", "Trigger", "State", "Ifaction", "Reset")
@@ -106,6 +106,7 @@ class BlockDiagram:
         self._sources: dict[Socket, Socket] = {}
         self._nets = Nets()
         self._numbers: dict[str, int] = {}
+        self._port_count = 0
 
     def path(self, block: str) -> str:
         """A block's path, in which a slash of its name is written twice."""
@@ -127,8 +128,15 @@ class BlockDiagram:
             name = self._unused_name(name)
         if len(self.blocks) >= MOST_BLOCKS:
             raise TOO_LARGE.about(most=MOST_BLOCKS, things="blocks")
-        self.blocks[name] = PlacedBlock(kind, parameters, kind.checked_ports(self.path(name), parameters))
+        self.blocks[name] = PlacedBlock(kind, parameters, self._ports_of(kind, name, parameters))
         return name
+
+    def _ports_of(self, kind: LibraryBlock, name: str, parameters: Mapping[str, str]) -> dict[PortKey, BlockPort]:
+        ports = kind.checked_ports(self.path(name), parameters)
+        self._port_count += len(ports)  # of changed blocks, the ports before count too
+        if self._port_count > MOST_PORTS:
+            raise TOO_LARGE.about(most=MOST_PORTS, things="ports")
+        return ports
 
     def _unused_name(self, name: str) -> str:
         stem = name.rstrip("0123456789")
@@ -144,7 +152,7 @@ class BlockDiagram:
         """Change parameters of a block; lines at ports that it has no longer are taken away."""
         block = self.block(name)
         changed = {**block.parameters, **parameters}
-        ports = block.kind.checked_ports(self.path(name), changed)
+        ports = self._ports_of(block.kind, name, changed)
         block.parameters = changed
         if ports is not block.ports:
             gone = block.ports.keys() - ports.keys()
