@@ -49,7 +49,7 @@ _CARRIED = ("ports.py", *(f"engine/{name}.py" for name in (
     "arguments", "arrays", "library", "messages", "network", "program", "rules", "session")))
 _ERROR = "matlab.engine.MatlabExecutionError: "
 _MOST_SAVED = 50  # files that are looked at
-_LARGEST = 16 << 20  # bytes of one
+_LARGEST = 8 << 20  # bytes of one
 _TAIL_LINES, _TAIL_CHARACTERS = 40, 4000
 
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]

@@ -128,7 +128,7 @@ OWN: dict[str, tuple[Calls, str]] = {
 ALL = {**LOGGED, **REPORTED, **OWN}
 
 
-@pytest.mark.parametrize("case", LOGGED.keys() | REPORTED.keys())
+@pytest.mark.parametrize("case", [*LOGGED, *REPORTED])
 def test_matlabs_own_words_are_given(case: str, eng: MatlabEngine) -> None:
     calls, words = {**LOGGED, **REPORTED}[case]
     with pytest.raises(MatlabExecutionError) as raised:
