@@ -204,7 +204,7 @@ class _Run:
                 return _result("empty", model=saved.name)
             diagram = _rebuild(saved, Library(self.blocks.plain()), self.strict)
         except (ValueError, OSError, WorkspaceError, BuildRefused) as error:
-            return _result("unreadable", reason=_shown(error))
+            return _result("unreadable", reason=_reason(error))
         told = _result("built", model=saved.name, blocks=len(diagram.blocks), lines=len(diagram.wires),
                        refused=saved.refused)
         return replace(told, passed=True, diagram=diagram)
@@ -266,7 +266,7 @@ def _output(execution: Execution, folder: Path, *, with_errors: bool = False) ->
     return "\n".join(text.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
 
 
-def _shown(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, first['loc']))[:200]}: {first['msg'][:200]}"

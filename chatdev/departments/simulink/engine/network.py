@@ -12,7 +12,7 @@ _SHOWN = 5  # blocks of a network that are named
 _DIRECTIONS = {"in": "Input", "out": "Output"}
 
 
-def unconnected(diagram: BlockDiagram) -> list[str]:
+def open_ports(diagram: BlockDiagram) -> list[str]:
     """A warning for each port that has no line."""
     return [UNCONNECTED.words.format(direction="Connection" if port.is_physical else _DIRECTIONS[port.direction],
                                      port=port.name, block=diagram.path(block))
@@ -28,10 +28,10 @@ def network_faults(diagram: BlockDiagram) -> list[str]:
 def _solver_faults(diagram: BlockDiagram) -> Iterator[str]:
     for blocks in _networks(diagram, lambda domain: domain != "signal"):
         if not _of_type(diagram, blocks, _SOLVER):
-            yield NO_SOLVER.words.format(blocks=_listed(blocks))
+            yield NO_SOLVER.words.format(blocks=_list_names(blocks))
     for blocks in _networks(diagram, lambda domain: domain not in ("signal", "ps")):
         if len(found := _of_type(diagram, blocks, _SOLVER)) > 1:
-            yield SOLVERS.words.format(blocks=_listed(blocks), solvers=_listed(found))
+            yield SOLVERS.words.format(blocks=_list_names(blocks), solvers=_list_names(found))
 
 
 def _reference_faults(diagram: BlockDiagram) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _reference_faults(diagram: BlockDiagram) -> Iterator[str]:
     for blocks in _networks(diagram, lambda domain: domain in ("electrical", "any")):
         ports = (port for name in blocks for port in diagram.blocks[name].ports.values())
         if not _of_type(diagram, blocks, _REFERENCE) and any(port.domain == "electrical" for port in ports):
-            yield NO_REFERENCE.words.format(blocks=_listed(blocks))
+            yield NO_REFERENCE.words.format(blocks=_list_names(blocks))
 
 
 def _networks(diagram: BlockDiagram, counts: Callable[[str], bool]) -> list[list[str]]:
@@ -72,6 +72,6 @@ def _of_type(diagram: BlockDiagram, blocks: Sequence[str], kind: str) -> list[st
     return [name for name in blocks if diagram.blocks[name].kind.type == kind]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(f"'{name}'" for name in names[:_SHOWN]) + more
