@@ -1,1 +1,9 @@
-"""Simulink: block diagrams from pictures and words."""
+"""The department of block diagrams: pictures, texts and models of Simulink, with or without MATLAB."""
+
+from chatdev.department import Department
+
+department = Department(
+    name="simulink",
+    tools={"simulink.execute": "chatdev.departments.simulink.execute_tool:execute"},
+    checks="chatdev.departments.simulink.backends:matlab_probes",
+)
