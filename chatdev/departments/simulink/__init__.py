@@ -4,6 +4,9 @@ from chatdev.department import Department
 
 department = Department(
     name="simulink",
-    tools={"simulink.execute": "chatdev.departments.simulink.execute_tool:execute"},
+    tools={
+        "simulink.blocks": "chatdev.departments.simulink.views:blocks",
+        "simulink.execute": "chatdev.departments.simulink.execute_tool:execute",
+    },
     checks="chatdev.departments.simulink.backends:matlab_probes",
 )

@@ -10,7 +10,7 @@ import pytest
 
 from chatdev.departments.simulink.engine import messages
 from chatdev.departments.simulink.engine.arrays import double
-from chatdev.departments.simulink.engine.messages import MatlabMessage
+from chatdev.departments.simulink.engine.messages import Notice
 from chatdev.departments.simulink.engine.program import MatlabEngine, MatlabExecutionError, RejectedExecutionError
 
 Calls = Callable[[MatlabEngine], Any]
@@ -152,13 +152,13 @@ def test_every_message_is_tried(start: Callable[..., MatlabEngine]) -> None:
         with pytest.raises(MatlabExecutionError) as raised:
             calls(engine)
         told += [str(raised.value), *re.findall(r"    (.*)", str(raised.value))]
-    table = {name: value for name, value in vars(messages).items() if isinstance(value, MatlabMessage)}
+    table = {name: value for name, value in vars(messages).items() if isinstance(value, Notice)}
     untold = {name for name, message in table.items() if not any(map(_pattern(message).fullmatch, told))}
     assert untold == elsewhere
     assert {message.source for message in table.values()} == {"logged", "reported", "own"}
 
 
-def _pattern(message: MatlabMessage) -> re.Pattern[str]:
+def _pattern(message: Notice) -> re.Pattern[str]:
     """What fits a message, whatever it is about."""
     return re.compile(".*".join(map(re.escape, re.split(r"\{\w+\}", message.words))), re.DOTALL)
 
