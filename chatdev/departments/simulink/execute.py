@@ -81,14 +81,15 @@ class _SavedBlock(StrictModel):
     position: tuple[_Pixel, _Pixel, _Pixel, _Pixel] | None
 
 
-_End = tuple[_Name, Literal["", "in", "out"], _Name]
+_Source = tuple[_Name, Literal["", "out"], _Name]
+_Target = tuple[_Name, Literal["", "in"], _Name]
 
 
 class _SavedModel(StrictModel):
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,62}$")]
     settings: dict[_Name, str]
     blocks: Annotated[list[_SavedBlock], Field(max_length=MOST_BLOCKS)]
-    lines: Annotated[list[tuple[_End, _End]], Field(max_length=MOST_LINES)]
+    lines: Annotated[list[tuple[_Source, _Target]], Field(max_length=MOST_LINES)]
     refused: Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=50)]
     order: int
 
@@ -231,9 +232,8 @@ def _rebuild(saved: _SavedModel, library: Library, strict: bool) -> Diagram:
             raise ValueError(f"there is no block type {block.type!r}")
         if model.add_block(library.types[block.type], block.name, block.parameters) != block.name:
             raise ValueError(f"no block is called {block.name!r}")
-    for ends in saved.lines:
-        source, target = (Socket(*end) for end in ends)
-        if not (_is_there(model, source) and _is_there(model, target)) or source.side == "in" or target.side == "out":
+    for source, target in ((Socket(*ends[0]), Socket(*ends[1])) for ends in saved.lines):
+        if not (_is_there(model, source) and _is_there(model, target)):
             raise ValueError(f"there are no ports for a line from {source} to {target}")
         model.add_line(source, target)
     blocks = {block.name: DiagramBlock(block.type, block.parameters, block.position) for block in saved.blocks}

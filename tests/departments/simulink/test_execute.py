@@ -209,7 +209,7 @@ FORGED = {
     "a field more": ('"refused": []', '"refused": [], "more": 1', "more: Extra inputs"),
     "a name with a path": ('{"name": "m"', '{"name": "../m"', "name: String should match"),
     "a line from nowhere": ('"lines": []', '"lines": [[["X", "out", "1"], ["Step", "in", "1"]]]', "no ports for"),
-    "a line into an output": ('"lines": []', '"lines": [[["Step", "out", "1"], ["Step", "out", "1"]]]', "no ports"),
+    "a line into an output": ('"lines": []', '"lines": [[["Step", "out", "1"], ["Step", "out", "1"]]]', "should be ''"),
     "a position beyond the canvas": ('"position": null', '"position": [0, 0, 1, 99999]', "less than or equal to 32767"),
     "a number for a text": ('"parameters": {}', '"parameters": {"Time": 3}', "valid string"),
     "ports without number": ('"type": "Step", "parameters": {}', '"type": "Sum", "parameters": {"Inputs": "99999"}',

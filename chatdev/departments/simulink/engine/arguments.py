@@ -64,16 +64,19 @@ def pairs_of(function: str, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
 
 def position_of(path: str, value: Any) -> tuple[int, ...]:
     """Left, top, right and bottom, in pixels."""
+    numbers = _numbers_of(value)
+    if len(numbers) == 4 and all(abs(number) <= _WIDEST for number in numbers):
+        left, top, right, bottom = map(round, numbers)
+        if left < right and top < bottom:
+            return left, top, right, bottom
+    raise BAD_POSITION.about(block=path, given=_brief(value))
+
+
+def _numbers_of(value: Any) -> list[float]:
+    """The numbers of an array or of its text; none of what MATLAB takes for neither."""
     if isinstance(value, str):
-        numbers: Any = [float(word) for word in value.strip("[] ").replace(",", " ").split() if _NUMBER.fullmatch(word)]
-    elif isinstance(value, MatlabArray):
-        numbers = value.flat()
-    else:
-        raise BAD_POSITION.about(block=path, given=_brief(value))
-    if (len(numbers) != 4 or not all(abs(number) <= _WIDEST for number in numbers)
-            or numbers[0] >= numbers[2] or numbers[1] >= numbers[3]):
-        raise BAD_POSITION.about(block=path, given=_brief(value))
-    return tuple(round(number) for number in numbers)
+        return [float(word) for word in value.strip("[] ").replace(",", " ").split() if _NUMBER.fullmatch(word)]
+    return value.flat() if isinstance(value, MatlabArray) else []
 
 
 def split_path(path: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from chatdev.departments.simulink.engine.messages import NO_REFERENCE, NO_SOLVER, SOLVERS, UNCONNECTED
 from chatdev.departments.simulink.engine.rules import BlockDiagram, Socket
@@ -44,7 +44,7 @@ def _reference_faults(diagram: BlockDiagram) -> Iterator[str]:
 
 
 def _networks(diagram: BlockDiagram, counts: Callable[[str], bool]) -> list[list[str]]:
-    """The blocks that lines join whose domain counts, network by network, in the order of the model."""
+    """The blocks that lines join whose domain counts, network by network."""
     beside: dict[str, dict[str, None]] = {}
     for source, target in diagram.lines:
         if not source.side and counts(_domain(diagram, source)) and counts(_domain(diagram, target)):
@@ -52,16 +52,21 @@ def _networks(diagram: BlockDiagram, counts: Callable[[str], bool]) -> list[list
             beside.setdefault(target.block, {})[source.block] = None
     networks: list[list[str]] = []
     seen: set[str] = set()
-    for name in diagram.blocks:
-        if name in beside and name not in seen:
-            found, edge = {name: None}, [name]
-            while edge:
-                new = [block for block in beside[edge.pop()] if block not in found]
-                found |= dict.fromkeys(new)
-                edge.extend(new)
-            seen |= found.keys()
-            networks.append(list(found))
+    for name in beside:
+        if name not in seen:
+            networks.append(_reach(beside, name))
+            seen.update(networks[-1])
     return networks
+
+
+def _reach(beside: Mapping[str, Iterable[str]], start: str) -> list[str]:
+    """The blocks of the network that a block is in."""
+    found, edge = {start: None}, [start]
+    while edge:
+        new = [block for block in beside[edge.pop()] if block not in found]
+        found |= dict.fromkeys(new)
+        edge.extend(new)
+    return list(found)
 
 
 def _domain(diagram: BlockDiagram, end: Socket) -> str:
