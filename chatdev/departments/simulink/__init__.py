@@ -6,5 +6,7 @@ department = Department(
     name="simulink",
     tools={
         "simulink.blocks": "chatdev.departments.simulink.views:blocks",
+        "simulink.execute": "chatdev.departments.simulink.execute_tool:execute",
     },
+    checks="chatdev.departments.simulink.backends:matlab_probes",
 )
