@@ -37,6 +37,7 @@ Position = tuple[int, int, int, int]
 _WIDEST = 32767  # pixels; what Simulink's canvas takes
 _POSITION_NAMES = ("left", "top", "right", "bottom")
 _POSITION = f"write [{', '.join(_POSITION_NAMES)}] in pixels, each within {_WIDEST}"
+_TAG_ROWS = ("Goto", "From")
 _PORT = re.compile(r"\w+")
 _HALF = re.compile("[\ud800-\udfff]")  # of a character; no file can hold it
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
@@ -164,6 +165,15 @@ class Diagram:
         graph = networkx.Graph()
         graph.add_edges_from(wire for wire in self.wires if wire.is_physical)
         return [frozenset(net) for net in networkx.connected_components(graph)]
+
+    def tags(self) -> dict[str, tuple[list[str], list[str]]]:
+        """The tags of Goto and From blocks, and the names of the Goto and of the From blocks that have each."""
+        found: dict[str, tuple[list[str], list[str]]] = {}
+        for name, block in self.blocks.items():
+            kind = block.type.rpartition("/")[2]
+            if kind in _TAG_ROWS:
+                found.setdefault(block.parameters.get("GotoTag", "A"), ([], []))[_TAG_ROWS.index(kind)].append(name)
+        return found
 
     def with_positions(self, positions: Mapping[str, Position]) -> Self:
         """The same model with these blocks at these places."""
