@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from chatdev.departments.simulink.catalogue import catalogue
@@ -268,8 +269,7 @@ def _mistag(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation]:
 @_kind("two Goto blocks have one tag", "duplicates")
 def _share_tag(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation]:
     tags = [(tag, gotos[0]) for tag, (gotos, _) in model.tags().items() if gotos]
-    yield from (_with_parameter(model, name, "GotoTag", tag) for (tag, _), (_, name) in
-                zip(tags, tags[1:], strict=False))
+    yield from (_with_parameter(model, name, "GotoTag", tag) for (tag, _), (_, name) in pairwise(tags))
 
 
 def _without_type(model: Diagram, kind: str) -> Iterator[Investigation]:
@@ -314,5 +314,4 @@ def _close_net(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation
 @_kind("a line joins two nets", "nets")
 def _join_nets(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation]:
     nets = [sorted(net) for net in model.nets()]
-    yield from (_with_wires(model, [*model.wires, Wire(one[0], other[0])]) for one, other in
-                zip(nets, nets[1:], strict=False))
+    yield from (_with_wires(model, [*model.wires, Wire(one[0], other[0])]) for one, other in pairwise(nets))
