@@ -221,5 +221,5 @@ def _find_excess(part: Part, name: str, value: str, direction: str, wires: Seque
         row = "input" if direction == "in" else "output"
         many = f"one {row}" if len(there) == 1 else f"{len(there)} {row}s"
         yield DiagramFinding("parameters", "error", f"{name} is {value!r}, {many}, but the connections use "
-                             f"{', '.join(beyond)}", f"let {name} say all {row}s that are used, or mend the connections",
-                             block=part.name, parameter=name)
+                             f"{', '.join(beyond)}", f"let {name} say all {row}s that are used, or mend the "
+                             "connections", block=part.name, parameter=name)
