@@ -33,6 +33,7 @@ class _Port(StrictModel):
     name: str | None = None
     label: str = ""
     count: str | None = None
+    each: str | None = None
     when: dict[str, str | list[str]] = Field(default_factory=dict)
 
 
@@ -41,7 +42,8 @@ class BlockType(StrictModel):
 
     `type` is its name there; `block_type` what files call it; `display` maps a name that the block is shown or known by
     to the parameters that make it so; `look` is for people and agents who see a picture; `sim` names the kernel that
-    simulates it; `note` says what is doubtful.
+    simulates it; `verified` says that MATLAB R2024b took a model with it, else it is as documented or reported; `note`
+    says what is doubtful.
     """
 
     type: str = Field(min_length=1)
@@ -54,7 +56,7 @@ class BlockType(StrictModel):
     look: str
     principle: str
     sim: str | None = None
-    verified: bool = True
+    verified: bool = False
     note: str = ""
 
     @property
@@ -66,7 +68,7 @@ class BlockType(StrictModel):
     def port_parameters(self) -> list[str]:
         """The parameters that decide which ports there are."""
         return list(dict.fromkeys(name for port in self.ports
-                                  for name in (*port.when, *([port.count] if port.count else []))))
+                                  for name in (*port.when, port.count, port.each) if name))
 
     def with_defaults(self, parameters: Mapping[str, str]) -> dict[str, str]:
         """All parameters of a block that has these."""
@@ -94,14 +96,14 @@ class Catalogue:
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
         """The catalogue in a folder. Raises ConfigError, which names file, line and field."""
-        types: dict[str, BlockType] = Field(default_factory=dict)
-        paths: dict[str, BlockType] = Field(default_factory=dict)
+        types: dict[str, BlockType] = {}
+        paths: dict[str, BlockType] = {}
         for file in sorted(folder.glob("*.yaml")):
             for block in validate_node(_Library, read(file)).blocks:
                 if block.type in types:
                     raise ConfigError(f"{file}: the block {block.type!r} is there twice; remove one of them")
                 types[block.type] = block
-                for path in block.paths:
+                for path in map(_plain_blanks, block.paths):
                     if path in paths:
                         raise ConfigError(f"{file}: {path!r} is the path of {paths[path].type!r} and {block.type!r}")
                     paths[path] = block
@@ -109,7 +111,7 @@ class Catalogue:
 
     def at(self, path: str) -> BlockType | None:
         """The block at a path of a library; blanks and line breaks in names are alike."""
-        return self.paths.get(" ".join(path.split()))
+        return self.paths.get(_plain_blanks(path))
 
     def of(self, name: str) -> BlockType | None:
         """The block of exactly that type or path."""
@@ -118,6 +120,10 @@ class Catalogue:
     def plain(self) -> list[dict[str, Any]]:
         """As JSON values, for the executor's sandbox."""
         return [block.model_dump(exclude_none=True) for block in self.types.values()]
+
+
+def _plain_blanks(path: str) -> str:
+    return " ".join(path.split())
 
 
 @functools.cache
