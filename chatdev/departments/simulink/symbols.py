@@ -45,6 +45,7 @@ _PLUS = "M4,32 L14,32 M9,27 L9,37 "
 _MINUS = "M86,32 L96,32 "
 _SINE = "M34,50 C40,26 46,26 50,50 C54,74 60,74 66,50 "
 _ARROW = "M32,50 L66,50 M56,41 L66,50 L56,59 "
+_CONTROLLED = ("ctrl +", "out +", "ctrl −", "out −")
 _WIDE = (60, 40)
 _PART = (60, 40)
 
@@ -195,10 +196,10 @@ SYMBOLS: dict[str, Symbol] = {
     "Controlled Current Source": Symbol(strokes=_DIAMOND + _ARROW, size=(60, 50), marks=("+", "PS", "−")),
     "Voltage Sensor": Symbol(text="V", strokes=_RING, size=(60, 50), marks=("+", "PS", "−")),
     "Current Sensor": Symbol(text="A", strokes=_RING, size=(60, 50), marks=("+", "PS", "−")),
-    "Voltage-Controlled Voltage Source": Symbol(text="VCVS", size=(70, 60)),
-    "Voltage-Controlled Current Source": Symbol(text="VCCS", size=(70, 60)),
-    "Current-Controlled Current Source": Symbol(text="CCCS", size=(70, 60)),
-    "Current-Controlled Voltage Source": Symbol(text="CCVS", size=(70, 60)),
+    "Voltage-Controlled Voltage Source": Symbol(text="VCVS", size=(120, 60), marks=_CONTROLLED),
+    "Voltage-Controlled Current Source": Symbol(text="VCCS", size=(120, 60), marks=_CONTROLLED),
+    "Current-Controlled Current Source": Symbol(text="CCCS", size=(120, 60), marks=_CONTROLLED),
+    "Current-Controlled Voltage Source": Symbol(text="CCVS", size=(120, 60), marks=_CONTROLLED),
     "Solver Configuration": _box("f(x) = 0", size=(66, 36)),
     "PS-Simulink Converter": _box("PS ▸ S", size=(54, 30)),
     "Simulink-PS Converter": _box("S ▸ PS", size=(54, 30)),
