@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import networkx
 
@@ -118,23 +119,41 @@ class _Edge:
     level: bool = True
 
 
+class _Lead(NamedTuple):
+    """A wire from block to block: its net, and how far below the blocks' tops its ports are."""
+
+    net: str
+    source: str
+    target: str
+    leaves: int
+    enters: int
+
+
+class _Wish(NamedTuple):
+    """The top that a node would have: so much below that of another."""
+
+    of: str | int
+    more: int
+    weight: int
+
+
 class _Columns:
     """A layered layout of blocks that are wired together (Sugiyama, Tagawa and Toda 1981)."""
 
     def __init__(self, frames: Mapping[str, Frame], diagram: Diagram, wider: float) -> None:
         self.frames = frames
         self.wider = wider
-        self.wires = list(self._directed(diagram))
+        self.wires = list(dict.fromkeys(self._directed(diagram)))
         self.column = self._columns()
         self.edges: list[_Edge] = []
         self.rows: list[list[str | int]] = [[] for _ in range(max(self.column.values()) + 1)]
         self.beside: dict[int, str] = {}  # the bends of a feedback that are below a block
         self.turning: list[set[tuple[str | int, int]]] = [set() for _ in range(len(self.rows) + 1)]
-        self._bends = 0
+        self._bends: dict[tuple[object, int, bool], int] = {}
         for name in frames:
             self.rows[self.column[name]].append(name)
         for wire in self.wires:
-            self._lead(*wire)
+            self._lead(wire)
 
     def place(self) -> dict[str, Frame]:
         """The frames at their places; the corner of the whole is anywhere."""
@@ -161,8 +180,8 @@ class _Columns:
         middle = frame.size[0] / 2
         return 2 * max(middle - (room.left - frame.at[0]), room.right - frame.at[0] - middle)
 
-    def _directed(self, diagram: Diagram) -> Iterator[tuple[str, str, int, int]]:
-        """From block to block with the heights of the ports; physical ones from ports at the right to those at the left."""
+    def _directed(self, diagram: Diagram) -> Iterator[_Lead]:
+        """From block to block; physical ones from ports at the right to those at the left."""
         places = {(terminal.end, terminal.role == "in"): terminal.offset[1]
                   for frame in self.frames.values() for terminal in frame.terminals}
 
@@ -172,18 +191,20 @@ class _Columns:
 
         for wire in diagram.wires:
             if wire.source.block in self.frames and wire.target.block in self.frames and not wire.is_physical:
-                yield wire.source.block, wire.target.block, height(wire, False), height(wire, True)
+                yield _Lead(str(wire.source), wire.source.block, wire.target.block, height(wire, False),
+                            height(wire, True))
         for net in diagram.nets():
             ends = sorted(end for end in net if end.block in self.frames)
             for one in ends:
                 for other in ends:
                     if one.block != other.block and not one.port.startswith("L") and other.port.startswith("L"):
-                        yield one.block, other.block, places.get((one, False), 0), places.get((other, False), 0)
+                        yield _Lead(str(ends[0]), one.block, other.block, places.get((one, False), 0),
+                                    places.get((other, False), 0))
 
     def _columns(self) -> dict[str, int]:
         graph = networkx.DiGraph()
         graph.add_nodes_from(self.frames)
-        graph.add_edges_from((source, target) for source, target, *_ in self.wires if source != target)
+        graph.add_edges_from((wire.source, wire.target) for wire in self.wires if wire.source != wire.target)
         graph.remove_edges_from(list(_back_edges(graph)))
         column: dict[str, int] = {}
         order = list(networkx.lexicographical_topological_sort(graph, key=list(self.frames).index))
@@ -196,22 +217,26 @@ class _Columns:
         first = min(column.values())
         return {name: number - first for name, number in column.items()}
 
-    def _lead(self, source: str, target: str, leaves: int, enters: int) -> None:
-        """Lay a wire through the columns between its ends, for a feedback through those of its ends, too."""
+    def _lead(self, wire: _Lead) -> None:
+        """Lay a wire through the columns between its ends, for a feedback through those of its ends, too. Wires of one
+        net share their bends."""
+        net, source, target, leaves, enters = wire
         first, last = self.column[source], self.column[target]
         back = first >= last
         between = list(range(last, first + 1) if back else range(first + 1, last))
-        bends = list(range(self._bends, self._bends + len(between)))
-        self._bends += len(bends)
-        for column, bend in zip(between, bends, strict=True):
-            self.rows[column].append(bend)
+        bends = []
+        for column in between:
+            bend = self._bends.setdefault((net, column, back), len(self._bends))
+            bends.append(bend)
+            if bend not in self.rows[column]:
+                self.rows[column].append(bend)
         chain: list[str | int] = [*bends] if back else [source, *bends, target]
         for one, other in zip(chain, chain[1:], strict=False):
             ends = other == target and not back
             self.edges.append(_Edge(one, other, leaves if one == source else 0, enters if ends else 0,
                                     not ends or 0 < enters < self.frames[target].size[1]))
         if back:
-            self.beside |= {bends[0]: target, bends[-1]: source}
+            self.beside = {bends[0]: target, bends[-1]: source} | self.beside
             for column in (last, first + 1):
                 self.turning[column].add((source, leaves))
 
@@ -267,20 +292,21 @@ class _Columns:
         tops: dict[str | int, float] = {}
         for row in self.rows:
             tops |= dict(zip(row, self._offsets(row), strict=True))
-        before: dict[str | int, list[tuple[str | int, int]]] = {}
-        after: dict[str | int, list[tuple[str | int, int]]] = {}
-        for edge in self.edges:  # the top of one is the top of the other and the difference of their ports
+        before: dict[str | int, list[_Wish]] = {}
+        after: dict[str | int, list[_Wish]] = {}
+        for edge in dict.fromkeys(self.edges):  # the top of one is the top of the other and the difference of their ports
             more = edge.enters - edge.leaves
             if edge.level:
-                before.setdefault(edge.target, []).append((edge.source, -more))
-                after.setdefault(edge.source, []).append((edge.target, more))
+                before.setdefault(edge.target, []).append(_Wish(edge.source, -more, _WEIGHT))
+                after.setdefault(edge.source, []).append(_Wish(edge.target, more, _WEIGHT))
         for edge in self.edges:
             if not edge.level and edge.source not in after:
-                after[edge.source] = [(edge.target, edge.enters - edge.leaves + (_BELOW if edge.enters else -_BELOW))]
+                more = edge.enters - edge.leaves + (_BELOW if edge.enters else -_BELOW)
+                after[edge.source] = [_Wish(edge.target, more, 1)]
         for bend, name in self.beside.items():
             depth = self.frames[name].size[1] + self._depth(name) + _LANE
             for wishes in (before, after):
-                wishes.setdefault(bend, []).append((name, depth))
+                wishes.setdefault(bend, []).append(_Wish(name, depth, 1))
         sources = {node: after.get(node, []) for node in after if node not in before}
         for sweep in range(_SWEEPS):
             last = sweep == _SWEEPS - 1
@@ -292,11 +318,12 @@ class _Columns:
                 tops |= {node: level + offset for node, level, offset in zip(row, levels, offsets, strict=True)}
         return {node: 5 * round(top / 5) for node, top in tops.items()}
 
-    def _wish(self, node: str | int, wires: Sequence[tuple[str | int, int]], tops: Mapping[str | int, float]) -> list[float]:
+    def _wish(self, node: str | int, wishes: Sequence[_Wish], tops: Mapping[str | int, float]) -> list[float]:
         """The tops at which a wire would be straight. Those to a block of the next column count, if there are any, and a
         block counts more than a bend."""
-        near = [wire for wire in wires if isinstance(wire[0], str)] or wires
-        return [tops[other] + more for other, more in near] * (_WEIGHT if isinstance(node, str) else 1) or [tops[node]]
+        near = [wish for wish in wishes if isinstance(wish.of, str)] or wishes
+        return [tops[wish.of] + wish.more for wish in near
+                for _ in range(wish.weight if isinstance(node, str) else 1)] or [tops[node]]
 
     def _offsets(self, row: Sequence[str | int]) -> list[int]:
         """How far below the column's beginning each is when all stand as near as they may."""

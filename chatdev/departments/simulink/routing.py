@@ -20,6 +20,7 @@ STUB = 10
 """Pixels that a wire goes straight on from a port, where there is room."""
 _PITCH, _TRACKS = 10, 8  # pixels between the lines beside a block, and how many there are
 _NEAREST = 6  # pixels between lines of the grid that no port asks for
+_BY_NAME = 4  # pixels beside a name that belong to it
 _CLEARANCE = 2  # pixels around a block where no wire goes
 _BEND, _CROSSING, _BRANCH, _NAME, _BESIDE = 24, 20, 12, 90, 60
 _GREED = 1.12  # a search that overrates the way still to go finds one nearly as good, and is six times as fast
@@ -193,7 +194,8 @@ class _Grid:
             grown = Box(box.left - _CLEARANCE, box.top - _CLEARANCE, box.right + _CLEARANCE, box.bottom + _CLEARANCE)
             for start, end in self._rows(grown):
                 self.solid[start:end] = b"\1" * (end - start)
-            for start, end in self._rows(frame.room):
+            name = frame.room
+            for start, end in self._rows(Box(name.left - _BY_NAME, name.top, name.right + _BY_NAME, name.bottom)):
                 for soft in self.soft:
                     soft[start:end] = [_NAME] * (end - start)
         for start, end in ((0, width), (len(self.solid) - width, len(self.solid))):
@@ -222,6 +224,7 @@ class _Grid:
         for node in self._between(start, end):
             for owner in self.owner:
                 owner[node] = owner[node] or net
+            self.solid[node] |= node != end
         self.ends[key] = end
 
     def reserve_rest(self, frames: Mapping[str, Frame], nobody: int) -> None:
