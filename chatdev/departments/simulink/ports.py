@@ -97,6 +97,13 @@ def count_of(text: str) -> int | None:
     return None
 
 
+def merge_parameters(defaults: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """The defaults with what is given over them; as for MATLAB, `gain` is the parameter `Gain`."""
+    names = {name.lower(): name for name in defaults}
+    return {**defaults, **{name if name in defaults else names.get(name.lower(), name): value
+                           for name, value in given.items()}}
+
+
 def sides(ports: Sequence[BlockPort]) -> Iterator[tuple[str, list[BlockPort]]]:
     """The ports at the left and at the right of a block that is not turned, each from top to bottom."""
     yield "left", [p for p in ports if p.name.startswith("LConn") or (not p.is_physical and p.direction == "in")]
