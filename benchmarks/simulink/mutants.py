@@ -13,7 +13,7 @@ from typing import Any
 
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import Diagram, End, Wire
-from chatdev.departments.simulink.parts import Part, find_types, make_parts
+from chatdev.departments.simulink.parts import Part, make_parts
 
 Investigation = dict[str, Any]
 Spoiler = Callable[[Diagram, dict[str, Part]], Iterator[Investigation]]
@@ -30,7 +30,7 @@ def investigation_of(model: Diagram) -> Investigation:
 
 def mutants(model: Diagram, seed: int = 0, most: int = 3) -> Iterator[tuple[str, str, Investigation]]:
     """Kind, check and mutant; at most so many of each kind, taken by lot."""
-    parts = make_parts(model, find_types(model))
+    parts = make_parts(model)
     lots = random.Random(seed)
     for kind, (check, spoil) in KINDS.items():
         found = list(spoil(model, parts))

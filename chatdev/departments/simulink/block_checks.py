@@ -25,14 +25,14 @@ _Judgement = tuple[Severity, str, str]  # with message and fix
 _TRUTH = {"true": "on", "1": "on", "yes": "on", "false": "off", "0": "off", "no": "off"}
 
 
-def check_types(model: Diagram, types: Mapping[str, Found]) -> Iterator[DiagramFinding]:
+def check_types(parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
     """Types that the catalogue does not have."""
-    if not model.blocks:
+    if not parts:
         yield DiagramFinding("block list", "error", "there is no block", "list every block that the picture shows")
-    for name, block in model.blocks.items():
-        if types[block.type].way not in ("type", "path"):
-            message, fix = _explain_type(types[block.type])
-            yield DiagramFinding("block list", "error", message, fix, block=name)
+    for part in parts.values():
+        if part.found.way not in ("type", "path"):
+            message, fix = _explain_type(part.found)
+            yield DiagramFinding("block list", "error", message, fix, block=part.name)
 
 
 def _explain_type(found: Found) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from chatdev.departments.simulink.catalogue import BlockType, Catalogue, catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
-from chatdev.departments.simulink.lookup import BlockFinder, Candidate, Found, block_finder
+from chatdev.departments.simulink.lookup import BlockFinder, Found, block_finder
 from chatdev.departments.simulink.ports import BlockPort
 
 CHECKS = ("block list", "extra blocks", "format", "parameters", "duplicates", "port types", "complete ports", "nets")
@@ -46,10 +46,11 @@ class DiagramFinding:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block as the checks see it: `given` parameters, `values` with the defaults; `kind` and `ports` are None where
-    nobody knows them."""
+    """A block as the checks see it: what its type was `found` to mean; the parameters that are `given`, and all `values`
+    with the defaults. `kind` and `ports` are None where nobody knows them."""
 
     name: str
+    found: Found
     kind: BlockType | None
     given: Mapping[str, str]
     values: Mapping[str, str]
@@ -74,30 +75,27 @@ def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     return [by_case[one] for one in get_close_matches(name.lower(), by_case, n=most, cutoff=0.6)]
 
 
-def find_types(model: Diagram, known: Catalogue | None = None) -> dict[str, Found]:
-    """What the types of a model's blocks mean. Of very many strange ones, only the first are looked up at length."""
+def make_parts(model: Diagram, known: Catalogue | None = None) -> dict[str, Part]:
+    """The blocks of a model; a name that only one type bears is taken as that type. Of very many strange names, only
+    the first are looked up at length."""
     finder, known = (BlockFinder(known), known) if known else (block_finder(), catalogue())
     names = dict.fromkeys(block.type for block in model.blocks.values())
     strange = [name for name in names if known.of(name) is None]
     skipped = {name: Found(name[:80], "nothing") for name in strange[_MOST_STRANGE:]}
-    return {name: skipped.get(name) or finder.find(name) for name in names}
+    found = {name: skipped.get(name) or finder.find(name) for name in names}
+    return {name: _part(name, block, found[block.type]) for name, block in model.blocks.items()}
 
 
-def make_parts(model: Diagram, types: Mapping[str, Found]) -> dict[str, Part]:
-    """The blocks of a model; a name that only one type bears is taken as that type."""
-    return {name: _part(name, block, types[block.type].sure) for name, block in model.blocks.items()}
-
-
-def _part(name: str, block: DiagramBlock, meant: Candidate | None) -> Part:
-    if meant is None:
-        return Part(name, None, block.parameters, block.parameters, None)
-    kind = meant.block
-    given = with_known_case(kind, {**meant.parameters, **block.parameters})
+def _part(name: str, block: DiagramBlock, found: Found) -> Part:
+    if found.sure is None:
+        return Part(name, found, None, block.parameters, block.parameters, None)
+    kind = found.sure.block
+    given = with_known_case(kind, {**found.sure.parameters, **block.parameters})
     try:
         ports = None if kind.type in _OWN_PORTS else tuple(kind.ports_with(given))
     except ValueError:
         ports = None  # the check of the parameters says why
-    return Part(name, kind, given, kind.with_defaults(given), ports)
+    return Part(name, found, kind, given, kind.with_defaults(given), ports)
 
 
 def with_known_case(kind: BlockType, parameters: Mapping[str, str]) -> dict[str, str]:
