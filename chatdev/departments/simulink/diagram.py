@@ -207,11 +207,14 @@ def matlab_text(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, Mapping):
         raise ValueError(f"{dict(value)!r:.80} is no value that MATLAB takes; write a text in quotes")
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, list | tuple):
         is_matrix = value and all(isinstance(row, list | tuple) for row in value)
-        parts = [matlab_text(part)[1:-1] if is_matrix else matlab_text(part) for part in value]
-        return f"[{('; ' if is_matrix else ' ').join(parts)}]"
+        return f"[{('; ' if is_matrix else ' ').join(map(_matlab_part, value))}]"
     return "" if value is None else str(value)
+
+
+def _matlab_part(value: Any) -> str:
+    return matlab_text(value)[1:-1] if isinstance(value, list | tuple) else matlab_text(value)
 
 
 def _block(form: _BlockForm, node: Node, title: str) -> DiagramBlock:
