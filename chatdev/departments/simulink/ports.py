@@ -4,7 +4,8 @@ Only the standard library is imported here: the executor's sandbox runs this fil
 
 A port's record has `direction` (in, out, conserving), `domain` (signal, ps, electrical, three_phase, …, any), and may
 have `side` (left, right: a physical port, LConn or RConn), `name` (a port without a number, such as Enable), `label`,
-`count` (the parameter that says how many there are) and `when` (parameter: value or values at which it is there).
+`count` (the parameter that says how many there are), `each` (the parameter that lists their labels) and `when`
+(parameter: value or values at which it is there).
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any, NamedTuple
 MOST_PORTS = 1000
 """Of one record; more are refused."""
 _SIGNS = re.compile(r"[-+*/|]+")
-_VECTOR = re.compile(r"\[(.*)\]", re.DOTALL)
+_VECTOR = re.compile(r"\[(.*)\]|\{(.*)\}", re.DOTALL)
+_INNER = re.compile(r"\[[^][]*\]")
 _SIDES = {"left": "LConn", "right": "RConn"}
 
 
@@ -44,9 +46,9 @@ def expand_ports(records: Sequence[Mapping[str, Any]], parameters: Mapping[str, 
     """The ports of a block with these parameters (defaults included), in their order. Raises ValueError where a count
     is no number, signs or vector."""
     numbers: Counter[str] = Counter()
-    return [BlockPort(_name(record, numbers), record["direction"], record["domain"], record.get("label") or "")
+    return [BlockPort(_name(record, numbers), record["direction"], record["domain"], label)
             for record in records if _is_there(record.get("when") or {}, parameters)
-            for _ in range(_count(record.get("count"), parameters))]
+            for label in _labels(record, parameters)]
 
 
 def _name(record: Mapping[str, Any], numbers: Counter[str]) -> str:
@@ -63,6 +65,13 @@ def _is_there(when: Mapping[str, Any], parameters: Mapping[str, str]) -> bool:
                for name, values in when.items())
 
 
+def _labels(record: Mapping[str, Any], parameters: Mapping[str, str]) -> list[str]:
+    """The label of each port that a record stands for."""
+    if record.get("each"):
+        return [label.strip() for label in parameters.get(record["each"], "").split(",")]
+    return [record.get("label") or ""] * _count(record.get("count"), parameters)
+
+
 def _count(parameter: str | None, parameters: Mapping[str, str]) -> int:
     if parameter is None:
         return 1
@@ -76,14 +85,23 @@ def _count(parameter: str | None, parameters: Mapping[str, str]) -> int:
 
 
 def count_of(text: str) -> int | None:
-    """How many ports a parameter's value says: a number, signs (`|` is a spacer), or as many as a vector has."""
+    """How many ports a parameter's value says: a number, signs (`|` is a spacer), or as many as a vector or a cell
+    array has."""
     if re.fullmatch(r"\d{1,9}", text):
         return int(text)
     if _SIGNS.fullmatch(text):
         return len(text.replace("|", ""))
     if vector := _VECTOR.fullmatch(text):
-        return len(vector[1].replace(",", " ").split())
+        inside = _INNER.sub("0", vector[1] if vector[1] is not None else vector[2])
+        return len(inside.replace(",", " ").split())
     return None
+
+
+def merge_parameters(defaults: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """The defaults with what is given over them; as for MATLAB, `gain` is the parameter `Gain`."""
+    names = {name.lower(): name for name in defaults}
+    return {**defaults, **{name if name in defaults else names.get(name.lower(), name): value
+                           for name, value in given.items()}}
 
 
 def sides(ports: Sequence[BlockPort]) -> Iterator[tuple[str, list[BlockPort]]]:
