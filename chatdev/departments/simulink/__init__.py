@@ -2,4 +2,9 @@
 
 from chatdev.department import Department
 
-department = Department(name="simulink")
+department = Department(
+    name="simulink",
+    tools={
+        "simulink.blocks": "chatdev.departments.simulink.views:blocks",
+    },
+)

@@ -17,6 +17,7 @@ _COMMON = {"SampleTime", "OutDataTypeStr", "Position", "Orientation", "ShowName"
 """What very many blocks of Simulink have, whether the catalogue lists it or not."""
 _CHOICES = ("Operator", "relop", "logicop", "Function")
 """Parameters without which a block says nothing of what it does."""
+_RELATIONS = ["==", "~=", "<", "<=", ">=", ">"]  # what every `relop` may be
 _TAG = re.compile(r"[A-Za-z]\w{0,62}", re.ASCII)
 _PYTHON = {"True": "on", "False": "off", "None": ""}
 _Judgement = tuple[Severity, str, str]  # with message and fix
@@ -145,6 +146,7 @@ def _choices(kind: BlockType, name: str) -> list[str]:
     """The values of a parameter that chooses: what decides about ports, or what display names stand for."""
     of_ports = [value for port in kind.ports if name in port.when for value in _values(port.when[name])]
     shown = [parameters[name] for parameters in kind.display.values() if name in parameters] if name in _CHOICES else []
+    shown += _RELATIONS if name == "relop" else []
     return list(dict.fromkeys([kind.parameters.get(name, ""), *of_ports, *shown])) if of_ports or shown else []
 
 
@@ -216,7 +218,8 @@ def _find_excess(part: Part, name: str, value: str, direction: str, wires: Seque
     ends = [wire.target if direction == "in" else wire.source for wire in wires if not wire.is_physical]
     beyond = sorted({end.port for end in ends if end.block == part.name and end.port.isdecimal()} - there, key=int)
     if beyond:
-        row = "inputs" if direction == "in" else "outputs"
-        yield DiagramFinding("parameters", "error", f"{name} is {value!r}, {len(there)} {row}, but the connections use "
-                             f"{', '.join(beyond)}", f"let {name} say all {row} that are used, or mend the connections",
-                             block=part.name, parameter=name)
+        row = "input" if direction == "in" else "output"
+        many = f"one {row}" if len(there) == 1 else f"{len(there)} {row}s"
+        yield DiagramFinding("parameters", "error", f"{name} is {value!r}, {many}, but the connections use "
+                             f"{', '.join(beyond)}", f"let {name} say all {row}s that are used, or mend the "
+                             "connections", block=part.name, parameter=name)

@@ -5,6 +5,7 @@ Which ports there are says the catalogue; a port that only a wire names is there
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -18,6 +19,8 @@ from chatdev.departments.simulink.symbols import Face, face_of, slots
 NAME_SIZE = 11.0
 """Pixels; the size of the names at the blocks."""
 NAME_ROOM = 104
+MARK_SIZE = 9.0
+"""Pixels; the size of what is written at ports."""
 LINE = 14
 """Pixels from line to line of a name."""
 _GAP = 3
@@ -187,6 +190,9 @@ def _size(face: Face, spots: Sequence[tuple[BlockPort, float, float, str]], bloc
         return right - left, bottom - top
     most = max(sum(u == side for _, u, _, _ in spots) for side in (0.0, 1.0))
     width, height = face.size
+    if face.marks is None and any(face.lines):
+        width += 10 * math.ceil(sum(max((text_width(mark, MARK_SIZE) for _, u, _, mark in spots if u == side), default=0)
+                                    for side in (0.0, 1.0)) / 10)
     if most > 1:
         height = 20 * most * -(-height // (20 * most))
     top_row = sum(v == 0 for _, _, v, _ in spots)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import networkx
 
@@ -16,9 +17,11 @@ from chatdev.departments.simulink.frames import LINE, NAME_ROOM, Box, Frame, Poi
 from chatdev.departments.simulink.routing import Route, route
 
 _MARGIN = 40
-_CHANNEL, _TRACK = 50, 10  # pixels between columns: at least, and for each wire that turns there
+_CHANNEL, _TRACK = 40, 10  # pixels between columns: at least, and for each wire that turns there
 _APART = 24  # pixels between blocks of a column, beside their names
 _LANE = 10
+_WEIGHT = 9  # of a block against a bend
+_BELOW = 40  # pixels below a port at the bottom where what feeds it stands best
 _SWEEPS = 8
 _WIDENINGS = (1.0, 1.5, 2.5)
 _RINGS = 60  # how far from the best place a new block is tried
@@ -106,12 +109,32 @@ def _bottom(frames: Iterable[Frame]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """A wire from a column to a later one: blocks, or bends on the way (numbers), and the heights of the ports."""
+    """A wire from a column to a later one: blocks, or bends on the way (numbers), and the heights of the ports. A wire to
+    a port on top or at the bottom is not `level`."""
 
     source: str | int
     target: str | int
-    leaves: int = 0
-    enters: int = 0
+    leaves: int
+    enters: int
+    level: bool = True
+
+
+class _Lead(NamedTuple):
+    """A wire from block to block: its net, and how far below the blocks' tops its ports are."""
+
+    net: str
+    source: str
+    target: str
+    leaves: int
+    enters: int
+
+
+class _Wish(NamedTuple):
+    """The top that a node would have: so much below that of another."""
+
+    of: str | int
+    more: int
+    weight: int
 
 
 class _Columns:
@@ -120,17 +143,17 @@ class _Columns:
     def __init__(self, frames: Mapping[str, Frame], diagram: Diagram, wider: float) -> None:
         self.frames = frames
         self.wider = wider
-        self.wires = list(self._directed(diagram))
+        self.wires = list(dict.fromkeys(self._directed(diagram)))
         self.column = self._columns()
         self.edges: list[_Edge] = []
         self.rows: list[list[str | int]] = [[] for _ in range(max(self.column.values()) + 1)]
         self.beside: dict[int, str] = {}  # the bends of a feedback that are below a block
-        self.crossing: list[int] = [0] * (len(self.rows) + 1)
-        self._bends = 0
+        self.turning: list[set[tuple[str | int, int]]] = [set() for _ in range(len(self.rows) + 1)]
+        self._bends: dict[tuple[object, int, bool], int] = {}
         for name in frames:
             self.rows[self.column[name]].append(name)
         for wire in self.wires:
-            self._lead(*wire)
+            self._lead(wire)
 
     def place(self) -> dict[str, Frame]:
         """The frames at their places; the corner of the whole is anywhere."""
@@ -142,7 +165,9 @@ class _Columns:
             wide = max((max(self.frames[name].size[0], self._name_width(name)) for name in row if isinstance(name, str)),
                        default=0.0)
             lefts.append((left, wide))
-            left += wide + self.wider * max(_CHANNEL, 30 + _TRACK * self.crossing[number + 1])
+            turns = self.turning[number + 1] | {(edge.source, edge.leaves) for edge in self.edges if edge.source in row
+                                                and heights[edge.source] + edge.leaves != heights[edge.target] + edge.enters}
+            left += wide + self.wider * max(_CHANNEL, 20 + _TRACK * len(turns))
         placed = {}
         for name, frame in self.frames.items():
             start, wide = lefts[self.column[name]]
@@ -155,8 +180,8 @@ class _Columns:
         middle = frame.size[0] / 2
         return 2 * max(middle - (room.left - frame.at[0]), room.right - frame.at[0] - middle)
 
-    def _directed(self, diagram: Diagram) -> Iterator[tuple[str, str, int, int]]:
-        """From block to block with the heights of the ports; physical ones from ports at the right to those at the left."""
+    def _directed(self, diagram: Diagram) -> Iterator[_Lead]:
+        """From block to block; physical ones from ports at the right to those at the left."""
         places = {(terminal.end, terminal.role == "in"): terminal.offset[1]
                   for frame in self.frames.values() for terminal in frame.terminals}
 
@@ -166,18 +191,20 @@ class _Columns:
 
         for wire in diagram.wires:
             if wire.source.block in self.frames and wire.target.block in self.frames and not wire.is_physical:
-                yield wire.source.block, wire.target.block, height(wire, False), height(wire, True)
+                yield _Lead(str(wire.source), wire.source.block, wire.target.block, height(wire, False),
+                            height(wire, True))
         for net in diagram.nets():
             ends = sorted(end for end in net if end.block in self.frames)
             for one in ends:
                 for other in ends:
                     if one.block != other.block and not one.port.startswith("L") and other.port.startswith("L"):
-                        yield one.block, other.block, places.get((one, False), 0), places.get((other, False), 0)
+                        yield _Lead(str(ends[0]), one.block, other.block, places.get((one, False), 0),
+                                    places.get((other, False), 0))
 
     def _columns(self) -> dict[str, int]:
         graph = networkx.DiGraph()
         graph.add_nodes_from(self.frames)
-        graph.add_edges_from((source, target) for source, target, *_ in self.wires if source != target)
+        graph.add_edges_from((wire.source, wire.target) for wire in self.wires if wire.source != wire.target)
         graph.remove_edges_from(list(_back_edges(graph)))
         column: dict[str, int] = {}
         order = list(networkx.lexicographical_topological_sort(graph, key=list(self.frames).index))
@@ -190,23 +217,28 @@ class _Columns:
         first = min(column.values())
         return {name: number - first for name, number in column.items()}
 
-    def _lead(self, source: str, target: str, leaves: int, enters: int) -> None:
-        """Lay a wire through the columns between its ends, for a feedback through those of its ends, too."""
+    def _lead(self, wire: _Lead) -> None:
+        """Lay a wire through the columns between its ends, for a feedback through those of its ends, too. Wires of one
+        net share their bends."""
+        net, source, target, leaves, enters = wire
         first, last = self.column[source], self.column[target]
         back = first >= last
         between = list(range(last, first + 1) if back else range(first + 1, last))
-        bends = list(range(self._bends, self._bends + len(between)))
-        self._bends += len(bends)
-        for column, bend in zip(between, bends, strict=True):
-            self.rows[column].append(bend)
+        bends = []
+        for column in between:
+            bend = self._bends.setdefault((net, column, back), len(self._bends))
+            bends.append(bend)
+            if bend not in self.rows[column]:
+                self.rows[column].append(bend)
         chain: list[str | int] = [*bends] if back else [source, *bends, target]
-        for number, (one, other) in enumerate(zip(chain, chain[1:], strict=False)):
-            self.edges.append(_Edge(one, other, leaves if one == source else 0, enters if number == len(chain) - 2
-                                    and not back else 0))
+        for one, other in zip(chain, chain[1:], strict=False):
+            ends = other == target and not back
+            self.edges.append(_Edge(one, other, leaves if one == source else 0, enters if ends else 0,
+                                    not ends or 0 < enters < self.frames[target].size[1]))
         if back:
-            self.beside |= {bends[0]: target, bends[-1]: source}
-        for column in ([last, first + 1] if back else range(first + 1, last + 1)):
-            self.crossing[column] += 1
+            self.beside = {bends[0]: target, bends[-1]: source} | self.beside
+            for column in (last, first + 1):
+                self.turning[column].add((source, leaves))
 
     def _order(self) -> None:
         """Order each column by the middle of what its blocks are wired to; keep the order with the fewest crossings."""
@@ -260,24 +292,38 @@ class _Columns:
         tops: dict[str | int, float] = {}
         for row in self.rows:
             tops |= dict(zip(row, self._offsets(row), strict=True))
-        wishes: dict[str | int, list[tuple[str | int, int]]] = {}
-        before: dict[str | int, list[tuple[str | int, int]]] = {}
-        for edge in self.edges:  # the top of one is the top of the other and the difference of their ports
-            wishes.setdefault(edge.source, []).append((edge.target, edge.enters - edge.leaves))
-            before.setdefault(edge.target, []).append((edge.source, edge.leaves - edge.enters))
+        before: dict[str | int, list[_Wish]] = {}
+        after: dict[str | int, list[_Wish]] = {}
+        for edge in dict.fromkeys(self.edges):  # the top of one is the top of the other and the difference of their ports
+            more = edge.enters - edge.leaves
+            if edge.level:
+                before.setdefault(edge.target, []).append(_Wish(edge.source, -more, _WEIGHT))
+                after.setdefault(edge.source, []).append(_Wish(edge.target, more, _WEIGHT))
+        for edge in self.edges:
+            if not edge.level and edge.source not in after:
+                more = edge.enters - edge.leaves + (_BELOW if edge.enters else -_BELOW)
+                after[edge.source] = [_Wish(edge.target, more, 1)]
         for bend, name in self.beside.items():
             depth = self.frames[name].size[1] + self._depth(name) + _LANE
-            wishes.setdefault(bend, []).append((name, depth))
-            before.setdefault(bend, []).append((name, depth))
-        both = {node: before.get(node, []) + wishes.get(node, []) for row in self.rows for node in row}
+            for wishes in (before, after):
+                wishes.setdefault(bend, []).append(_Wish(name, depth, 1))
+        sources = {node: after.get(node, []) for node in after if node not in before}
         for sweep in range(_SWEEPS):
-            known = (before, wishes)[sweep % 2] if sweep < _SWEEPS - 2 else both
+            last = sweep == _SWEEPS - 1
+            known = (before, sources if last else after)[sweep % 2]
             for row in self.rows if sweep % 2 == 0 else reversed(self.rows):
                 offsets = self._offsets(row)
-                wished = [sorted(tops[other] + more for other, more in known.get(node, [])) or [tops[node]] for node in row]
-                levels = _monotone([[top - offset for top in wish] for wish, offset in zip(wished, offsets, strict=True)])
+                levels = _monotone([[top - offset for top in self._wish(node, known.get(node, []), tops)]
+                                    for node, offset in zip(row, offsets, strict=True)])
                 tops |= {node: level + offset for node, level, offset in zip(row, levels, offsets, strict=True)}
         return {node: 5 * round(top / 5) for node, top in tops.items()}
+
+    def _wish(self, node: str | int, wishes: Sequence[_Wish], tops: Mapping[str | int, float]) -> list[float]:
+        """The tops at which a wire would be straight. Those to a block of the next column count, if there are any, and a
+        block counts more than a bend."""
+        near = [wish for wish in wishes if isinstance(wish.of, str)] or wishes
+        return [tops[wish.of] + wish.more for wish in near
+                for _ in range(wish.weight if isinstance(node, str) else 1)] or [tops[node]]
 
     def _offsets(self, row: Sequence[str | int]) -> list[int]:
         """How far below the column's beginning each is when all stand as near as they may."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from chatdev.departments.simulink.diagram import Diagram
-from chatdev.departments.simulink.frames import LINE, NAME_SIZE, Box, Frame, Point, Terminal
+from chatdev.departments.simulink.frames import LINE, MARK_SIZE, NAME_SIZE, Box, Frame, Point, Terminal
 from chatdev.departments.simulink.layout import Picture, arrange
 from chatdev.departments.simulink.lettering import FONT, clean, shorten, text_width
 from chatdev.departments.simulink.raster import rasterise
@@ -23,7 +23,6 @@ _INK, _NAME_INK, _WIRE, _LOST = "#1a1a1a", "#1f3864", "#1a1a1a", "#c00000"
 _DOMAINS = {"ps": "#8a4b08", "electrical": "#0b3fa8", "three_phase": "#6a1b9a", "rotational": "#4b7a12",
             "translational": "#1b6e3c", "thermal": "#b3261e", "hydraulic": "#0b6a8a", "any": "#505050"}
 _HEAD = 6  # pixels; the length of an arrowhead
-_MARK = 9.0
 _PAIR = re.compile(r"(-?[\d.]+),(-?[\d.]+)")
 _BEYOND_FONT = "\u0530"  # the first letter for which the font of ours may not do
 _SMALLEST = 7.0  # pixels; smaller text could not be read
@@ -175,10 +174,10 @@ def _port(frame: Frame, terminal: Terminal, is_wired: bool) -> Iterator[str]:
                   y + down * (0 if terminal.role == "out" else foot) + sign * right * 3) for sign in (1, -1)]
         yield f'<polyline points="{_pairs([wings[0], tip, wings[1]])}" stroke="{_INK}"/>'
     if terminal.mark:
-        mark = shorten(clean(terminal.mark), _MARK, max(20.0, frame.size[0] * 0.55))
+        mark = shorten(clean(terminal.mark), MARK_SIZE, max(20.0, frame.size[0] * 0.55))
         anchor = {1: "end", -1: "start"}.get(right, "middle")
         inset = 7 if frame.face.symbol.outline == "circle" else 5
-        yield _text(mark, x - right * inset if right else x, y - down * inset + _MARK * 0.36, _MARK,
+        yield _text(mark, x - right * inset if right else x, y - down * inset + MARK_SIZE * 0.36, MARK_SIZE,
                     "middle" if inset == 7 else anchor)
 
 

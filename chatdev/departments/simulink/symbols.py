@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from chatdev.departments.simulink.lettering import clean, text_width
+from chatdev.departments.simulink.lettering import clean, text_width, wrap
 
 Outline = Literal["box", "triangle", "circle", "oval", "bar", "goto", "from", "bare"]
 TEXT = 12.0
@@ -45,6 +45,7 @@ _PLUS = "M4,32 L14,32 M9,27 L9,37 "
 _MINUS = "M86,32 L96,32 "
 _SINE = "M34,50 C40,26 46,26 50,50 C54,74 60,74 66,50 "
 _ARROW = "M32,50 L66,50 M56,41 L66,50 L56,59 "
+_CONTROLLED = ("ctrl +", "out +", "ctrl −", "out −")
 _WIDE = (60, 40)
 _PART = (60, 40)
 
@@ -190,15 +191,14 @@ SYMBOLS: dict[str, Symbol] = {
     "Voltage Source": _source(_SINE),
     "DC Current Source": _source(_ARROW),
     "AC Current Source": _source(_ARROW),
-    "Controlled Voltage Source": Symbol(strokes=_DIAMOND + _PLUS.replace("32", "50").replace("27", "45")
-                                        .replace("37", "55"), size=(60, 50), marks=("+", "PS", "−")),
-    "Controlled Current Source": Symbol(strokes=_DIAMOND + _ARROW, size=(60, 50), marks=("+", "PS", "−")),
+    "Controlled Voltage Source": Symbol(strokes=_DIAMOND + _SINE, size=(70, 50), marks=("+", "PS", "−")),
+    "Controlled Current Source": Symbol(strokes=_DIAMOND + _ARROW, size=(70, 50), marks=("+", "PS", "−")),
     "Voltage Sensor": Symbol(text="V", strokes=_RING, size=(60, 50), marks=("+", "PS", "−")),
     "Current Sensor": Symbol(text="A", strokes=_RING, size=(60, 50), marks=("+", "PS", "−")),
-    "Voltage-Controlled Voltage Source": Symbol(text="VCVS", size=(70, 60)),
-    "Voltage-Controlled Current Source": Symbol(text="VCCS", size=(70, 60)),
-    "Current-Controlled Current Source": Symbol(text="CCCS", size=(70, 60)),
-    "Current-Controlled Voltage Source": Symbol(text="CCVS", size=(70, 60)),
+    "Voltage-Controlled Voltage Source": Symbol(text="VCVS", size=(120, 60), marks=_CONTROLLED),
+    "Voltage-Controlled Current Source": Symbol(text="VCCS", size=(120, 60), marks=_CONTROLLED),
+    "Current-Controlled Current Source": Symbol(text="CCCS", size=(120, 60), marks=_CONTROLLED),
+    "Current-Controlled Voltage Source": Symbol(text="CCVS", size=(120, 60), marks=_CONTROLLED),
     "Solver Configuration": _box("f(x) = 0", size=(66, 36)),
     "PS-Simulink Converter": _box("PS ▸ S", size=(54, 30)),
     "Simulink-PS Converter": _box("S ▸ PS", size=(54, 30)),
@@ -212,6 +212,7 @@ _SHOWN = {  # values of Operator, Function, relop … that are shown as signs
     "~=": "≠", "<=": "≤", ">=": "≥", "square": "u²", "magnitude^2": "|u|²", "exp": "eᵘ", "10^u": "10ᵘ", "pow": "uᵛ",
     "reciprocal": "1\nu", "sqrt": "√u", "log": "ln", "transpose": "uᵀ", "conj": "conj(u)"}
 _MOST_LETTERS = 24
+_TYPE_ROOM = 90  # pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,17 +228,22 @@ class Face:
 
 def face_of(type_name: str, parameters: Mapping[str, str]) -> Face:
     """What a block of that type with these parameters (defaults included) shows."""
-    symbol = SYMBOLS.get(type_name) or Symbol(text=clean(type_name).replace("{", "(").replace("}", ")"))
+    symbol = SYMBOLS.get(type_name) or Symbol(text=_type_text(type_name).replace("{", "(").replace("}", ")"))
     if type_name == "Sum" and (parameters.get("IconShape") == "rectangular" or len(_signs(parameters)) > 3):
         symbol = replace(symbol, outline="box", ports="sides", size=(30, 40))
-    text = _fill(symbol.text, parameters) or ("" if symbol.strokes or symbol.marks else clean(type_name))
+    text = _fill(symbol.text, parameters) or ("" if symbol.strokes or symbol.marks else _type_text(type_name))
     lines = [_short(line) for line in text.split("\n")]
     fraction = len(lines) == 2 and (symbol.fraction or text == _SHOWN["reciprocal"])
     width, height = symbol.size
     room = max((text_width(line, TEXT) for line in lines), default=0) * (1.6 if symbol.outline == "triangle" else 1)
     if symbol.outline != "bar":
-        width, height = 10 * math.ceil(max(width, room + 16 if room else 0) / 10), 10 * math.ceil(height / 10)
+        width, height = max(width, room + 16 if room else 0), max(height, 16 * len(lines) + 8 if len(lines) > 2 else 0)
+        width, height = 10 * math.ceil(width / 10), 10 * math.ceil(height / 10)
     return Face(symbol, lines, fraction, (width, height), _marks(symbol, parameters))
+
+
+def _type_text(type_name: str) -> str:
+    return "\n".join(wrap(clean(type_name), TEXT, _TYPE_ROOM, 3))
 
 
 def slots(parameters: Mapping[str, str]) -> list[int]:
