@@ -1,6 +1,6 @@
 """The department of block diagrams: pictures, texts and models of Simulink, with or without MATLAB."""
 
-from chatdev.department import Department
+from chatdev.department import Command, Department
 
 department = Department(
     name="simulink",
@@ -8,6 +8,7 @@ department = Department(
         "simulink.blocks": "chatdev.departments.simulink.views:blocks",
         "simulink.build": "chatdev.departments.simulink.company_tools:build",
         "simulink.change": "chatdev.departments.simulink.company_tools:change",
+        "simulink.check": "chatdev.departments.simulink.check_tool:check",
         "simulink.deliver": "chatdev.departments.simulink.company_tools:deliver",
         "simulink.describe": "chatdev.departments.simulink.company_tools:describe",
         "simulink.execute": "chatdev.departments.simulink.execute_tool:execute",
@@ -21,5 +22,10 @@ department = Department(
         "simulink.review": "chatdev.departments.simulink.company_tools:review",
         "simulink.route": "chatdev.departments.simulink.company_tools:route",
     },
+    data_sets={
+        "simulink": Command("chatdev.departments.simulink.eval_command:command",
+                            "Run companies on pictures or descriptions of block diagrams."),
+    },
+    columns="chatdev.departments.simulink.evaluation:COLUMNS",
     checks="chatdev.departments.simulink.backends:matlab_probes",
 )

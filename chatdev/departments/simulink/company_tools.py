@@ -17,8 +17,10 @@ from chatdev.departments.simulink.agreement import (
 )
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.change import change_model, list_differences
+from chatdev.departments.simulink.check_tool import judge_findings
 from chatdev.departments.simulink.checks import check_diagram
 from chatdev.departments.simulink.diagram import Diagram
+from chatdev.departments.simulink.difference import compare
 from chatdev.departments.simulink.execute_tool import MODEL_FILE, execute
 from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.painter import draw
@@ -33,7 +35,7 @@ from chatdev.tools.function import tool
 PROGRAM_FILE, PICTURE_FILE, REPORT_FILE = "build_model.py", "model.svg", "report.md"
 WORDING = Path(__file__).with_name("wording")
 _SOURCES = ("picture", "task", "explanation", "list", "model")
-_MOST = 30  # findings, and differences, that agents read
+_MOST = 30  # differences that agents read
 
 
 @tool()
@@ -123,12 +125,9 @@ def review(context: ToolContext) -> Verdict:
     """Review the investigation: the eight checks (block list, extra blocks, format, parameters, duplicates, port types,
     complete ports, nets), the list of blocks that was made first, and that only what was asked for is changed."""
     findings = _findings(context)
-    errors = [one for one in findings if one.severity == "error"]
-    first = min((CHECKS.index(one.check) for one in errors), default=len(CHECKS))
-    score = (first + 1 / (1 + len(errors))) / (len(CHECKS) + 1)  # what comes first is mended first
-    return Verdict(not errors, _review_report(findings), 1.0 if not errors else score,
-                   {"findings": [{"check": one.check, "severity": one.severity, "place": one.place,
-                                  "message": one.message} for one in findings]})
+    first = min((CHECKS.index(one.check) for one in findings if one.severity == "error"), default=len(CHECKS))
+    verdict = judge_findings(findings)
+    return replace(verdict, score=(first + verdict.score) / (len(CHECKS) + 1))  # what comes first is mended first
 
 
 @tool(reads=("software", "investigation?", "given?"))
@@ -163,7 +162,7 @@ def deliver(context: ToolContext) -> dict[str, Any]:
     model = place(replace(built, about=wanted.about) if built else wanted)
     files = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
     if REPORT_FILE in context.software:
-        changes = None if before is None else list_differences(before, model)
+        changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
         added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes)
         text = context.software[REPORT_FILE].decode("utf-8", "replace")
         files[REPORT_FILE] = f"{text.rstrip()}\n\n{added}\n"
@@ -185,10 +184,9 @@ def judge(context: ToolContext) -> Verdict:
     model = _built_model(built.to_dict())
     if not built.passed or model is None:
         return Verdict(built.passed, built.report, built.score, built.evidence, judged=not built.passed)
-    findings = _findings(context) if context.values.get("investigation") else check_diagram(model)
-    errors = [one for one in findings if one.severity == "error"]
-    if errors:
-        return Verdict(False, _review_report(findings), 0.5, built.evidence)
+    checked = judge_findings(_findings(context) if context.values.get("investigation") else check_diagram(model))
+    if not checked.passed:
+        return Verdict(False, checked.report, 0.5, built.evidence)
     unknown = [part.name for part in make_parts(model, catalogue()).values() if part.ports is None]
     report = f"{built.report}\nNobody knows the ports of: {', '.join(unknown)}" if unknown else built.report
     return Verdict(True, report, 1.0, built.evidence, judged=not unknown)
@@ -211,10 +209,6 @@ def _findings(context: ToolContext) -> list[DiagramFinding]:
     return review_investigation(
         values.get("investigation"), first if isinstance(first, list) and not is_change else (),
         _given_model(context), changed.get("touched", ()) if isinstance(changed, Mapping) else ())
-
-
-def _review_report(findings: Sequence[DiagramFinding]) -> str:
-    return render_file(WORDING / "review.j2", findings=findings[:_MOST], more=len(findings[_MOST:]))
 
 
 def _given_model(context: ToolContext) -> Diagram | None:
