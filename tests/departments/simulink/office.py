@@ -130,7 +130,7 @@ class Office:
             del lines[number]
         turned = " -> ".join(reversed(text.split(" -> ")))
         for line in real:  # the line itself is looked at again: where does it lead?
-            if _same(line, turned) or (set(_names(line)) == set(_names(text)) and line not in lines):
+            if (line == turned != text) or (set(_names(line)) == set(_names(text)) and line not in lines):
                 lines.append(line)
 
     def _builder(self, said: list[str]) -> str:
@@ -151,7 +151,7 @@ class Office:
         _, tried, report = shown.partition("It was tried:")
         changed = set(wrong.splitlines()) ^ set(right.splitlines())
         words = {word for line in changed for word in re.findall(r"'([^']+)'", line) if len(word) > 2}
-        return bool(tried) and any(word in report for word in words)
+        return bool(tried) and any(word in report or word.rpartition("/")[0] in report for word in words)
 
     def _locator(self, said: list[str]) -> str:
         shown = "\n".join(said)
