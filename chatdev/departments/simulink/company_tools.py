@@ -35,6 +35,8 @@ from chatdev.tools.function import tool
 PROGRAM_FILE, PICTURE_FILE, REPORT_FILE = "build_model.py", "model.svg", "report.md"
 WORDING = Path(__file__).with_name("wording")
 _SOURCES = ("picture", "task", "explanation", "list", "model")
+WRITERS = ("builder", "agents", "tool")
+"""Who may write the program."""
 _MOST = 30  # differences that agents read
 
 
@@ -47,20 +49,20 @@ def given(context: ToolContext) -> dict[str, Any]:
     if not any(inputs.get(name) for name in _SOURCES):
         raise ToolError("there is nothing to make a model of: describe it in words, or give --input picture=FILE, "
                         "list=FILE or model=FILE")
-    found = None
+    writer = inputs.get("writer") or WRITERS[0]
+    if writer not in WRITERS:
+        raise ToolError(f"the input `writer` is {writer!r}; it is one of: {', '.join(WRITERS)}")
+    found = {"investigation": None, "model": "", "blocks": [], "by_agents": writer != "tool"}
     if text := inputs.get("model"):
-        try:
-            model = Diagram.parse(str(text), "the input `model`")
-        except ConfigError as error:
-            raise ToolError(str(error)) from None
         if not (inputs.get("task") or inputs.get("explanation")):
             raise ToolError("there is a model, but no request: say what is to be changed")
-        return {"investigation": to_investigation(model), "model": model.text(), "blocks": []}
+        model = _parse(str(text), "the input `model`")
+        return {**found, "investigation": to_investigation(model), "model": model.text(),
+                "by_agents": writer == "agents"}
     if text := inputs.get("list"):
-        found = read_given(str(text), "list")
-    is_whole = bool(found and found.get("connections"))
-    return {"investigation": found if is_whole else None, "model": "",
-            "blocks": found["blocks"] if found and not is_whole else []}
+        listed = read_given(str(text), "list")
+        return {**found, "investigation": listed} if listed.get("connections") else {**found, "blocks": listed["blocks"]}
+    return found
 
 
 @tool()
@@ -159,7 +161,8 @@ def deliver(context: ToolContext) -> dict[str, Any]:
     if built is None and not agreed:
         return {"files": {}}
     wanted = agreed_model(agreed, before)
-    model = place(replace(built, about=wanted.about) if built else wanted)
+    places = {name: block.position for name, block in wanted.blocks.items() if block.position}
+    model = place(replace(built, about=wanted.about).with_positions(places) if built else wanted)
     files = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
     if REPORT_FILE in context.software:
         changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
@@ -196,7 +199,7 @@ def _build(context: ToolContext) -> Verdict:
     """What the executor says, and whether the model is the one that was agreed on."""
     ran: Verdict = execute.function(context)
     agreed, built = context.values.get("investigation"), _built_model(ran.to_dict())
-    lines = list_differences(agreed_model(agreed), built) if agreed and built else []
+    lines = list_differences(agreed_model(agreed, _given_model(context)), built) if agreed and built else []
     report = render_file(WORDING / "built.j2", said=ran.report, differences=lines[:_MOST], more=len(lines[_MOST:]))
     score = ran.score if not lines else 0.99 / (1 + len(lines) / 100) if ran.passed else ran.score
     return Verdict(ran.passed and not lines, report, score, {**ran.evidence, "ran": ran.passed, "differences": lines})
@@ -214,7 +217,14 @@ def _findings(context: ToolContext) -> list[DiagramFinding]:
 def _given_model(context: ToolContext) -> Diagram | None:
     """The model that is to be changed."""
     text = (context.values.get("given") or {}).get("model")
-    return Diagram.parse(text, "the input `model`") if text else None
+    return _parse(text, "the input `model`") if text else None
+
+
+def _parse(text: str, name: str) -> Diagram:
+    try:
+        return Diagram.parse(text, name)
+    except ConfigError as error:
+        raise ToolError(str(error)) from None
 
 
 def _built_model(executed: Any) -> Diagram | None:
