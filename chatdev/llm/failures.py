@@ -103,8 +103,8 @@ class Complaint:
                                  f"{url}")
         if self._is_about_pictures(model, pictures_for):
             return ModelRejected(f"the model {model!r} takes no such picture ({self.shown_text}); give the role that "
-                                 f"looks at it a model that does: --set roles.{pictures_for}.model.name=MODEL; or leave "
-                                 "the picture out and describe it in words")
+                                 f"looks at it a model that does: --set roles.{pictures_for}.model.name=MODEL; or "
+                                 "leave the picture out and describe it in words")
         if self.status in _MAY_PASS or self.status >= 500:
             return Transient(f"status {self.status}: {self.shown_text}", self.retry_after)
         if tools and self.status not in (401, 403) and _NO_TOOLS.search(self.text[:_SEARCHED].lower()):
@@ -129,7 +129,8 @@ class Complaint:
         if pictures_for is None or self.status in (*_MAY_PASS, 401, 403):
             return False
         signs = _NO_PICTURES if self.status >= 500 else _PICTURES
-        return bool(signs.search(self.text[:_SEARCHED].lower().replace(model.lower(), "")))
+        named = rf"(?<!\w){re.escape(model)}(?!\w)"  # a name may say vision of a model that is only not there
+        return bool(signs.search(re.sub(named, "", self.text[:_SEARCHED], flags=re.IGNORECASE).lower()))
 
 
 def error_message(body: Any, otherwise: str) -> str:

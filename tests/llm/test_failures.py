@@ -287,6 +287,12 @@ def test_other_refusals_are_not_blamed_on_a_picture(chat_server: ChatServer, ref
     assert says in str(failure(chat_server, look))
 
 
+def test_a_short_name_of_a_model_hides_no_word(chat_server: ChatServer) -> None:
+    chat_server.script(error(400, "image_url is only supported by certain models"))
+    look = replace(ASK, messages=(Message("user", "look", (Image(b"png"),)),), sampling=Sampling("m"))
+    assert "takes no such picture" in str(failure(chat_server, look))
+
+
 def test_words_about_images_are_no_matter_where_none_was_shown(chat_server: ChatServer) -> None:
     chat_server.script(error(400, "Invalid content type. image_url is only supported by certain models."))
     assert "refuses the request" in str(failure(chat_server))

@@ -1,7 +1,7 @@
 """What the agents agree on: an investigation, which is the model as JSON values.
 
-`{"model": name, "about": text, "blocks": [{"name", "type", "parameters"}], "connections": ["A/1 -> B/1", …]}`. A display
-name in it stands for its block and parameters; a model that is given keeps its positions.
+`{"model": name, "about": text, "blocks": [{"name", "type", "parameters"}], "connections": ["A/1 -> B/1", …]}`. A
+display name in it stands for its block and parameters; a model that is given keeps its positions.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def read_given(text: str, name: str) -> dict[str, Any]:
     except ConfigError as error:
         raise ToolError(str(error)) from None
     except Unreadable as error:
-        raise ToolError(f"the input `{name}` is no JSON: {error}; write it as JSON, or in the text form of a model") from None
+        raise ToolError(f"the input `{name}` is no JSON: {error}; write it as JSON, or in the text form of a "
+                        "model") from None
     if isinstance(value, list):
         value = {"blocks": [{"name": one, "type": one} if isinstance(one, str) else one for one in value]}
     read = read_investigation(value)

@@ -47,15 +47,17 @@ class _Work:
 
     def remove(self, name: Any) -> None:
         if self._is_there(name):
-            self.model = replace(self.model, blocks={one: block for one, block in self.model.blocks.items() if one != name},
-                                 wires=tuple(wire for wire in self.model.wires if name not in _blocks_of(wire)))
+            blocks = {one: block for one, block in self.model.blocks.items() if one != name}
+            wires = tuple(wire for wire in self.model.wires if name not in _blocks_of(wire))
+            self.model = replace(self.model, blocks=blocks, wires=wires)
 
     def add(self, entry: Any) -> None:
         read = read_investigation(settle({"blocks": [entry]}))
         self.problems += [f"{one.message}; {one.fix}" for one in read.findings]
         for name, block in read.model.blocks.items():
             if name in self.model.blocks:
-                self.problems.append(f"add {name}: there is a block of that name; remove it first, or name yours otherwise")
+                self.problems.append(f"add {name}: there is a block of that name; remove it first, or name yours "
+                                     "otherwise")
             else:
                 self.touched.append(name)
                 self.model = replace(self.model, blocks={**self.model.blocks, name: block})
@@ -65,10 +67,11 @@ class _Work:
         if not isinstance(entry, Mapping) or not isinstance(values, Mapping):
             self.problems.append(f'set {entry!r:.80}: write {{"block": "Gain", "parameters": {{"Gain": "3"}}}}')
         elif self._is_there(name := entry.get("block")):
-            block = self.model.blocks[name]
+            block = self.model.blocks[str(name)]
             try:
                 parameters = {**block.parameters, **{str(key): matlab_text(value) for key, value in values.items()}}
-                self.model = replace(self.model, blocks={**self.model.blocks, name: replace(block, parameters=parameters)})
+                blocks = {**self.model.blocks, str(name): replace(block, parameters=parameters)}
+                self.model = replace(self.model, blocks=blocks)
             except ValueError as error:
                 self.problems.append(f"set {name}: {error}")
 
@@ -77,12 +80,14 @@ class _Work:
             left = tuple(one for one in self.model.wires if not _same(one, wire))
             if len(left) == len(self.model.wires):
                 near = nearest(str(wire), map(str, self.model.wires), 1)
-                self.problems.append(f"disconnect {wire}: there is no such line{f'; did you mean {near[0]}?' if near else ''}")
+                self.problems.append(f"disconnect {wire}: there is no such line"
+                                     + (f"; did you mean {near[0]}?" if near else ""))
             self.model = replace(self.model, wires=left)
 
     def connect(self, line: Any) -> None:
         for wire in self._wires(line):
-            if all([self._is_there(name) for name in _blocks_of(wire)]):
+            missing = [name for name in _blocks_of(wire) if not self._is_there(name)]
+            if not missing:
                 self.model = replace(self.model, wires=(*self.model.wires, wire))
 
     def _wires(self, line: Any) -> Iterator[Wire]:

@@ -1,9 +1,9 @@
-"""The tools of the company `simugen` beside those that look blocks up and run programs: what the user hands in, what the
-investigators agree on, what the builder's program made of it, and what is handed over."""
+"""The tools of the company `simugen` beside those that look blocks up and run programs: what the user hands in, what
+the investigators agree on, what the builder's program made of it, and what is handed over."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def given(context: ToolContext) -> dict[str, Any]:
     writer = inputs.get("writer") or WRITERS[0]
     if writer not in WRITERS:
         raise ToolError(f"the input `writer` is {writer!r}; it is one of: {', '.join(WRITERS)}")
-    found = {"investigation": None, "model": "", "blocks": [], "by_agents": writer != "tool"}
+    found: dict[str, Any] = {"investigation": None, "model": "", "blocks": [], "by_agents": writer != "tool"}
     if text := inputs.get("model"):
         if not (inputs.get("task") or inputs.get("explanation")):
             raise ToolError("there is a model, but no request: say what is to be changed")
@@ -61,7 +61,7 @@ def given(context: ToolContext) -> dict[str, Any]:
                 "by_agents": writer == "agents"}
     if text := inputs.get("list"):
         listed = read_given(str(text), "list")
-        return {**found, "investigation": listed} if listed.get("connections") else {**found, "blocks": listed["blocks"]}
+        return {**found, **({"investigation": listed} if listed.get("connections") else {"blocks": listed["blocks"]})}
     return found
 
 
@@ -92,7 +92,7 @@ def requested(context: ToolContext) -> list[dict[str, Any]]:
 
 @tool(reads=("change?", "given"), name="simulink.change")
 def change(context: ToolContext) -> Verdict:
-    """Carry the change out that the Investigator asks for: what it touches, and what of it is impossible."""
+    """Carry out the change that the Investigator asks for: what it touches, and what of it is impossible."""
     before = _given_model(context)
     if before is None:
         return Verdict(False, "there is no model to change", 0.0)
@@ -107,7 +107,7 @@ def change(context: ToolContext) -> Verdict:
 
 @tool(reads=("investigation?", "given?", "change?"))
 def investigation(context: ToolContext) -> Any:
-    """The investigation as it goes on: of what the Investigator wrote, the user's list, or the changed model, with every
+    """The investigation as it goes on: what the Investigator wrote, the user's list, or the changed model, with every
     display name as its block."""
     known, changed = context.values.get("given") or {}, context.values.get("change")
     if isinstance(changed, Mapping) and changed.get("investigation"):
@@ -119,7 +119,8 @@ def investigation(context: ToolContext) -> Any:
 def describe(context: ToolContext) -> str:
     """What is known of the blocks of the investigation."""
     blocks = context.values["investigation"].get("blocks") or []
-    return describe_blocks([one["type"] for one in blocks if isinstance(one, Mapping) and isinstance(one.get("type"), str)])
+    types = [one.get("type") for one in blocks if isinstance(one, Mapping)]
+    return describe_blocks([kind for kind in types if isinstance(kind, str)])
 
 
 @tool(reads=("investigation?", "requested_blocks?", "given?", "change?"))

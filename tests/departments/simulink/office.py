@@ -25,8 +25,8 @@ Miswrite = Callable[[str, Diagram], str]
 _FINDING = re.compile(r"^- ([a-z ]+), (?:error|warning): (.*)$", re.MULTILINE)
 _REPORT = re.compile(r"There (?:is|are) \d+ errors? to mend|There is no error; look at these|All eight checks pass")
 _BLOCK = re.compile(r"^block (?P<name>.*?)(?:, parameter (?P<parameter>\w+))?: ")
-_CONNECTION = re.compile(r"^connection (?P<wire>.*?): (?=there is no block|the connection|the input|the ports|each end|both ends|"
-                         r".* (?:has no port|is an? (?:in|out)put))")
+_CONNECTION = re.compile(r"^connection (?P<wire>.*?): (?=there is no block|the connection|the input|the ports|each end|"
+                         r"both ends|.* (?:has no port|is an? (?:in|out)put))")
 _NO_PORT = re.compile(r"the (?:input|terminal) (?P<port>\w+).* of .* is not connected")
 _NO_BLOCK = re.compile(r"there is no block '(?P<name>.*?)'")
 
