@@ -46,6 +46,9 @@ class Office:
     """As it was at first."""
     named: set[str] = field(default_factory=set)
     """The checks whose findings the Investigator repaired by."""
+    routes: list[str] = field(default_factory=list)
+    """Where the locator sent each fault."""
+    writes_python: bool = False
 
     def __call__(self, request: Received) -> str:
         """The reply to a request."""
@@ -65,8 +68,6 @@ class Office:
         self.first = json.loads(json.dumps(self.seen))
         text = json.dumps(self.seen, indent=1)
         return self.as_python(text) if self.writes_python else text
-
-    writes_python: bool = False
 
     @staticmethod
     def as_python(text: str) -> str:
@@ -158,6 +159,7 @@ class Office:
         checked = shown.partition("What the checks found in it:")[2].partition("The program that builds it:")[0]
         errors = [finding for finding in _FINDING.findall(checked) if f"- {finding[0]}, error" in checked]
         where = "investigation" if errors else "code"
+        self.routes.append(where)
         return json.dumps({"why": (errors[0][1] if errors else "the program is not what was written down"),
                            "where": where, "fix": "mend what is named"})
 
