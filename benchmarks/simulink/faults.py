@@ -1,8 +1,8 @@
 """What becomes of an agent's mistake in simugen: which check names it, who mends it, and what an ablation loses.
 
 Scripted agents make one mistake each, and then repair only what the feedback names (tests/departments/simulink/
-office.py). They are asked over HTTP by the real client; all tools are real. Accuracy is equation 1 of SimuGen; a program
-that does not run has made nothing.
+office.py). They are asked over HTTP by the real client; all tools are real. Accuracy is equation 1 of SimuGen; a
+program that does not run has made nothing.
 
     python -m benchmarks.simulink.faults [--models 9]
 
