@@ -9,6 +9,7 @@ import functools
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +48,8 @@ _OURS = Path(__file__).parent
 _PACKAGE = "chatdev/departments/simulink"
 _CARRIED = ("ports.py", *(f"engine/{name}.py" for name in (
     "arguments", "arrays", "library", "messages", "network", "program", "rules", "session")))
+_TRACEBACK = "Traceback (most recent call last)"
+_LONGEST_MESSAGE = 2000  # characters
 _ERROR = "matlab.engine.MatlabExecutionError: "
 _MOST_SAVED = 50  # files that are looked at
 _LARGEST = 8 << 20  # bytes of one
@@ -116,7 +119,7 @@ def execute_program(source: str, *, sandbox: Sandbox, scratch: Path, backend: Ba
 
 def program_of(reply: str) -> str:
     """The program in a reply: all of it where it is one, else its fenced block, or the longest that calls MATLAB."""
-    texts = [block.content for block in scan(reply)]
+    texts = [textwrap.dedent(block.content) for block in scan(reply)]
     if not texts or not syntax_errors({PROGRAM: reply.encode("utf-8", "replace")}):
         return reply
     return max([text for text in texts if "matlab" in text] or texts, key=len)
@@ -185,14 +188,14 @@ class _Run:
         elif execution.signal is not None:
             result = _result("killed", signal=execution.signal)
         elif trace is not None:
-            result = self._raised(trace)
+            result = self._raised(trace, stable_text(execution.stderr, _places(folder)))
         else:
             result = _result("exited", status=execution.exit_status)
         return replace(result, output=_output(execution, folder, with_errors=trace is None))
 
-    def _raised(self, trace: Trace) -> BuildResult:
+    def _raised(self, trace: Trace, stderr: str) -> BuildResult:
         line = next((frame.line for frame in reversed(trace.frames) if frame.path == self.name), None)
-        return replace(_result("raised", exception=trace.exception.removeprefix(_ERROR)), line=line,
+        return replace(_result("raised", exception=_whole_message(trace, stderr)), line=line,
                        excerpt=excerpt(self._files, self.name, line) if line else "")
 
     def _saved(self, folder: Path) -> BuildResult:
@@ -258,6 +261,16 @@ def _outcomes() -> Mapping[str, str]:
 
 def _places(folder: Path) -> Mapping[str, str]:
     return {f"{BOX}/": "", f"{folder.resolve()}/": ""}
+
+
+def _whole_message(trace: Trace, stderr: str) -> str:
+    """The message of an error: of MATLAB's with the causes, which it writes before the traceback begins."""
+    if not trace.exception.startswith(_ERROR):
+        return trace.exception
+    first = trace.exception.removeprefix(_ERROR)
+    _, found, rest = stderr.rpartition(_TRACEBACK)[0].rpartition(f"{first}\n")
+    causes = rest.split("\n\n")[0].rstrip()
+    return f"{first}\n{causes}"[:_LONGEST_MESSAGE].strip() if found else first
 
 
 def _output(execution: Execution, folder: Path, *, with_errors: bool = False) -> str:

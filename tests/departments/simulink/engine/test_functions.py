@@ -84,7 +84,7 @@ def test_parameters_decide_the_ports(eng: MatlabEngine, tmp_path: Path) -> None:
     eng.add_block("simulink/Math Operations/Sum", "m/Sum", "Inputs", "|+-", nargout=0)
     eng.add_block(STEP, "m/Step", nargout=0)
     eng.add_line("m", "Step/1", "Sum/2", nargout=0)
-    with pytest.raises(MatlabExecutionError, match=r"no input port 3; it has input 1, 2; output 1"):
+    with pytest.raises(MatlabExecutionError, match="'Sum/3'"):
         eng.add_line("m", "Step/1", "Sum/3", nargout=0)
     eng.set_param("m/Sum", "inputs", "+++", nargout=0)
     eng.add_line("m", "Step/1", "Sum/3", nargout=0)
@@ -194,8 +194,9 @@ def test_a_circuit_needs_one_solver_and_a_reference(solvers: int, references: in
     circuit(eng, solvers, references)
     eng.save_system("m", nargout=0)
     assert fault in capsys.readouterr().out
-    with pytest.raises(MatlabExecutionError, match=f"Error compiling Simscape network for model m.\n.*\n.*{fault}"):
+    with pytest.raises(MatlabExecutionError, match="Error compiling Simscape network for model m.\n"):
         eng.set_param("m", "SimulationCommand", "start", nargout=0)
+    assert fault in capsys.readouterr().err
 
 
 def test_two_circuits_may_have_a_solver_each(eng: MatlabEngine, capsys: pytest.CaptureFixture[str]) -> None:
