@@ -58,9 +58,10 @@ def test_a_block_is_found_however_its_path_is_broken(path: str, eng: MatlabEngin
     assert isinstance(eng.add_block(path, "m/Block"), float)
 
 
-def test_built_in_sum_is_the_sum_and_no_kin(eng: MatlabEngine, tmp_path: Path) -> None:
-    eng.add_block("built-in/Sum", "m/S", nargout=0)
-    assert saved(eng, tmp_path)["blocks"][0]["type"] == "Sum"
+@pytest.mark.parametrize("kind", ["Sum", "Product", "Subsystem", "Constant", "Display"])
+def test_a_built_in_block_is_itself_and_no_kin(kind: str, eng: MatlabEngine, tmp_path: Path) -> None:
+    eng.add_block(f"built-in/{kind}", "m/Block", nargout=0)
+    assert saved(eng, tmp_path)["blocks"][0]["type"] == kind
 
 
 def test_names_with_line_breaks_and_slashes_are_met(eng: MatlabEngine, tmp_path: Path) -> None:
