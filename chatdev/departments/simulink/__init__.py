@@ -22,6 +22,10 @@ department = Department(
         "simulink.review": "chatdev.departments.simulink.company_tools:review",
         "simulink.route": "chatdev.departments.simulink.company_tools:route",
     },
+    commands={
+        "simulink": Command("chatdev.departments.simulink.commands:command",
+                            "Check, draw and compare block diagrams, without any model."),
+    },
     data_sets={
         "simulink": Command("chatdev.departments.simulink.eval_command:command",
                             "Run companies on pictures or descriptions of block diagrams."),

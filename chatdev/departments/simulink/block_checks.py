@@ -57,18 +57,21 @@ def check_extras(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramF
         if part.name not in used and part.ports != ():
             yield DiagramFinding("extra blocks", "warning", f"{part.name} is connected to nothing",
                                  "connect it, or remove it if the picture does not show it", block=part.name)
-    for tag, (gotos, froms) in model.tags().items():
-        if not froms:
-            yield from (DiagramFinding("extra blocks", "warning", f"no From has the tag {tag!r} of the Goto {name}",
-                                       _other_tags(model, tag, 1), block=name, parameter="GotoTag") for name in gotos)
-        if not gotos:
-            yield from (DiagramFinding("extra blocks", "error", f"no Goto has the tag {tag!r} of the From {name}",
-                                       _other_tags(model, tag, 0), block=name, parameter="GotoTag") for name in froms)
+    yield from _check_tags(model)
     yield from _find_doubles(model, parts)
 
 
-def _other_tags(model: Diagram, tag: str, row: int) -> str:
-    what = ("Goto", "From")[row]
+def _check_tags(model: Diagram) -> Iterator[DiagramFinding]:
+    rows: tuple[tuple[int, Severity, str], ...] = ((0, "warning", "From"), (1, "error", "Goto"))
+    for tag, blocks in model.tags().items():
+        for row, severity, what in rows:
+            for name in () if blocks[1 - row] else blocks[row]:
+                yield DiagramFinding("extra blocks", severity, f"no {what} has the tag {tag!r} of {name}",
+                                     _other_tags(model, tag, what), block=name, parameter="GotoTag")
+
+
+def _other_tags(model: Diagram, tag: str, what: str) -> str:
+    row = ("Goto", "From").index(what)
     others = [f"{other!r}" for other, names in model.tags().items() if other != tag and names[row]]
     return f"add the {what} block" + (f", or mend the tag; the tags of {what} blocks: {', '.join(others)}"
                                       if others else "")
@@ -103,7 +106,8 @@ def check_parameters(parts: Mapping[str, Part], written: Mapping[str, Mapping[st
             yield from _check_name(part.kind, part.name, name)
             yield from (DiagramFinding("parameters", severity, message, fix, block=part.name, parameter=name)
                         for severity, message, fix in _judge_value(part.kind, _known_name(part.kind, name), value))
-        yield from _find_missing(part, is_complete=is_complete)
+        yield from _find_missing(part, part.kind, is_complete=is_complete)
+        yield from _find_missing_signs(part, part.kind) if is_complete else ()
         yield from _check_counts(part, wires)
 
 
@@ -161,18 +165,18 @@ def _judge_choice(kind: BlockType, name: str, value: str, choices: Sequence[str]
             f"known: {', '.join(filter(None, choices))}"
 
 
-def _find_missing(part: Part, *, is_complete: bool) -> Iterator[DiagramFinding]:
-    kind = part.kind
-    if kind is None:
-        return
-    severity: Severity = "error" if is_complete else "remark"
-    for name in (*_CHOICES, "GotoTag"):
-        if name in kind.parameters and name not in part.given and (
-                name == "GotoTag" or len(_choices(kind, name)) > 1):
-            yield DiagramFinding("parameters", severity, f"{part.name} says no {name}, which decides what it does",
+def _find_missing(part: Part, kind: BlockType, *, is_complete: bool) -> Iterator[DiagramFinding]:
+    deciding = [name for name in (*_CHOICES, "GotoTag") if name in kind.parameters and name not in part.given]
+    for name in deciding:
+        if name == "GotoTag" or len(_choices(kind, name)) > 1:
+            yield DiagramFinding("parameters", "error" if is_complete else "remark",
+                                 f"{part.name} says no {name}, which decides what it does",
                                  f"give {name}; without it MATLAB takes {kind.parameters[name]}",
                                  block=part.name, parameter=name)
-    if is_complete and kind.block_type == "Sum" and "Inputs" not in part.given:
+
+
+def _find_missing_signs(part: Part, kind: BlockType) -> Iterator[DiagramFinding]:
+    if kind.block_type == "Sum" and "Inputs" not in part.given:
         yield DiagramFinding("parameters", "warning", f"{part.name} does not say its signs",
                              f"give Inputs, such as +-; without it MATLAB takes {kind.parameters.get('Inputs', '++')}",
                              block=part.name, parameter="Inputs")
@@ -212,11 +216,10 @@ def _judge_count(block_type: str, value: str) -> tuple[str, str] | None:
 
 
 def _find_excess(part: Part, name: str, value: str, direction: str, wires: Sequence[Wire]) -> Iterator[DiagramFinding]:
-    there = {one.name for one in part.ports or () if one.direction == direction and not one.is_physical}
-    ends = [wire.target if direction == "in" else wire.source for wire in wires if not wire.is_physical]
-    beyond = sorted({end.port for end in ends if end.block == part.name and end.port.isdecimal()} - there, key=int)
-    if beyond:
-        row = "input" if direction == "in" else "output"
+    row, side = ("input", 1) if direction == "in" else ("output", 0)
+    there = {one.name for one in part.ports or () if one.direction == direction}
+    used = {wire[side].port for wire in wires if wire[side].block == part.name and not wire.is_physical}
+    if beyond := sorted(filter(str.isdecimal, used - there), key=int):
         many = f"one {row}" if len(there) == 1 else f"{len(there)} {row}s"
         yield DiagramFinding("parameters", "error", f"{name} is {value!r}, {many}, but the connections use "
                              f"{', '.join(beyond)}", f"let {name} say all {row}s that are used, or mend the "

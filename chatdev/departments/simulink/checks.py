@@ -65,8 +65,8 @@ def read_investigation(value: Any, name: str = "model") -> ReadInvestigation:
     """The model that an investigation describes, as far as it can be read; `name` is that of the model."""
     findings: list[DiagramFinding] = []
     if not isinstance(value, Mapping):
-        findings.append(_malformed("block list", f"the investigation is {_shown(value)}, not an object",
-                                   'write {"blocks": […], "connections": […]}'))
+        findings.append(_report("block list", f"the investigation is {_excerpt(value)}, not an object",
+                                'write {"blocks": […], "connections": […]}'))
         value = {}
     blocks = dict(_read_blocks(_take_list(value, "blocks", findings), findings))
     wires = tuple(_read_wires(_take_list(value, "connections", findings), findings))
@@ -77,11 +77,11 @@ def _take_list(value: Mapping[Any, Any], key: str, findings: list[DiagramFinding
     check = "block list" if key == "blocks" else "format"
     found = value.get(key, [])
     if not isinstance(found, list | tuple):
-        findings.append(_malformed(check, f"`{key}` is {_shown(found)}, not a list", f"write {key} as a list"))
+        findings.append(_report(check, f"`{key}` is {_excerpt(found)}, not a list", f"write {key} as a list"))
         return []
     if len(found) > _MOST:
-        findings.append(_malformed(check, f"`{key}` has {len(found)} entries; only {_MOST} are looked at",
-                                   "leave out what the picture does not show"))
+        findings.append(_report(check, f"`{key}` has {len(found)} entries; only {_MOST} are looked at",
+                                "leave out what the picture does not show"))
     return list(found[:_MOST])
 
 
@@ -89,12 +89,12 @@ def _read_blocks(entries: list[Any], findings: list[DiagramFinding]) -> Iterator
     names = Counter[str]()
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, Mapping):
-            findings.append(_malformed("block list", f"block {number} is {_shown(entry)}", f"write it as {_BLOCK}"))
+            findings.append(_report("block list", f"block {number} is {_excerpt(entry)}", f"write it as {_BLOCK}"))
             continue
         name, kind = entry.get("name"), entry.get("type")
         if not isinstance(name, str) or not name.strip() or not isinstance(kind, str) or not kind.strip():
-            findings.append(_malformed("block list", f"block {number} has the name {_shown(name)} and the type "
-                                       f"{_shown(kind)}", f"both are texts; write it as {_BLOCK}"))
+            findings.append(_report("block list", f"block {number} has the name {_excerpt(name)} and the type "
+                                    f"{_excerpt(kind)}", f"both are texts; write it as {_BLOCK}"))
             continue
         names[name] += 1
         if names[name] > 1:
@@ -112,7 +112,7 @@ def _read_parameters(block: str, given: Any, findings: list[DiagramFinding]) -> 
     if given is None:
         return
     if not isinstance(given, Mapping):
-        findings.append(DiagramFinding("parameters", "error", f"the parameters are {_shown(given)}, not an object",
+        findings.append(DiagramFinding("parameters", "error", f"the parameters are {_excerpt(given)}, not an object",
                                        'write {"Gain": "2"}', block=block))
         return
     for name, value in given.items():
@@ -138,8 +138,8 @@ def _read_wires(entries: list[Any], findings: list[DiagramFinding]) -> Iterator[
                                            connection=f"{entry:.80}"))
             continue
         if wire is None:
-            findings.append(_malformed("format", f"connection {number} is {_shown(entry)}",
-                                       'write it as "Gain1/1 -> Scope1/1"'))
+            findings.append(_report("format", f"connection {number} is {_excerpt(entry)}",
+                                    'write it as "Gain1/1 -> Scope1/1"'))
             continue
         findings += _judge_sign(entry, wire)
         yield wire
@@ -155,10 +155,10 @@ def _judge_sign(text: str, wire: Wire) -> Iterator[DiagramFinding]:
                              f"write {wire} if it leads this way", connection=str(wire))
 
 
-def _malformed(check: str, message: str, fix: str) -> DiagramFinding:
+def _report(check: str, message: str, fix: str) -> DiagramFinding:
     return DiagramFinding(check, "error", message, fix)
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(value)
     return "missing" if value is None else text if len(text) <= 60 else f"{text[:57]}…"

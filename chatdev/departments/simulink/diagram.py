@@ -43,7 +43,8 @@ _HALF = re.compile("[\ud800-\udfff]")  # of a character; no file can hold it
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _SOURCE = re.compile(rf'({_QUOTED}|[^"].*?)/(\w+)\s*(->|--)\s*(.+)', re.DOTALL)
 _TARGET = re.compile(rf'({_QUOTED}|[^"].*)/(\w+)', re.DOTALL)
-_MISREAD = re.compile(r'^["\s]|\s$|/\w+\s*(?:->|--)|[^ -\U0010ffff]')
+_CHAIN = re.compile(r"/\w+\s*(?:->|--)")
+_MISREAD = re.compile(rf'^["\s]|\s$|{_CHAIN.pattern}|[^ -\U0010ffff]')
 _DOCUMENT_END = "\n...\n"  # what YAML puts behind a text that ends with empty lines
 _FORM = "write `Block/1 -> Other/1`, or `R1/RConn1 -- C1/LConn1`"
 
@@ -83,7 +84,7 @@ class Wire(NamedTuple):
         if not target:
             raise ValueError(f"{source[4]!r:.80} names no port; {_FORM}")
         ends = End(_read_name(source[1]), source[2]), End(_read_name(target[1]), target[2])
-        if not target[1].startswith('"') and _MISREAD.search(target[1]):
+        if not target[1].startswith('"') and _CHAIN.search(target[1]):
             raise ValueError(f"{text!r:.80} has more than two ends; write a line for each two, and a name that holds "
                              "an arrow in quotes")
         return cls(*ends)
@@ -207,11 +208,14 @@ def matlab_text(value: Any) -> str:
         return "on" if value else "off"
     if isinstance(value, Mapping):
         raise ValueError(f"{dict(value)!r:.80} is no value that MATLAB takes; write a text in quotes")
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, list | tuple):
         is_matrix = value and all(isinstance(row, list | tuple) for row in value)
-        parts = [matlab_text(part)[1:-1] if is_matrix else matlab_text(part) for part in value]
-        return f"[{('; ' if is_matrix else ' ').join(parts)}]"
+        return f"[{('; ' if is_matrix else ' ').join(map(_matlab_part, value))}]"
     return "" if value is None else str(value)
+
+
+def _matlab_part(value: Any) -> str:
+    return matlab_text(value)[1:-1] if isinstance(value, list | tuple) else matlab_text(value)
 
 
 def _block(form: _BlockForm, node: Node, title: str) -> DiagramBlock:

@@ -11,6 +11,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, product
+from operator import itemgetter
 from typing import Any
 
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Position, Wire
@@ -88,27 +90,37 @@ def compare(old: Diagram, new: Diagram) -> DiagramDifference:
     """What changed from one model to the other."""
     renamed = _find_renamed(old, new)
     before = _rename(old, renamed)
-    shared = [name for name in new.blocks if name in before.blocks]
-    parameters = {name: changes for name in shared
-                  if (changes := _compare_texts(before.blocks[name].parameters, new.blocks[name].parameters))}
+    shared = {name: (before.blocks[name], block) for name, block in new.blocks.items() if name in before.blocks}
     retagged = _find_retagged(before, new)
     pairs = _pairs(before), _pairs(new)
     wires = _signals(before), _signals(new)
     return DiagramDifference(
         model=_compare_texts({"name": old.name, "about": old.about}, {"name": new.name, "about": new.about}),
-        added={name: block for name, block in new.blocks.items() if name not in before.blocks},
-        removed={name: block for name, block in before.blocks.items() if name not in new.blocks},
-        renamed=renamed,
-        types={name: (before.blocks[name].type, new.blocks[name].type) for name in shared
-               if before.blocks[name].type != new.blocks[name].type},
-        parameters={name: rest for name, changes in parameters.items() if (rest := _without_tags(changes, retagged))},
-        retagged=retagged,
-        moved={name: (before.blocks[name].position, new.blocks[name].position) for name in shared
-               if before.blocks[name].position != new.blocks[name].position},
+        added=_others(new, before), removed=_others(before, new), renamed=renamed,
+        types={name: (one.type, other.type) for name, (one, other) in shared.items() if one.type != other.type},
+        parameters=_compare_parameters(shared, retagged), retagged=retagged,
+        moved={name: (one.position, other.position) for name, (one, other) in shared.items()
+               if one.position != other.position},
         wires_added=tuple((wires[1] - wires[0]).elements()), wires_removed=tuple((wires[0] - wires[1]).elements()),
         nets=tuple(_compare_nets(before.nets(), new.nets())),
-        pairs_added=tuple(pair for pair in pairs[1] if pair not in pairs[0]),
-        pairs_removed=tuple(pair for pair in pairs[0] if pair not in pairs[1]))
+        pairs_added=tuple(sorted(pairs[1] - pairs[0])), pairs_removed=tuple(sorted(pairs[0] - pairs[1])))
+
+
+def _others(model: Diagram, than: Diagram) -> dict[str, DiagramBlock]:
+    return {name: block for name, block in model.blocks.items() if name not in than.blocks}
+
+
+def _compare_parameters(shared: Mapping[str, tuple[DiagramBlock, DiagramBlock]], retagged: Mapping[str, str]
+                        ) -> dict[str, dict[str, Change]]:
+    """The parameters that changed, by block; tags that are only named otherwise are told apart."""
+    changes = {name: _compare_texts(old.parameters, new.parameters) for name, (old, new) in shared.items()}
+    told = {name: {key: change for key, change in changed.items() if not _is_retagged(key, change, retagged)}
+            for name, changed in changes.items()}
+    return {name: changed for name, changed in told.items() if changed}
+
+
+def _is_retagged(parameter: str, change: Change, retagged: Mapping[str, str]) -> bool:
+    return parameter == "GotoTag" and retagged.get(change[0] or "A") == (change[1] or "A")
 
 
 def _compare_texts(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, Change]:
@@ -128,8 +140,8 @@ def _signals(model: Diagram) -> Counter[Wire]:
     return Counter(wire for wire in model.wires if not wire.is_physical)
 
 
-def _pairs(model: Diagram) -> list[tuple[str, str]]:
-    return [(goto, taker) for gotos, froms in model.tags().values() for goto in gotos for taker in froms]
+def _pairs(model: Diagram) -> set[tuple[str, str]]:
+    return {(goto, taker) for gotos, froms in model.tags().values() for goto in gotos for taker in froms}
 
 
 def _find_retagged(old: Diagram, new: Diagram) -> dict[str, str]:
@@ -137,11 +149,6 @@ def _find_retagged(old: Diagram, new: Diagram) -> dict[str, str]:
     members = {tuple(map(frozenset, blocks)): tag for tag, blocks in new.tags().items()}
     found = {tag: members.get(tuple(map(frozenset, blocks)), tag) for tag, blocks in old.tags().items()}
     return {tag: now for tag, now in found.items() if tag != now}
-
-
-def _without_tags(changes: Mapping[str, Change], retagged: Mapping[str, str]) -> dict[str, Change]:
-    return {name: change for name, change in changes.items()
-            if not (name == "GotoTag" and retagged.get(change[0] or "A") == (change[1] or "A"))}
 
 
 def _compare_nets(old: list[Net], new: list[Net]) -> Iterator[tuple[Net, Net]]:
@@ -160,33 +167,53 @@ def _compare_nets(old: list[Net], new: list[Net]) -> Iterator[tuple[Net, Net]]:
 
 def _find_renamed(old: Diagram, new: Diagram) -> dict[str, str]:
     """Blocks of the old model that have another name in the new one: of the same type, and with the same neighbours."""
-    lost = [name for name in old.blocks if name not in new.blocks]
-    come = [name for name in new.blocks if name not in old.blocks]
+    lost, come = _others(old, new), _others(new, old)
     if not lost or not come:
         return {}
-    renamed = _match_by_place(old, new, lost, come)
-    return renamed | _match_by_neighbours(old, new, renamed)
+    renamed = _match_by_wiring(old, new)
+    lost = {name: block for name, block in lost.items() if name not in renamed}
+    come = {name: block for name, block in come.items() if name not in renamed.values()}
+    return renamed | _match_by_neighbours(_around(old, lost, renamed), _around(new, come, {}), lost, come)
 
 
-def _match_by_place(old: Diagram, new: Diagram, lost: list[str], come: list[str]) -> dict[str, str]:
+def _match_by_wiring(old: Diagram, new: Diagram) -> dict[str, str]:
     """Blocks that nothing else in the whole wiring is like: told apart in rounds, by type and by what their neighbours
-    are told apart by."""
-    colours = [{name: f"shared {name}" if name in other.blocks else f"type {block.type}"
-                for name, block in model.blocks.items()} for model, other in ((old, new), (new, old))]
-    contacts = [_contacts(old), _contacts(new)]
-    for _ in range(_MOST_STEPS // sum(len(model.blocks) + len(model.wires) for model in (old, new)) + 1):
-        finer = [{name: _finer(name, colour, links) for name in colour}
-                 for colour, links in zip(colours, contacts, strict=True)]
-        short = {colour: str(number) for number, colour in enumerate(sorted({*finer[0].values(), *finer[1].values()}))}
-        is_stable = len(short) == len({*colours[0].values(), *colours[1].values()})
-        colours = [{name: short[colour] for name, colour in row.items()} for row in finer]
-        if is_stable:
+    are told apart by (colour refinement)."""
+    colours = _first_colours(old, new), _first_colours(new, old)
+    links = _contacts(old), _contacts(new)
+    for _ in range(_MOST_STEPS // (len(old.blocks) + len(old.wires) + len(new.blocks) + len(new.wires)) + 1):
+        count, colours = _count(colours), _refine(colours, links)
+        if _count(colours) == count:
             break
-    olds, news = ({colours[side][name]: name for name in names if counts[colours[side][name]] == 1}
-                  for side, names in enumerate((lost, come)) for counts in [Counter(colours[side].values())])
-    return {olds[colour]: news[colour] for colour in olds if colour in news}
+    alone = _unique(colours[0]), _unique(colours[1])
+    return {name: alone[1][colour] for colour, name in alone[0].items()
+            if colour in alone[1] and name not in new.blocks and alone[1][colour] not in old.blocks}
 
 
+def _first_colours(model: Diagram, other: Diagram) -> dict[str, str]:
+    return {name: f"shared {name}" if name in other.blocks else f"type {block.type}"
+            for name, block in model.blocks.items()}
+
+
+def _refine(colours: _Colours, links: tuple[_Links, _Links]) -> _Colours:
+    finer = tuple({name: _finer(name, colour, around) for name in colour}
+                  for colour, around in zip(colours, links, strict=True))
+    short = {colour: str(number) for number, colour in enumerate(sorted({*finer[0].values(), *finer[1].values()}))}
+    one, other = ({name: short[colour] for name, colour in row.items()} for row in finer)
+    return one, other
+
+
+def _count(colours: _Colours) -> int:
+    return len({*colours[0].values(), *colours[1].values()})
+
+
+def _unique(colours: Mapping[str, str]) -> dict[str, str]:
+    """The blocks that alone have their colour, by it."""
+    counts = Counter(colours.values())
+    return {colour: name for name, colour in colours.items() if counts[colour] == 1}
+
+
+_Colours = tuple[dict[str, str], dict[str, str]]
 _Link = tuple[str, str, str, str]  # of a block: own port, direction, neighbour and its port
 _Links = Mapping[str, list[_Link]]
 
@@ -204,22 +231,22 @@ def _finer(name: str, colours: Mapping[str, str], links: _Links) -> str:
     return f"{colours[name]} {around}"
 
 
-def _match_by_neighbours(old: Diagram, new: Diagram, renamed: Mapping[str, str]) -> dict[str, str]:
+def _around(model: Diagram, names: Mapping[str, DiagramBlock], renamed: Mapping[str, str]) -> dict[str, Counter[_Link]]:
+    """How each of these blocks is wired, with new names for old ones."""
+    links = _contacts(model)
+    return {name: Counter((port, row, renamed.get(other, other), end) for port, row, other, end in links.get(name, ()))
+            for name in names}
+
+
+def _match_by_neighbours(before: Mapping[str, Counter[_Link]], after: Mapping[str, Counter[_Link]],
+                         lost: Mapping[str, DiagramBlock], come: Mapping[str, DiagramBlock]) -> dict[str, str]:
     """The best pairs of what is left that share half of their neighbours, or have none and the same parameters."""
-    lost = [name for name in old.blocks if name not in new.blocks and name not in renamed]
-    come = [name for name in new.blocks if name not in old.blocks and name not in renamed.values()]
-    if len(lost) * len(come) > _MOST_PAIRS:
-        return {}
-    links = _contacts(old), _contacts(new)
-    around = {name: Counter((port, row, renamed.get(other, other), end) for port, row, other, end in
-                            links[0].get(name, ())) for name in lost}, \
-        {name: Counter(links[1].get(name, ())) for name in come}
-    scores = [(score, one, other) for one in lost for other in come
-              if (mine := old.blocks[one]).type == (theirs := new.blocks[other]).type
-              and (score := _likeness(around[0][one], around[1][other], mine, theirs)) >= (0.5, 0.0)]
+    pairs = product(lost, come) if len(lost) * len(come) <= _MOST_PAIRS else ()
+    scores = [(_likeness(before[one], after[other], lost[one], come[other]), one, other)
+              for one, other in pairs if lost[one].type == come[other].type]
     found: dict[str, str] = {}
-    for _, one, other in sorted(scores, key=lambda row: row[0], reverse=True):
-        if one not in found and other not in found.values():
+    for score, one, other in sorted(scores, key=itemgetter(0), reverse=True):
+        if score >= (0.5, 0.0) and one not in found and other not in found.values():
             found[one] = other
     return found
 
@@ -236,21 +263,24 @@ def _likeness(before: Counter[_Link], after: Counter[_Link], old: DiagramBlock, 
 
 def _lines(found: DiagramDifference) -> Iterator[str]:
     yield from (f"~ {name}: {_change(change)}" for name, change in found.model.items())
+    yield from _block_lines(found)
+    yield from (f"~ tag {old}: renamed {new}" for old, new in found.retagged.items())
+    yield from (f"+ line {wire}" for wire in found.wires_added)
+    yield from (f"- line {wire}" for wire in found.wires_removed)
+    yield from chain.from_iterable(_net_lines(before, after) for before, after in found.nets)
+    yield from (f"+ pair {goto} ~> {taker}" for goto, taker in found.pairs_added)
+    yield from (f"- pair {goto} ~> {taker}" for goto, taker in found.pairs_removed)
+    yield from (f"> block {name}: {_place(before)} -> {_place(after)}" for name, (before, after) in
+                found.moved.items())
+
+
+def _block_lines(found: DiagramDifference) -> Iterator[str]:
     yield from (f"+ block {name}: {_words(block)}" for name, block in found.added.items())
     yield from (f"- block {name}: {_words(block)}" for name, block in found.removed.items())
     yield from (f"~ block {name}: renamed {new}" for name, new in found.renamed.items())
     yield from (f"~ block {name}: type {_change(change)}" for name, change in found.types.items())
     yield from (f"~ block {name}: {parameter} {_change(change)}" for name, changes in found.parameters.items()
                 for parameter, change in changes.items())
-    yield from (f"~ tag {old}: renamed {new}" for old, new in found.retagged.items())
-    yield from (f"+ line {wire}" for wire in found.wires_added)
-    yield from (f"- line {wire}" for wire in found.wires_removed)
-    for before, after in found.nets:
-        yield from _net_lines(before, after)
-    yield from (f"+ pair {goto} ~> {taker}" for goto, taker in found.pairs_added)
-    yield from (f"- pair {goto} ~> {taker}" for goto, taker in found.pairs_removed)
-    yield from (f"> block {name}: {_place(before)} -> {_place(after)}" for name, (before, after) in
-                found.moved.items())
 
 
 def _net_lines(before: Net, after: Net) -> Iterator[str]:

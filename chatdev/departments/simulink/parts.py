@@ -46,8 +46,8 @@ class DiagramFinding:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block as the checks see it: what its type was `found` to mean; the parameters that are `given`, and all `values`
-    with the defaults. `kind` and `ports` are None where nobody knows them."""
+    """A block as the checks see it: what its type was `found` to mean, the parameters that are `given`, and all
+    `values` with the defaults. `kind` and `ports` are None where nobody knows them."""
 
     name: str
     found: Found
@@ -55,6 +55,11 @@ class Part:
     given: Mapping[str, str]
     values: Mapping[str, str]
     ports: tuple[BlockPort, ...] | None
+
+    @property
+    def type(self) -> str:
+        """What the catalogue calls it; empty where it is not known."""
+        return self.kind.type if self.kind else ""
 
     def named(self, port: str) -> list[BlockPort]:
         """Its ports of that name: an input and an output may have the same."""

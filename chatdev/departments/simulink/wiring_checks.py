@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import networkx
 
+from chatdev.departments.simulink.catalogue import BlockType
 from chatdev.departments.simulink.diagram import Diagram, End, Wire
 from chatdev.departments.simulink.parts import DiagramFinding, Part, nearest
 from chatdev.departments.simulink.ports import BlockPort, is_physical_name
@@ -43,19 +45,23 @@ def check_duplicates(model: Diagram) -> Iterator[DiagramFinding]:
             yield DiagramFinding("duplicates", "error", f"{len(gotos)} Goto blocks have the tag {tag!r}: "
                                  f"{', '.join(gotos)}", "give each a tag of its own", block=gotos[1],
                                  parameter="GotoTag")
+    yield from _find_doubles(model.wires)
+
+
+def _find_doubles(wires: Sequence[Wire]) -> Iterator[DiagramFinding]:
     seen: set[object] = set()
-    sources: dict[End, Wire] = {}
-    for wire in model.wires:
+    sources: dict[End, End] = {}
+    for wire in wires:
         key = frozenset(wire) if wire.is_physical else wire
         if key in seen:
             yield DiagramFinding("duplicates", "error", "the connection is there twice", "remove one of them",
                                  connection=str(wire))
         elif not wire.is_physical and wire.target in sources:
             yield DiagramFinding("duplicates", "error", f"the input {wire.target} has a source already: "
-                                 f"{sources[wire.target].source}", "an input takes one line: remove one of the two, "
-                                 "lead it to another input, or add a block that joins both", connection=str(wire))
+                                 f"{sources[wire.target]}", "an input takes one line: remove one of the two, lead it "
+                                 "to another input, or add a block that joins both", connection=str(wire))
         seen.add(key)
-        sources.setdefault(wire.target, wire)
+        sources.setdefault(wire.target, wire.source)
 
 
 def check_port_types(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
@@ -81,23 +87,25 @@ def _port(parts: Mapping[str, Part], wire: Wire, end: End) -> BlockPort | None:
 
 
 def _find_missing_ports(parts: Mapping[str, Part], wire: Wire) -> Iterator[tuple[str, str]]:  # message, fix
-    for end, wanted, row in ((wire.source, "out", "output"), (wire.target, "in", "input")):
-        part = parts.get(end.block)
-        if part is None or part.ports is None or part.kind is None:
-            continue
-        found = part.named(end.port)
-        if not found and not _is_counted(part, end, wanted):
-            yield f"{part.kind.type} has no port {end.port}", f"{end.block} has: {part.list_ports()}"
-        elif found and not wire.is_physical and not any(one.direction == wanted for one in found):
-            other = "an input" if wanted == "out" else "an output"
-            yield (f"{end} is {other}, and cannot be a {'source' if wanted == 'out' else 'target'}",
-                   f"turn the connection round, or take an {row} of {end.block}; it has: {part.list_ports()}")
+    for end, wanted in ((wire.source, "out"), (wire.target, "in")):
+        if (part := parts.get(end.block)) and part.kind and part.ports is not None:
+            yield from _judge_end(part, part.kind, end, wanted, wire)
 
 
-def _is_counted(part: Part, end: End, wanted: str) -> bool:
+def _judge_end(part: Part, kind: BlockType, end: End, wanted: str, wire: Wire) -> Iterator[tuple[str, str]]:
+    found = {one.direction for one in part.named(end.port)}
+    if not found and not _is_counted(kind, end, wanted):
+        yield f"{kind.type} has no port {end.port}", f"{end.block} has: {part.list_ports()}"
+    elif found and wanted not in found and not wire.is_physical:
+        is_row, wanted_row = ("an input", "an output") if wanted == "out" else ("an output", "an input")
+        yield (f"{end} is {is_row}, and cannot be a {'source' if wanted == 'out' else 'target'}",
+               f"turn the connection round, or take {wanted_row} of {end.block}; it has: {part.list_ports()}")
+
+
+def _is_counted(kind: BlockType, end: End, wanted: str) -> bool:
     """Whether a parameter says how many such ports there are: then that parameter is wrong, perhaps."""
-    return end.port.isdecimal() and end.port != "0" and any(
-        port.direction == wanted and port.count for port in (part.kind.ports if part.kind else ()))
+    counted = any(port.direction == wanted and port.count for port in kind.ports)
+    return counted and end.port.isdecimal() and end.port != "0"
 
 
 def _judge_domains(wire: Wire, one: BlockPort | None, other: BlockPort | None) -> Iterator[tuple[str, str]]:
@@ -122,95 +130,121 @@ def _bridge(one: str, other: str) -> str:
 
 
 def _judge_net(net: frozenset[End], parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
-    ends = sorted(net)
-    ports = {end: port for end in ends if (part := parts.get(end.block)) for port in part.named(end.port)[:1]}
+    ports = {end: port for end in sorted(net) if (port := _terminal(parts, end))}
     domains = sorted({port.domain for port in ports.values()} - {"any"})
-    where = " -- ".join(map(str, ends))
+    where = " -- ".join(map(str, sorted(net)))
     if len(domains) > 1:
         yield DiagramFinding("port types", "error", f"the net joins {' and '.join(domains)} ports",
                              "join ports of the same domain only", connection=where)
-    elif domains == ["ps"] and len(ports) == len(ends):
-        givers = [str(end) for end, port in ports.items() if port.direction == "out"]
-        if len(givers) != 1:
-            yield DiagramFinding("port types", "error", f"the net of a physical signal has {len(givers)} sources"
-                                 + (f": {', '.join(givers)}" if givers else ""), "one output feeds all its inputs",
-                                 connection=where)
+    elif domains == ["ps"] and len(ports) == len(net):
+        yield from _judge_sources([str(end) for end, port in ports.items() if port.direction == "out"], where)
+
+
+def _judge_sources(givers: Sequence[str], where: str) -> Iterator[DiagramFinding]:
+    """Of the net of a physical signal."""
+    if len(givers) != 1:
+        found = f"these sources: {', '.join(givers)}" if givers else "no source"
+        yield DiagramFinding("port types", "error", f"the net of a physical signal has {found}",
+                             "one output feeds all its inputs", connection=where)
+
+
+def _terminal(parts: Mapping[str, Part], end: End) -> BlockPort | None:
+    part = parts.get(end.block)
+    return next(iter(part.named(end.port)), None) if part else None
 
 
 def check_completeness(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
     """Ports without a line, and what every physical network has to have."""
     if len(model.blocks) > 1 and not model.wires:
         yield DiagramFinding("complete ports", "error", "there is no connection", "list every line of the picture")
-    sources = {wire.source for wire in model.wires if not wire.is_physical}
-    targets = {wire.target for wire in model.wires if not wire.is_physical}
-    joined = {end for wire in model.wires if wire.is_physical for end in wire}
-    used = {end.block for wire in model.wires for end in wire}
+    used = _used_ports(model.wires)
     for part in parts.values():
-        ports = part.ports or ()
-        if part.name not in used and all(port.direction == "in" for port in ports):
-            continue  # a scope that shows nothing: the check for extra blocks tells it
-        for port in ports:
-            end = End(part.name, port.name)
-            label = f"{port.name} ({port.label})" if port.label else port.name
-            if port.direction == "out" and end not in sources | joined:
-                yield DiagramFinding("complete ports", "remark", f"nothing uses the output {label} of {part.name}",
-                                     "connect it if the picture does", block=part.name)
-            elif port.direction != "out" and end not in (joined if port.is_physical else targets):
-                row = "terminal" if port.is_physical else "input"
-                yield DiagramFinding("complete ports", "error", f"the {row} {label} of {part.name} is not connected",
-                                     f"add the connection that ends at {end}", block=part.name)
-    yield from _check_networks(model, parts)
+        yield from _find_open_ports(part, used[part.name])
+    for network in _networks(model, parts):
+        yield from chain(_judge_solvers(network), _judge_references(network))
 
 
-def _check_networks(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
+def _used_ports(wires: Sequence[Wire]) -> dict[str, set[tuple[str, str]]]:
+    """Of each block the names of the ports that have a line; those of signals with their direction."""
+    used: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for wire in wires:
+        for end, row in zip(wire, ("out", "in"), strict=True):
+            used[end.block].add((end.port, "" if wire.is_physical else row))
+    return used
+
+
+def _find_open_ports(part: Part, used: set[tuple[str, str]]) -> Iterator[DiagramFinding]:
+    ports = part.ports or ()
+    if not used and all(port.direction == "in" for port in ports):
+        return  # a scope that shows nothing: the check for extra blocks tells it
+    for port in ports:
+        if (port.name, "" if port.is_physical else port.direction) not in used:
+            yield _tell_open(part, port)
+
+
+def _tell_open(part: Part, port: BlockPort) -> DiagramFinding:
+    label = f"{port.name} ({port.label})" if port.label else port.name
+    if port.direction == "out":
+        return DiagramFinding("complete ports", "remark", f"nothing uses the output {label} of {part.name}",
+                              "connect it if the picture does", block=part.name)
+    row = "terminal" if port.is_physical else "input"
+    return DiagramFinding("complete ports", "error", f"the {row} {label} of {part.name} is not connected",
+                          f"add the connection that ends at {End(part.name, port.name)}", block=part.name)
+
+
+def _networks(model: Diagram, parts: Mapping[str, Part]) -> list[list[Part]]:
+    """The blocks that physical lines join, network by network; those with blocks of which nothing is known are left
+    out."""
     graph = networkx.Graph()
     graph.add_edges_from((wire.source.block, wire.target.block) for wire in model.wires if wire.is_physical)
-    networks = [sorted(network, key=list(model.blocks).index) for network in networkx.connected_components(graph)
-                if all(name in parts and parts[name].kind for name in network)]  # of others nothing is known
-    for network in sorted(networks, key=lambda network: list(model.blocks).index(network[0])):
-        kinds = {name: kind.type for name in network if (kind := parts[name].kind)}
-        solvers = [name for name, kind in kinds.items() if kind == _SOLVER]
-        if len(solvers) != 1:
-            yield DiagramFinding("complete ports", "error", "a physical network has exactly one Solver Configuration; "
-                                 f"that of {_names(network)} has {len(solvers)}",
-                                 "join a Solver Configuration to any of its nets" if not solvers else
-                                 f"keep one of {', '.join(solvers)}", block=network[0])
-        is_electrical = any(port.domain == "electrical" for name in network for port in parts[name].ports or ())
-        if is_electrical and not set(kinds.values()) & set(_REFERENCES):
-            yield DiagramFinding("complete ports", "error", "an electrical network has an Electrical Reference; that "
-                                 f"of {_names(network)} has none", "join an Electrical Reference to its ground",
-                                 block=network[0])
+    order = {name: number for number, name in enumerate(model.blocks)}
+    networks = [sorted(names, key=order.__getitem__) for names in networkx.connected_components(graph)
+                if all(name in parts and parts[name].kind for name in names)]
+    return [[parts[name] for name in names] for names in sorted(networks, key=lambda names: order[names[0]])]
 
 
-def _names(network: Sequence[str], most: int = 4) -> str:
-    return ", ".join(network[:most]) + (f" and {len(network) - most} more" if len(network) > most else "")
+def _judge_solvers(network: Sequence[Part]) -> Iterator[DiagramFinding]:
+    solvers = [part.name for part in network if part.type == _SOLVER]
+    if len(solvers) != 1:
+        yield DiagramFinding("complete ports", "error", "a physical network has exactly one Solver Configuration; that "
+                             f"of {_names(network)} has {len(solvers)}",
+                             f"keep one of {', '.join(solvers)}" if solvers else
+                             "join a Solver Configuration to any of its nets", block=network[0].name)
+
+
+def _judge_references(network: Sequence[Part]) -> Iterator[DiagramFinding]:
+    domains = {port.domain for part in network for port in part.ports or ()}
+    if "electrical" in domains and not any(part.type in _REFERENCES for part in network):
+        yield DiagramFinding("complete ports", "error", "an electrical network has an Electrical Reference; that of "
+                             f"{_names(network)} has none", "join an Electrical Reference to its ground",
+                             block=network[0].name)
+
+
+def _names(network: Sequence[Part], most: int = 4) -> str:
+    more = f" and {len(network) - most} more" if len(network) > most else ""
+    return ", ".join(part.name for part in network[:most]) + more
 
 
 def check_nets(model: Diagram) -> Iterator[DiagramFinding]:
     """Physical lines that MATLAB refuses, because their ends are joined already, or draws wrongly, because each end
     belongs to a net of its own."""
-    net_of: dict[End, int] = {}
-    members: dict[int, list[End]] = defaultdict(list)
-    drawn: set[frozenset[End]] = set()
-    for number, wire in enumerate(model.wires):
-        ends = frozenset(wire)
-        if not (is_physical_name(wire.source.port) and is_physical_name(wire.target.port)) or ends in drawn:
-            continue  # the check of port types or of duplicates tells it
-        drawn.add(ends)
-        nets = [net_of.get(end) for end in wire]
-        if nets[0] is not None and nets[0] == nets[1]:
+    lines: dict[frozenset[End], Wire] = {}  # the other checks tell what is there twice, or mixed
+    for wire in model.wires:
+        if all(is_physical_name(end.port) for end in wire):
+            lines.setdefault(frozenset(wire), wire)
+    net_of: dict[End, set[End]] = {}
+    for wire in lines.values():
+        nets = [net_of.get(end, {end}) for end in wire]
+        if nets[0] & nets[1]:
             yield DiagramFinding("nets", "error", "both ends are in one net already; MATLAB says: The second port "
                                  "already has a line connection", "remove the connection: it adds nothing",
                                  connection=str(wire))
-            continue
-        if nets[0] is not None and nets[1] is not None:
+        elif min(map(len, nets)) > 1:
             yield DiagramFinding("nets", "warning", "each end is in a net of its own already, and MATLAB loses one of "
                                  "the lines", "list the connections of a net one after the other, so that each adds a "
-                                 "port that is still free (`order_wires` does)", connection=str(wire))
-        for old in (net for net in nets if net is not None):
-            members[number] += members.pop(old)
-        members[number] += [end for end in wire if end not in net_of]
-        net_of.update(dict.fromkeys(members[number], number))
+                                 "port that is still free", connection=str(wire))
+        joined = nets[0] | nets[1]
+        net_of.update(dict.fromkeys(joined, joined))
 
 
 def order_wires(wires: Sequence[Wire]) -> tuple[Wire, ...]:

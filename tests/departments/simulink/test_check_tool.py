@@ -37,8 +37,8 @@ def test_errors_are_told_with_place_and_fix(tmp_path: Path) -> None:
 
 def test_fewer_errors_score_higher(tmp_path: Path) -> None:
     extra = {"name": "Lost", "type": "Scope"}
-    versions = [RIGHT, RIGHT | {"blocks": [*RIGHT["blocks"], extra]}, RIGHT | {"connections": []},
-                RIGHT | {"blocks": RIGHT["blocks"][:1]}, {"connections": ["a", "b"]}]
+    versions = [RIGHT, RIGHT | {"blocks": [*RIGHT["blocks"], extra]}, RIGHT | {"blocks": RIGHT["blocks"][:1]},
+                RIGHT | {"connections": []}, {"connections": ["a", "b"]}]
     scores = [judged(tmp_path, investigation=version).score for version in versions]
     assert scores == sorted(scores, reverse=True)
     assert scores[1] > 0.5 >= scores[2]

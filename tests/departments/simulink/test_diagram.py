@@ -56,6 +56,7 @@ def test_what_is_written_reads_back_equal(model: Diagram) -> None:
     ("a -> b/1 -> c/1", ("a -> b", "1"), ("c", "1")),
     ("a/b/1 -> c/d/1", ("a/b", "1"), ("c/d", "1")),
     ('"a/1 -> b"/1 -> "c\\nd"/1', ("a/1 -> b", "1"), ("c\nd", "1")),
+    ("A/1 -> B\nC/1", ("A", "1"), ("B\nC", "1")),
     ("A /1 ->  B/Enable", ("A", "1"), ("B", "Enable")),
 ])
 def test_a_line_of_a_person_is_read(line: str, source: tuple[str, str], target: tuple[str, str]) -> None:
