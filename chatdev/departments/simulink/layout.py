@@ -43,7 +43,7 @@ class Picture:
         over = [f"the blocks {one} and {other} lie on each other" for number, (one, box) in enumerate(boxes)
                 for other, its in boxes[number + 1:] if box.meets(its)]
         return over + [f"no way is free for the wire from {found.terminals[0].end} to {terminal.end}; it is drawn dashed"
-                       for found in self.routes for terminal in found.lost]
+                       for found in self.routes for terminal in found.lost if terminal != found.terminals[0]]
 
 
 def place(diagram: Diagram) -> Diagram:
