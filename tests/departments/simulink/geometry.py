@@ -43,7 +43,7 @@ def flaws(picture: Picture) -> list[str]:
 def segments(route: Route) -> Iterator[Segment]:
     """The straight pieces of a net."""
     for path in route.paths:
-        for (x, y), (u, v) in pairwise(path.points):
+        for (x, y), (u, v) in pairwise(path.points if len(path.points) > 1 else path.points * 2):
             yield min(x, u), min(y, v), max(x, u), max(y, v)
 
 
