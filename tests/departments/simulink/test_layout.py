@@ -146,4 +146,4 @@ def test_the_checker_sees_wires_through_blocks_and_on_wires() -> None:
     assert any("goes through" in flaw for flaw in flaws(_moved(picture, 60, 0)))
     twice = Picture(picture.diagram, picture.frames, [*picture.routes, picture.routes[0]])
     assert any("touches" in flaw for flaw in flaws(twice))
-    assert any(flaw.startswith(NAMES) for flaw in flaws(_moved(picture, 0, 27)))
+    assert any(flaw.startswith(NAMES) for flaw in flaws(_moved(picture, -40, 27)))
