@@ -41,7 +41,7 @@ def draw_png(diagram: Diagram, scale: float = 2.0) -> bytes:
 
 def paint(picture: Picture) -> str:
     """A picture as SVG."""
-    view = _view(picture)
+    view = view_of(picture)
     width, height = math.ceil(view.right - view.left), math.ceil(view.bottom - view.top)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="{_number(view.left)} {_number(view.top)} {width} {height}" '
@@ -56,7 +56,7 @@ def paint(picture: Picture) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _view(picture: Picture) -> Box:
+def view_of(picture: Picture) -> Box:
     boxes = [box for frame in picture.frames.values() for box in (frame.box, frame.room)]
     points = [point for route in picture.routes for path in route.paths for point in path.points]
     boxes += [Box(x, y, x, y) for x, y in points]
