@@ -31,7 +31,7 @@ _UNSAID = (300.0, 150.0)
 
 
 @isolate(ConfigError, MissingProgram)
-def rasterise(svg: bytes, scale: float = 1.0, system_fonts: bool = True) -> bytes:
+def rasterise(svg: bytes, scale: float | int = 1.0, system_fonts: bool = True) -> bytes:
     """The picture as PNG on white, `scale` pixels for each of its own. Raises ConfigError for what is no SVG, names other
     files, or takes more than a picture may; MissingProgram without a renderer or a font."""
     try:

@@ -13,7 +13,7 @@ from chatdev.departments.simulink.painter import paint, view_of
 from chatdev.departments.simulink.raster import rasterise
 
 _SCALE = 2.0
-_AROUND = 6  # pixels beside a line that are looked at, too
+_AROUND = (2, 6)  # pixels beside a line that are looked at, too; the reader is fond of neither for each name
 _ALIKE = str.maketrans("0OoIl|", "ooolll")  # letters that nobody tells apart without others beside them
 
 
@@ -23,25 +23,32 @@ class LabelReader:
     def __init__(self) -> None:
         from rapidocr_onnxruntime import RapidOCR
 
-        self._read: Any = RapidOCR(intra_op_num_threads=1, inter_op_num_threads=1)
+        self._reader: Any = RapidOCR(intra_op_num_threads=1, inter_op_num_threads=1)
 
     def misread(self, picture: Picture) -> list[tuple[str, str]]:
-        """The names that are read otherwise, as they are and as they are read; in a whole picture as it is handed in."""
+        """The names that are read otherwise, as they are and as they are read; from the picture as it is handed in."""
         view = view_of(picture)
         image = Image.open(io.BytesIO(rasterise(paint(picture).encode(), _SCALE, False))).convert("RGB")
         scale = image.width / (view.right - view.left)
         wrong = []
         for name, frame in picture.frames.items():
-            room, found = frame.room, ""
+            room = frame.room
             high = (room.bottom - room.top) / max(1, len(frame.name))
-            for line in range(len(frame.name)):
-                box = (room.left - _AROUND - view.left, room.top + high * line - 1 - view.top,
-                       room.right + _AROUND - view.left, room.top + high * (line + 1) + 1 - view.top)
-                piece = np.asarray(image.crop(tuple(int(scale * side) for side in box)))
-                found += self._read(piece, use_det=False, use_cls=False, use_rec=True)[0][0][0]
-            if _plain(" ".join(frame.name)) not in _plain(found):
-                wrong.append((name, found))
+            for number, line in enumerate(frame.name):
+                top = room.top + high * number
+                for around in _AROUND:
+                    box = (room.left - around - view.left, top - 1 - view.top, room.right + around - view.left,
+                           top + high + 1 - view.top)
+                    found = self._read(image.crop(tuple(int(scale * side) for side in box)))
+                    if _plain(line) in _plain(found):
+                        break
+                else:
+                    wrong.append((name, found))
         return wrong
+
+    def _read(self, piece: Image.Image) -> str:
+        text: str = self._reader(np.asarray(piece), use_det=False, use_cls=False, use_rec=True)[0][0][0]
+        return text
 
 
 def _plain(text: str) -> str:

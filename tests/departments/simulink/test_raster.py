@@ -65,7 +65,7 @@ def test_what_is_no_harmless_svg_is_refused(svg: bytes, said: str) -> None:
 
 @pytest.mark.parametrize(("width", "pixels"), [("72pt", 96), ("25.4mm", 96), ("1in", 96), ("2.54cm", 96), ("6pc", 96)])
 def test_sizes_in_units_of_length_are_those_of_css(width: str, pixels: int) -> None:
-    assert Image.open(io.BytesIO(rasterise(_svg("", _HEAD.replace("200", width))))).width == pixels
+    assert Image.open(io.BytesIO(rasterise(_svg("", _HEAD.replace('"200"', f'"{width}"'))))).width == pixels
 
 
 def test_a_huge_picture_is_made_smaller() -> None:
