@@ -24,7 +24,7 @@ from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.painter import draw
 from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, make_parts
 from chatdev.departments.simulink.program import write_program
-from chatdev.departments.simulink.views import list_names, tabulate_blocks
+from chatdev.departments.simulink.views import describe_blocks, list_names, tabulate_blocks
 from chatdev.errors import ConfigError, ToolError
 from chatdev.paths import bundled_folder
 from chatdev.tools.base import ToolContext, Verdict, render_file
@@ -67,7 +67,7 @@ def guide(context: ToolContext) -> dict[str, Any]:
     and the shape of a `program` that builds a model."""
     folder = bundled_folder("company_config") / "simugen" / "knowledge"
     return {"names": list_names(looks=bool(context.inputs.get("picture"))),
-            "functions": (folder / "functions.md").read_text(encoding="utf-8"),
+            "functions": render_file(folder / "functions.j2"),
             "program": render_file(folder / "program.j2", model="model_name")}
 
 
@@ -109,6 +109,13 @@ def investigation(context: ToolContext) -> Any:
     if isinstance(changed, Mapping) and changed.get("investigation"):
         return settle(changed["investigation"])
     return settle(context.values.get("investigation") or known.get("investigation") or {})
+
+
+@tool(reads=("investigation",))
+def describe(context: ToolContext) -> str:
+    """What is known of the blocks of the investigation."""
+    blocks = context.values["investigation"].get("blocks") or []
+    return describe_blocks([one["type"] for one in blocks if isinstance(one, Mapping) and isinstance(one.get("type"), str)])
 
 
 @tool(reads=("investigation?", "requested_blocks?", "given?", "change?"))
