@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -53,16 +53,9 @@ class Comparable:
     def of(cls, diagram: Diagram) -> Self:
         """What is compared of a model."""
         records = {name: _Record.of(block) for name, block in diagram.blocks.items()}
-        signals = [(source, target) for source, target in dict.fromkeys(
-            (wire.source, wire.target) for wire in diagram.wires if not wire.is_physical)
-            if source.block in records and target.block in records]
-        nets = [sorted(end for end in net if end.block in records) for net in diagram.nets()]
         return cls({name: record.kind for name, record in records.items()},
                    {name: record.defining for name, record in records.items()},
-                   Counter(Way(*source, target.block, records[target.block].place_of_input(target.port))
-                           for source, target in signals),
-                   tuple(tuple(Pin(*end, records[end.block].place_of_terminal(end.port)) for end in net)
-                         for net in nets if net))
+                   Counter(_ways(diagram, records)), tuple(_nets(diagram, records)))
 
     @property
     def size(self) -> int:
@@ -102,6 +95,21 @@ class _Record(NamedTuple):
     def place_of_terminal(self, port: str) -> str:
         """Nothing where terminals are alike, else its name."""
         return "" if self.kind in _TERMINALS_ALIKE else port
+
+
+def _ways(diagram: Diagram, records: Mapping[str, _Record]) -> Iterator[Way]:
+    signals = ((wire.source, wire.target) for wire in diagram.wires if not wire.is_physical)
+    for source, target in dict.fromkeys(signals):
+        if source.block in records and target.block in records:
+            yield Way(*source, target.block, records[target.block].place_of_input(target.port))
+
+
+def _nets(diagram: Diagram, records: Mapping[str, _Record]) -> Iterator[tuple[Pin, ...]]:
+    for net in diagram.nets():
+        pins = [Pin(*end, records[end.block].place_of_terminal(end.port)) for end in sorted(net)
+                if end.block in records]
+        if pins:
+            yield tuple(pins)
 
 
 def _kind(known: BlockType) -> str:

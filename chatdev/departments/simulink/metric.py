@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from chatdev.departments.simulink.comparable import Comparable
 from chatdev.departments.simulink.diagram import Diagram
-from chatdev.departments.simulink.matching import best_match, matched_blocks, matched_connections
+from chatdev.departments.simulink.matching import best_match, count_common_blocks, count_common_connections
 
 
 class Share(NamedTuple):
@@ -75,8 +75,8 @@ def compare(asked: Diagram, made: Diagram) -> Agreement:
     """How far `made` is what was `asked` for."""
     wanted, given = Comparable.of(asked), Comparable.of(made)
     match = best_match(wanted, given)
-    return Agreement(Share(matched_blocks(wanted, given, match), len(wanted.kinds), len(given.kinds)),
-                     Share(matched_connections(wanted, given, match), wanted.size, given.size))
+    return Agreement(Share(count_common_blocks(wanted, given, match), len(wanted.kinds), len(given.kinds)),
+                     Share(count_common_connections(wanted, given, match), wanted.size, given.size))
 
 
 def count_connections(diagram: Diagram) -> int:
