@@ -30,7 +30,7 @@ def investigation_of(model: Diagram) -> Investigation:
 
 def mutants(model: Diagram, seed: int = 0, most: int = 3) -> Iterator[tuple[str, str, Investigation]]:
     """Kind, check and mutant; at most so many of each kind, taken by lot."""
-    parts = make_parts(model, catalogue())
+    parts = make_parts(model)
     lots = random.Random(seed)
     for kind, (check, spoil) in KINDS.items():
         found = list(spoil(model, parts))

@@ -8,6 +8,7 @@ department = Department(
         "simulink.blocks": "chatdev.departments.simulink.views:blocks",
         "simulink.build": "chatdev.departments.simulink.company_tools:build",
         "simulink.change": "chatdev.departments.simulink.company_tools:change",
+        "simulink.check": "chatdev.departments.simulink.check_tool:check",
         "simulink.deliver": "chatdev.departments.simulink.company_tools:deliver",
         "simulink.describe": "chatdev.departments.simulink.company_tools:describe",
         "simulink.execute": "chatdev.departments.simulink.execute_tool:execute",
@@ -20,6 +21,10 @@ department = Department(
         "simulink.requested": "chatdev.departments.simulink.company_tools:requested",
         "simulink.review": "chatdev.departments.simulink.company_tools:review",
         "simulink.route": "chatdev.departments.simulink.company_tools:route",
+    },
+    commands={
+        "simulink": Command("chatdev.departments.simulink.commands:command",
+                            "Check, draw and compare block diagrams, without any model."),
     },
     data_sets={
         "simulink": Command("chatdev.departments.simulink.eval_command:command",

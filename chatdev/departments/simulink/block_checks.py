@@ -6,9 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from chatdev.departments.simulink.catalogue import BlockType, Catalogue
+from chatdev.departments.simulink.catalogue import BlockType
 from chatdev.departments.simulink.diagram import Diagram, Wire
-from chatdev.departments.simulink.parts import DiagramFinding, Meaning, Part, Severity, meanings, nearest
+from chatdev.departments.simulink.lookup import EXACT, Candidate, Found
+from chatdev.departments.simulink.parts import DiagramFinding, Part, Severity, nearest
 from chatdev.departments.simulink.ports import count_of
 
 _COMMON = {"SampleTime", "OutDataTypeStr", "Position", "Orientation", "ShowName", "NamePlacement", "FontName",
@@ -24,32 +25,29 @@ _Judgement = tuple[Severity, str, str]  # with message and fix
 _TRUTH = {"true": "on", "1": "on", "yes": "on", "false": "off", "0": "off", "no": "off"}
 
 
-def check_types(model: Diagram, catalogue: Catalogue) -> Iterator[DiagramFinding]:
+def check_types(parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
     """Types that the catalogue does not have."""
-    if not model.blocks:
+    if not parts:
         yield DiagramFinding("block list", "error", "there is no block", "list every block that the picture shows")
-    for name, block in model.blocks.items():
-        if catalogue.of(block.type) is None:
-            message, fix = _explain_type(block.type, catalogue)
-            yield DiagramFinding("block list", "error", message, fix, block=name)
+    for part in parts.values():
+        if part.found.way not in ("type", "path"):
+            message, fix = _explain_type(part.found)
+            yield DiagramFinding("block list", "error", message, fix, block=part.name)
 
 
-def _explain_type(name: str, catalogue: Catalogue) -> tuple[str, str]:
-    found = meanings(name, catalogue)
-    if len(found) == 1:
-        return f"{name!r} is another name of {found[0].kind.type}", f"write {_write_meaning(found[0])}"
-    if found:
-        return (f"{name!r} may be {len(found)} blocks",
-                f"say which: {'; or '.join(map(_write_meaning, found))}")
-    near = nearest(name, catalogue.types)
-    return (f"there is no block type {name!r} in the catalogue",
-            f"look at the picture again; names like it: {', '.join(near)}" if near else
-            "take the type from the catalogue")
+def _explain_type(found: Found) -> tuple[str, str]:
+    meant = list(map(_write_meaning, found.candidates))
+    if found.sure:
+        return f"{found.name!r} is another name of {found.sure.block.type}", f"write {meant[0]}"
+    if found.way in EXACT:
+        return f"{found.name!r} may be {len(meant)} blocks", f"say which: {'; or '.join(meant)}"
+    return (f"there is no block type {found.name!r} in the catalogue",
+            f"look at the picture again; like it: {'; '.join(meant)}" if meant else "take the type from the catalogue")
 
 
-def _write_meaning(one: Meaning) -> str:
+def _write_meaning(one: Candidate) -> str:
     parameters = ", ".join(f"{name}: {value}" for name, value in one.parameters.items())
-    return f"type {one.kind.type}" + (f" with {parameters}" if parameters else "")
+    return f"type {one.block.type}" + (f" with {parameters}" if parameters else "")
 
 
 def check_extras(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:

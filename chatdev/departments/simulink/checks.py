@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from chatdev.departments.simulink.block_checks import check_extras, check_parameters, check_types
-from chatdev.departments.simulink.catalogue import Catalogue, catalogue
+from chatdev.departments.simulink.catalogue import Catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, Wire, matlab_text
 from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, make_parts
 from chatdev.departments.simulink.ports import is_physical_name
@@ -34,11 +34,10 @@ _KEYS = ("blocks", "connections")
 def check_diagram(model: Diagram, known: Catalogue | None = None, *, is_complete: bool = False) -> list[DiagramFinding]:
     """What the eight checks find in a model, in their order. `is_complete` says that a parameter which is not given is
     an omission (of an agent, say), and not the default of MATLAB."""
-    known = known or catalogue()
     parts = make_parts(model, known)
     written = {name: block.parameters for name, block in model.blocks.items()}
     return sort_findings(chain(
-        check_types(model, known), check_extras(model, parts), check_names(model),
+        check_types(parts), check_extras(model, parts), check_names(model),
         check_parameters(parts, written, model.wires, is_complete=is_complete), check_duplicates(model),
         check_port_types(model, parts), check_completeness(model, parts), check_nets(model)))
 

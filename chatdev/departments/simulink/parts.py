@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from chatdev.departments.simulink.catalogue import BlockType, Catalogue
+from chatdev.departments.simulink.catalogue import BlockType, Catalogue, catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
+from chatdev.departments.simulink.lookup import BlockFinder, Found, block_finder
 from chatdev.departments.simulink.ports import BlockPort
 
 CHECKS = ("block list", "extra blocks", "format", "parameters", "duplicates", "port types", "complete ports", "nets")
 """The reviewer's eight checks, in their order."""
 Severity = Literal["error", "warning", "remark"]
+_MOST_STRANGE = 100
 _OWN_PORTS = ("MATLAB Function", "S-Function", "Level-2 MATLAB S-Function", "Subsystem", "Enabled Subsystem",
               "Triggered Subsystem", "Model")
 """Types whose ports their own content decides: nothing is said of them."""
@@ -44,10 +46,11 @@ class DiagramFinding:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block as the checks see it: `given` parameters, `values` with the defaults; `kind` and `ports` are None where
-    nobody knows them."""
+    """A block as the checks see it: what its type was `found` to mean; the parameters that are `given`, and all `values`
+    with the defaults. `kind` and `ports` are None where nobody knows them."""
 
     name: str
+    found: Found
     kind: BlockType | None
     given: Mapping[str, str]
     values: Mapping[str, str]
@@ -66,53 +69,33 @@ class Part:
         return "; ".join(f"{row}s {', '.join(names)}" for row, names in rows.items() if names) or "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a name may stand for: a type, and the parameters that make it so."""
-
-    kind: BlockType
-    parameters: Mapping[str, str]
-
-
-def meanings(name: str, catalogue: Catalogue) -> list[Meaning]:
-    """What a name stands for that is no type: another name of one, what a block shows, or what files call it. Several,
-    where blocks share it."""
-    wanted = _plain(name)
-    found = [Meaning(kind, parameters) for kind in catalogue.types.values()
-             for shown, parameters in kind.display.items() if _plain(shown) == wanted]
-    found += [Meaning(kind, {}) for kind in catalogue.types.values()
-              if wanted in map(_plain, (kind.type, *kind.aliases))]
-    found = found or [Meaning(kind, {}) for kind in catalogue.types.values() if _plain(kind.block_type) == wanted]
-    return list({(one.kind.type, *one.parameters.items()): one for one in found}.values())
-
-
 def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names that are most like it, without regard to case."""
     by_case = {one.lower(): one for one in names}
     return [by_case[one] for one in get_close_matches(name.lower(), by_case, n=most, cutoff=0.6)]
 
 
-def _plain(name: str) -> str:
-    return " ".join(name.split()).lower()
+def make_parts(model: Diagram, known: Catalogue | None = None) -> dict[str, Part]:
+    """The blocks of a model; a name that only one type bears is taken as that type. Of very many strange names, only
+    the first are looked up at length."""
+    finder, known = (BlockFinder(known), known) if known else (block_finder(), catalogue())
+    names = dict.fromkeys(block.type for block in model.blocks.values())
+    strange = [name for name in names if known.of(name) is None]
+    skipped = {name: Found(name[:80], "nothing") for name in strange[_MOST_STRANGE:]}
+    found = {name: skipped.get(name) or finder.find(name) for name in names}
+    return {name: _part(name, block, found[block.type]) for name, block in model.blocks.items()}
 
 
-def make_parts(model: Diagram, catalogue: Catalogue) -> dict[str, Part]:
-    """The blocks of a model; a display name that only one type has is taken as that type."""
-    return {name: _part(name, block, catalogue) for name, block in model.blocks.items()}
-
-
-def _part(name: str, block: DiagramBlock, catalogue: Catalogue) -> Part:
-    kind, implied = catalogue.of(block.type), dict[str, str]()
-    if kind is None and len(found := meanings(block.type, catalogue)) == 1:
-        kind, implied = found[0].kind, dict(found[0].parameters)
-    if kind is None:
-        return Part(name, None, block.parameters, block.parameters, None)
-    given = with_known_case(kind, {**implied, **block.parameters})
+def _part(name: str, block: DiagramBlock, found: Found) -> Part:
+    if found.sure is None:
+        return Part(name, found, None, block.parameters, block.parameters, None)
+    kind = found.sure.block
+    given = with_known_case(kind, {**found.sure.parameters, **block.parameters})
     try:
         ports = None if kind.type in _OWN_PORTS else tuple(kind.ports_with(given))
     except ValueError:
         ports = None  # the check of the parameters says why
-    return Part(name, kind, given, kind.with_defaults(given), ports)
+    return Part(name, found, kind, given, kind.with_defaults(given), ports)
 
 
 def with_known_case(kind: BlockType, parameters: Mapping[str, str]) -> dict[str, str]:

@@ -139,6 +139,8 @@ def _judge_net(net: frozenset[End], parts: Mapping[str, Part]) -> Iterator[Diagr
 
 def check_completeness(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
     """Ports without a line, and what every physical network has to have."""
+    if len(model.blocks) > 1 and not model.wires:
+        yield DiagramFinding("complete ports", "error", "there is no connection", "list every line of the picture")
     sources = {wire.source for wire in model.wires if not wire.is_physical}
     targets = {wire.target for wire in model.wires if not wire.is_physical}
     joined = {end for wire in model.wires if wire.is_physical for end in wire}

@@ -173,6 +173,13 @@ def test_a_thousand_blocks_are_checked_in_time() -> None:
     assert [one.message for one in found if one.severity == "error"] == ["the input 1 (u) of G0 is not connected"]
 
 
+def test_thousands_of_strange_types_are_told_in_time() -> None:
+    begin = time.process_time()
+    found = check_investigation({"blocks": [{"name": f"B{n}", "type": f"Strange {n}"} for n in range(4000)]})
+    assert time.process_time() - begin < 20
+    assert len([one for one in found if one.check == "block list"]) == 4000
+
+
 def test_what_is_left_of_a_malformed_investigation_is_still_checked() -> None:
     read = read_investigation({"blocks": [None, *LOOP["blocks"]], "connections": [3, *LOOP["connections"]]})
     assert list(read.model.blocks) == ["Rate", "Sum", "Level", "Scope"]
