@@ -113,7 +113,7 @@ def _same(one: Wire, other: Wire) -> bool:
 
 def list_differences(before: Diagram, after: Diagram) -> list[str]:
     """What is not in `after` as in `before`, line by line: blocks, parameters (defaults count as given), connections,
-    and nets by the ports that they join. Positions and the order of things are no difference."""
+    and nets by the ports that they join, and places where `before` has them. The order of things is no difference."""
     return [*_differing_blocks(before, after), *_differing_lines(before, after)]
 
 
@@ -126,6 +126,8 @@ def _differing_blocks(before: Diagram, after: Diagram) -> Iterator[str]:
             yield f"block {name} is {settled_type(now)}, not {settled_type(block)}"
         else:
             was, values = _values(block), _values(now)
+            if block.position not in (None, now.position):
+                yield f"block {name} is not at its place; its Position is {list(block.position or ())}"
             yield from (f"block {name}: {key} is {values.get(key, 'not set')}, not {was.get(key, 'not set')}"
                         for key in {**was, **values} if _plain(was.get(key)) != _plain(values.get(key)))
     yield from (f"block {name} ({settled_type(block)}) is new" for name, block in after.blocks.items()

@@ -17,8 +17,10 @@ from chatdev.departments.simulink.agreement import (
 )
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.change import change_model, list_differences
+from chatdev.departments.simulink.check_tool import judge_findings
 from chatdev.departments.simulink.checks import check_diagram
 from chatdev.departments.simulink.diagram import Diagram
+from chatdev.departments.simulink.difference import compare
 from chatdev.departments.simulink.execute_tool import MODEL_FILE, execute
 from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.painter import draw
@@ -33,7 +35,9 @@ from chatdev.tools.function import tool
 PROGRAM_FILE, PICTURE_FILE, REPORT_FILE = "build_model.py", "model.svg", "report.md"
 WORDING = Path(__file__).with_name("wording")
 _SOURCES = ("picture", "task", "explanation", "list", "model")
-_MOST = 30  # findings, and differences, that agents read
+WRITERS = ("builder", "agents", "tool")
+"""Who may write the program."""
+_MOST = 30  # differences that agents read
 
 
 @tool()
@@ -45,20 +49,20 @@ def given(context: ToolContext) -> dict[str, Any]:
     if not any(inputs.get(name) for name in _SOURCES):
         raise ToolError("there is nothing to make a model of: describe it in words, or give --input picture=FILE, "
                         "list=FILE or model=FILE")
-    found = None
+    writer = inputs.get("writer") or WRITERS[0]
+    if writer not in WRITERS:
+        raise ToolError(f"the input `writer` is {writer!r}; it is one of: {', '.join(WRITERS)}")
+    found = {"investigation": None, "model": "", "blocks": [], "by_agents": writer != "tool"}
     if text := inputs.get("model"):
-        try:
-            model = Diagram.parse(str(text), "the input `model`")
-        except ConfigError as error:
-            raise ToolError(str(error)) from None
         if not (inputs.get("task") or inputs.get("explanation")):
             raise ToolError("there is a model, but no request: say what is to be changed")
-        return {"investigation": to_investigation(model), "model": model.text(), "blocks": []}
+        model = _parse(str(text), "the input `model`")
+        return {**found, "investigation": to_investigation(model), "model": model.text(),
+                "by_agents": writer == "agents"}
     if text := inputs.get("list"):
-        found = read_given(str(text), "list")
-    is_whole = bool(found and found.get("connections"))
-    return {"investigation": found if is_whole else None, "model": "",
-            "blocks": found["blocks"] if found and not is_whole else []}
+        listed = read_given(str(text), "list")
+        return {**found, "investigation": listed} if listed.get("connections") else {**found, "blocks": listed["blocks"]}
+    return found
 
 
 @tool()
@@ -123,12 +127,9 @@ def review(context: ToolContext) -> Verdict:
     """Review the investigation: the eight checks (block list, extra blocks, format, parameters, duplicates, port types,
     complete ports, nets), the list of blocks that was made first, and that only what was asked for is changed."""
     findings = _findings(context)
-    errors = [one for one in findings if one.severity == "error"]
-    first = min((CHECKS.index(one.check) for one in errors), default=len(CHECKS))
-    score = (first + 1 / (1 + len(errors))) / (len(CHECKS) + 1)  # what comes first is mended first
-    return Verdict(not errors, _review_report(findings), 1.0 if not errors else score,
-                   {"findings": [{"check": one.check, "severity": one.severity, "place": one.place,
-                                  "message": one.message} for one in findings]})
+    first = min((CHECKS.index(one.check) for one in findings if one.severity == "error"), default=len(CHECKS))
+    verdict = judge_findings(findings)
+    return replace(verdict, score=(first + verdict.score) / (len(CHECKS) + 1))  # what comes first is mended first
 
 
 @tool(reads=("software", "investigation?", "given?"))
@@ -160,10 +161,11 @@ def deliver(context: ToolContext) -> dict[str, Any]:
     if built is None and not agreed:
         return {"files": {}}
     wanted = agreed_model(agreed, before)
-    model = place(replace(built, about=wanted.about) if built else wanted)
+    places = {name: block.position for name, block in wanted.blocks.items() if block.position}
+    model = place(replace(built, about=wanted.about).with_positions(places) if built else wanted)
     files = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
     if REPORT_FILE in context.software:
-        changes = None if before is None else list_differences(before, model)
+        changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
         added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes)
         text = context.software[REPORT_FILE].decode("utf-8", "replace")
         files[REPORT_FILE] = f"{text.rstrip()}\n\n{added}\n"
@@ -185,10 +187,9 @@ def judge(context: ToolContext) -> Verdict:
     model = _built_model(built.to_dict())
     if not built.passed or model is None:
         return Verdict(built.passed, built.report, built.score, built.evidence, judged=not built.passed)
-    findings = _findings(context) if context.values.get("investigation") else check_diagram(model)
-    errors = [one for one in findings if one.severity == "error"]
-    if errors:
-        return Verdict(False, _review_report(findings), 0.5, built.evidence)
+    checked = judge_findings(_findings(context) if context.values.get("investigation") else check_diagram(model))
+    if not checked.passed:
+        return Verdict(False, checked.report, 0.5, built.evidence)
     unknown = [part.name for part in make_parts(model, catalogue()).values() if part.ports is None]
     report = f"{built.report}\nNobody knows the ports of: {', '.join(unknown)}" if unknown else built.report
     return Verdict(True, report, 1.0, built.evidence, judged=not unknown)
@@ -198,7 +199,7 @@ def _build(context: ToolContext) -> Verdict:
     """What the executor says, and whether the model is the one that was agreed on."""
     ran: Verdict = execute.function(context)
     agreed, built = context.values.get("investigation"), _built_model(ran.to_dict())
-    lines = list_differences(agreed_model(agreed), built) if agreed and built else []
+    lines = list_differences(agreed_model(agreed, _given_model(context)), built) if agreed and built else []
     report = render_file(WORDING / "built.j2", said=ran.report, differences=lines[:_MOST], more=len(lines[_MOST:]))
     score = ran.score if not lines else 0.99 / (1 + len(lines) / 100) if ran.passed else ran.score
     return Verdict(ran.passed and not lines, report, score, {**ran.evidence, "ran": ran.passed, "differences": lines})
@@ -213,14 +214,17 @@ def _findings(context: ToolContext) -> list[DiagramFinding]:
         _given_model(context), changed.get("touched", ()) if isinstance(changed, Mapping) else ())
 
 
-def _review_report(findings: Sequence[DiagramFinding]) -> str:
-    return render_file(WORDING / "review.j2", findings=findings[:_MOST], more=len(findings[_MOST:]))
-
-
 def _given_model(context: ToolContext) -> Diagram | None:
     """The model that is to be changed."""
     text = (context.values.get("given") or {}).get("model")
-    return Diagram.parse(text, "the input `model`") if text else None
+    return _parse(text, "the input `model`") if text else None
+
+
+def _parse(text: str, name: str) -> Diagram:
+    try:
+        return Diagram.parse(text, name)
+    except ConfigError as error:
+        raise ToolError(str(error)) from None
 
 
 def _built_model(executed: Any) -> Diagram | None:

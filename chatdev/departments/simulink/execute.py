@@ -49,7 +49,7 @@ _CARRIED = ("ports.py", *(f"engine/{name}.py" for name in (
     "arguments", "arrays", "library", "messages", "network", "program", "rules", "session")))
 _ERROR = "matlab.engine.MatlabExecutionError: "
 _MOST_SAVED = 50  # files that are looked at
-_LARGEST = 16 << 20  # bytes of one
+_LARGEST = 8 << 20  # bytes of one
 _TAIL_LINES, _TAIL_CHARACTERS = 40, 4000
 
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -81,14 +81,15 @@ class _SavedBlock(StrictModel):
     position: tuple[_Pixel, _Pixel, _Pixel, _Pixel] | None
 
 
-_End = tuple[_Name, Literal["", "in", "out"], _Name]
+_Source = tuple[_Name, Literal["", "out"], _Name]
+_Target = tuple[_Name, Literal["", "in"], _Name]
 
 
 class _SavedModel(StrictModel):
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,62}$")]
     settings: dict[_Name, str]
     blocks: Annotated[list[_SavedBlock], Field(max_length=MOST_BLOCKS)]
-    lines: Annotated[list[tuple[_End, _End]], Field(max_length=MOST_LINES)]
+    lines: Annotated[list[tuple[_Source, _Target]], Field(max_length=MOST_LINES)]
     refused: Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=50)]
     order: int
 
@@ -204,7 +205,7 @@ class _Run:
                 return _result("empty", model=saved.name)
             diagram = _rebuild(saved, Library(self.blocks.plain()), self.strict)
         except (ValueError, OSError, WorkspaceError, BuildRefused) as error:
-            return _result("unreadable", reason=_shown(error))
+            return _result("unreadable", reason=_reason(error))
         told = _result("built", model=saved.name, blocks=len(diagram.blocks), lines=len(diagram.wires),
                        refused=saved.refused)
         return replace(told, passed=True, diagram=diagram)
@@ -231,9 +232,8 @@ def _rebuild(saved: _SavedModel, library: Library, strict: bool) -> Diagram:
             raise ValueError(f"there is no block type {block.type!r}")
         if model.add_block(library.types[block.type], block.name, block.parameters) != block.name:
             raise ValueError(f"no block is called {block.name!r}")
-    for ends in saved.lines:
-        source, target = (Socket(*end) for end in ends)
-        if not (_is_there(model, source) and _is_there(model, target)) or source.side == "in" or target.side == "out":
+    for source, target in ((Socket(*ends[0]), Socket(*ends[1])) for ends in saved.lines):
+        if not (_is_there(model, source) and _is_there(model, target)):
             raise ValueError(f"there are no ports for a line from {source} to {target}")
         model.add_line(source, target)
     blocks = {block.name: DiagramBlock(block.type, block.parameters, block.position) for block in saved.blocks}
@@ -266,7 +266,7 @@ def _output(execution: Execution, folder: Path, *, with_errors: bool = False) ->
     return "\n".join(text.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
 
 
-def _shown(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, first['loc']))[:200]}: {first['msg'][:200]}"

@@ -166,7 +166,7 @@ class BlockDiagram:
             raise BLOCK_EXISTS.about(path=self.path(new))
         self.block(name)
         self.blocks = {new if old == name else old: block for old, block in self.blocks.items()}
-        self.lines = {(_renamed(one, name, new), _renamed(other, name, new)): None for one, other in self.lines}
+        self.lines = {(_rename_end(one, name, new), _rename_end(other, name, new)): None for one, other in self.lines}
         self._trace()
 
     def delete_block(self, name: str) -> None:
@@ -255,7 +255,7 @@ class BlockDiagram:
                 "lines": list(self.lines)}
 
 
-def _renamed(end: Socket, name: str, new: str) -> Socket:
+def _rename_end(end: Socket, name: str, new: str) -> Socket:
     return end._replace(block=new) if end.block == name else end
 
 

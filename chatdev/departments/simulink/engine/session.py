@@ -26,7 +26,7 @@ from chatdev.departments.simulink.engine.arguments import (
 )
 from chatdev.departments.simulink.engine.arrays import MatlabArray, double
 from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey
-from chatdev.departments.simulink.engine.network import network_faults, unconnected
+from chatdev.departments.simulink.engine.network import network_faults, open_ports
 from chatdev.departments.simulink.engine.rules import BlockDiagram, PlacedBlock, Socket
 
 _SYSTEM_NAME = re.compile(r"[A-Za-z]\w{0,62}", re.ASCII)
@@ -311,7 +311,7 @@ def save_system(session: Session, *arguments: Any) -> str:
         del session.systems[diagram.name]
         diagram.name = name
         session.systems[name] = diagram
-    faults = [*unconnected(diagram), *network_faults(diagram)]
+    faults = [*open_ports(diagram), *network_faults(diagram)]
     session.show_faults(faults)
     session.folder.mkdir(exist_ok=True)
     saved = {**diagram.plain(), "refused": session.refused[:_MOST_SHOWN],
@@ -354,7 +354,7 @@ def sim(session: Session, *arguments: Any) -> SimulationOutput:
     """Check whether a system could be simulated."""
     at_least(arguments, 1, "sim", "sim('model')")
     diagram = session.system(_stem(arguments[0]) if isinstance(arguments[0], str) else arguments[0])
-    session.show_faults(unconnected(diagram))
+    session.show_faults(open_ports(diagram))
     if faults := network_faults(diagram):
         raise say.NOT_COMPILED.about(model=diagram.name, cause="\n    ".join(faults))
     session.warn(say.NOT_SIMULATED.words.format(model=diagram.name))

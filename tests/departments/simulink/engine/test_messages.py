@@ -10,7 +10,7 @@ import pytest
 
 from chatdev.departments.simulink.engine import messages
 from chatdev.departments.simulink.engine.arrays import double
-from chatdev.departments.simulink.engine.messages import Message
+from chatdev.departments.simulink.engine.messages import Notice
 from chatdev.departments.simulink.engine.program import MatlabEngine, MatlabExecutionError, RejectedExecutionError
 
 Calls = Callable[[MatlabEngine], Any]
@@ -128,7 +128,7 @@ OWN: dict[str, tuple[Calls, str]] = {
 ALL = {**LOGGED, **REPORTED, **OWN}
 
 
-@pytest.mark.parametrize("case", LOGGED.keys() | REPORTED.keys())
+@pytest.mark.parametrize("case", [*LOGGED, *REPORTED])
 def test_matlabs_own_words_are_given(case: str, eng: MatlabEngine) -> None:
     calls, words = {**LOGGED, **REPORTED}[case]
     with pytest.raises(MatlabExecutionError) as raised:
@@ -152,13 +152,13 @@ def test_every_message_is_tried(start: Callable[..., MatlabEngine]) -> None:
         with pytest.raises(MatlabExecutionError) as raised:
             calls(engine)
         told += [str(raised.value), *re.findall(r"    (.*)", str(raised.value))]
-    table = {name: value for name, value in vars(messages).items() if isinstance(value, Message)}
+    table = {name: value for name, value in vars(messages).items() if isinstance(value, Notice)}
     untold = {name for name, message in table.items() if not any(map(_pattern(message).fullmatch, told))}
     assert untold == elsewhere
     assert {message.source for message in table.values()} == {"logged", "reported", "own"}
 
 
-def _pattern(message: Message) -> re.Pattern[str]:
+def _pattern(message: Notice) -> re.Pattern[str]:
     """What fits a message, whatever it is about."""
     return re.compile(".*".join(map(re.escape, re.split(r"\{\w+\}", message.words))), re.DOTALL)
 
