@@ -45,9 +45,10 @@ COLUMNS = ColumnSet(
     further_statistics=("prompt_tokens", "completion_tokens", "tool_calls"), per="exact",
     divided=(("size", "accuracy"), ("set", "accuracy")))
 
-ABLATIONS = {"reviewer": ("unit_test_review",), "locator": ("locate_fault",),
-             "reviewer and locator": ("unit_test_review", "locate_fault")}
-"""The phases that SimuGen's ablations leave out (arXiv 2506.15695, table 2)."""
+REVIEWER, LOCATOR = ("unit_test_review", "reexamine"), ("locate_fault",)
+"""The phases of the agents that SimuGen's ablations leave out (arXiv 2506.15695, table 2)."""
+_BY_AGENTS = ("writer", "inputs.writer.default=agents")
+"""An input by which no tool takes an agent's place, and how it is set: the paper has agents alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +95,25 @@ class SimulinkModels:
 
 
 def add_review_ablations(found: Iterable[Variant]) -> Iterator[Variant]:
-    """Each variant, followed by the same one without the reviewer, the locator, and both, where it has them."""
+    """Each variant, followed by those of the paper: agents alone, where a tool can take their place; without the
+    reviewer, the locator, and both, where there is such a phase."""
     for variant in found:
         yield variant
-        model = variant.name.removeprefix(variant.short_name)
-        phases = variant.load().config.phases
-        for who, left_out in ABLATIONS.items():
-            if phases.keys() >= set(left_out):
-                yield replace(variant, name=f"{variant.short_name} without {who}{model}",
-                              without=(*variant.without, *left_out))
+        company = variant.load().config
+        name, change = _BY_AGENTS
+        alone = (*variant.sets, change) if name in company.inputs else variant.sets
+        if alone != variant.sets:
+            yield _variant(variant, "by agents alone", alone)
+        reviewer, locator = ([phase for phase in who if phase in company.phases] for who in (REVIEWER, LOCATOR))
+        for what, phases in (("reviewer", reviewer), ("locator", locator), ("both", [*reviewer, *locator])):
+            if phases and (what != "both" or (reviewer and locator)):
+                yield _variant(variant, f"without {what}", alone, phases)
+
+
+def _variant(variant: Variant, what: str, sets: tuple[str, ...], without: Sequence[str] = ()) -> Variant:
+    model = variant.name.removeprefix(variant.short_name)
+    return replace(variant, name=f"{variant.short_name} {what}{model}", sets=sets,
+                   without=(*variant.without, *without))
 
 
 def _build(software: Software, bench: Bench) -> BuildResult:
