@@ -54,6 +54,19 @@ def test_our_departments_are_found() -> None:
     assert ours.department is not None, ours.problem
 
 
+def test_ours_are_found_where_the_metadata_are_older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after `git pull` in an editable install."""
+    older = tmp_path / "chatdev_chain-0.0.9.dist-info"
+    older.mkdir()
+    (older / "METADATA").write_text("Metadata-Version: 2.1\nName: chatdev-chain\nVersion: 0.0.9\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (ours,) = [one for one in installed_departments() if one.name == "simulink"]
+    assert (ours.department is None, ours.registered) == (False, False)
+    row = row_of("simulink")
+    assert (row.state, "not by its entry point" in row.detail, row.fix) == (
+        "absent", True, "pip install -e .   (in the checkout)")
+
+
 @pytest.mark.parametrize(("face", "reason"), [
     ("import no_such_package_at_all", "No module named 'no_such_package_at_all'"),
     ("raise SystemExit(3)", "SystemExit: 3"),

@@ -84,6 +84,18 @@ def test_every_registered_tool_is_described_under_its_name() -> None:
         assert found.parameters["type"] == "object"
 
 
+@pytest.mark.parametrize(("module", "name"), [
+    ("chatdev.departments.pumps.parts.valves", "pumps.turn"), ("chatdev.departments.pumps", "pumps.turn"),
+    ("chatdev.tools.verilog.design.build", "verilog.turn"), ("house.valves", "house.turn"), ("valves", "mine.turn")])
+def test_a_tool_is_named_by_the_department_that_it_is_in(module: str, name: str) -> None:
+    def turn(context: ToolContext) -> str:
+        """Turn."""
+        return ""
+
+    turn.__module__ = module
+    assert tool()(turn).name == name
+
+
 def test_a_broken_tool_breaks_only_when_it_is_used() -> None:
     tools = Registry({"a.look": f"{__name__}:look", "b.gone": "no_such_package:x", "c.odd": f"{__name__}:context"})
     assert list(tools) == ["a.look", "b.gone", "c.odd"]

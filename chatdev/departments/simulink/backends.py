@@ -33,11 +33,9 @@ def matlab_package() -> Path | None:
     """The folder in which this Python finds MATLAB's own package; nothing is imported for it."""
     here = Path.cwd()
     places = [place for place in sys.path if place and Path(place).resolve() != here]
-    outer = PathFinder.find_spec("matlab", places)
-    inner = PathFinder.find_spec("matlab.engine", outer.submodule_search_locations) if outer else None
-    if inner is None or not inner.origin:
-        return None
-    return Path(inner.origin).parents[2]
+    found = PathFinder.find_spec("matlab", places)
+    folders = map(Path, (found and found.submodule_search_locations) or ())
+    return next((folder.parent for folder in folders if (folder / "engine" / "__init__.py").is_file()), None)
 
 
 def read_backend(value: object) -> Backend:

@@ -6,7 +6,7 @@ It is read from `company_config/simugen/knowledge/blocks/*.yaml`, a file for eac
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -47,9 +47,9 @@ class BlockType(StrictModel):
     """A block of a library.
 
     `type` is its name there; `block_type` what files call it; `display` maps a name that the block is shown or known by
-    to the parameters that make it so; `look` is for people and agents who see a picture; `sim` names the kernel that
-    simulates it; `verified` says that MATLAB R2024b took a model with it, else it is as documented or reported; `note`
-    says what is doubtful.
+    to the parameters that make it so; `choices` are the values of parameters that are words; `look` is for people and
+    agents who see a picture; `sim` names the kernel that simulates it; `verified` says that MATLAB R2024b took a model
+    with it, else it is as documented or reported; `note` says what is doubtful.
     """
 
     type: str = Field(min_length=1)
@@ -59,6 +59,7 @@ class BlockType(StrictModel):
     display: dict[str, dict[str, str]] = Field(default_factory=dict)
     ports: list[_Port]
     parameters: dict[str, str] = Field(default_factory=dict)
+    choices: dict[str, list[str]] = Field(default_factory=dict)
     look: str
     principle: str
     sim: str | None = None
@@ -67,15 +68,29 @@ class BlockType(StrictModel):
 
     @model_validator(mode="after")
     def _knows_its_parameters(self) -> Self:
-        asked = [*self.port_parameters, *(name for shown in self.display.values() for name in shown)]
+        written = [*self._write_values()]
+        asked = [*self.port_parameters, *self.choices, *(name for name, _ in written)]
         if missing := [name for name in asked if name not in self.parameters]:
-            raise ValueError(f"{self.type}: `ports` or `display` ask for {missing[0]!r}, which has no default; add it "
-                             "to `parameters`")
+            raise ValueError(f"{self.type}: `ports`, `display` or `choices` ask for {missing[0]!r}, which has no "
+                             "default; add it to `parameters`")
+        if wrong := [one for one in written if one[1] not in self.choices.get(one[0], [one[1]])]:
+            name, value = wrong[0]
+            raise ValueError(f"{self.type}: {value!r} is not among the `choices` of {name!r}; add it, or write one of "
+                             "them")
         try:
             self.ports_with({})
         except ValueError as error:
             raise ValueError(f"{self.type}: `parameters`: {error}") from None
         return self
+
+    def _write_values(self) -> Iterator[tuple[str, str]]:
+        """Each value of a parameter that the record writes."""
+        yield from self.parameters.items()
+        for shown in self.display.values():
+            yield from shown.items()
+        for port in self.ports:
+            for name, values in port.when.items():
+                yield from ((name, value) for value in ([values] if isinstance(values, str) else values))
 
     @property
     def path(self) -> str:

@@ -40,9 +40,9 @@ def _verdict(result: BuildResult, name: str, lines: int) -> Verdict:
     files = {MODEL_FILE: result.diagram.text()} if result.diagram else {}
     evidence: Mapping[str, object] = {"outcome": result.outcome, "message": result.message, "line": result.line,
                                       "backend": result.backend, "files": files}
-    return Verdict(result.passed, report, 1.0 if result.passed else _reached(result, lines), evidence)
+    return Verdict(result.passed, report, 1.0 if result.passed else _progress(result, lines), evidence)
 
 
-def _reached(result: BuildResult, lines: int) -> float:
+def _progress(result: BuildResult, lines: int) -> float:
     """How far a program came, as a part of its lines; below 1."""
     return min((result.line or 0) / (lines + 1), 0.99)

@@ -202,7 +202,7 @@ def _size(face: Face, spots: Sequence[tuple[BlockPort, float, float, str]], bloc
 
 def _offset(frame: Frame, u: float, v: float) -> Point:
     x, y = frame.turned(u, v)
-    return int(x + 0.5) - frame.at[0], int(y + 0.5) - frame.at[1]
+    return math.floor(x + 0.5) - frame.at[0], math.floor(y + 0.5) - frame.at[1]
 
 
 def _way(frame: Frame, u: float, v: float) -> Point:

@@ -20,6 +20,7 @@ _MARGIN = 40
 _CHANNEL, _TRACK = 40, 10  # pixels between columns: at least, and for each wire that turns there
 _APART = 24  # pixels between blocks of a column, beside their names
 _LANE = 10
+_BAND = 50  # pixels between rows, at most
 _WEIGHT = 9  # of a block against a bend
 _BELOW = 40  # pixels below a port at the bottom where what feeds it stands best
 _SWEEPS = 8
@@ -42,7 +43,7 @@ class Picture:
         over = [f"the blocks {one} and {other} lie on each other" for number, (one, box) in enumerate(boxes)
                 for other, its in boxes[number + 1:] if box.meets(its)]
         return over + [f"no way is free for the wire from {found.terminals[0].end} to {terminal.end}; it is drawn dashed"
-                       for found in self.routes for terminal in found.lost]
+                       for found in self.routes for terminal in found.lost if terminal != found.terminals[0]]
 
 
 def place(diagram: Diagram) -> Diagram:
@@ -172,7 +173,17 @@ class _Columns:
         for name, frame in self.frames.items():
             start, wide = lefts[self.column[name]]
             placed[name] = replace(frame, at=(_up(start + (wide - frame.size[0]) / 2), heights[name]))
-        return placed
+        return self._without_empty_bands(placed)
+
+    def _without_empty_bands(self, placed: Mapping[str, Frame]) -> dict[str, Frame]:
+        """All that is below a band in which no block is, moved up until the band is as high as a wire or two need."""
+        closer: dict[str, Frame] = {}
+        moved, low = 0, min(frame.at[1] for frame in placed.values())
+        for name, frame in sorted(placed.items(), key=lambda item: item[1].at[1]):
+            moved += max(0, frame.at[1] - low - _BAND)
+            low = max(low, frame.at[1] + frame.size[1] + self._depth(name))
+            closer[name] = _moved(frame, 0, -moved)
+        return {name: closer[name] for name in placed}
 
     def _name_width(self, name: str) -> float:
         frame = self.frames[name]
@@ -299,9 +310,12 @@ class _Columns:
             if edge.level:
                 before.setdefault(edge.target, []).append(_Wish(edge.source, -more, _WEIGHT))
                 after.setdefault(edge.source, []).append(_Wish(edge.target, more, _WEIGHT))
+        hung = {edge.target for edge in self.edges if not edge.level and edge.target not in before}
         for edge in self.edges:
-            if not edge.level and edge.source not in after:
-                more = edge.enters - edge.leaves + (_BELOW if edge.enters else -_BELOW)
+            more = edge.enters - edge.leaves + (_BELOW if edge.enters else -_BELOW)
+            if edge.target in hung and not edge.level:
+                before.setdefault(edge.target, []).append(_Wish(edge.source, -more, 1))
+            elif not edge.level and edge.source not in after:
                 after[edge.source] = [_Wish(edge.target, more, 1)]
         for bend, name in self.beside.items():
             depth = self.frames[name].size[1] + self._depth(name) + _LANE
@@ -323,7 +337,7 @@ class _Columns:
         block counts more than a bend."""
         near = [wish for wish in wishes if isinstance(wish.of, str)] or wishes
         return [tops[wish.of] + wish.more for wish in near
-                for _ in range(wish.weight if isinstance(node, str) else 1)] or [tops[node]]
+                for _ in range(wish.weight if isinstance(node, str) else 1)] or [tops[node]] * (_WEIGHT // 2)
 
     def _offsets(self, row: Sequence[str | int]) -> list[int]:
         """How far below the column's beginning each is when all stand as near as they may."""

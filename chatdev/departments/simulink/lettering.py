@@ -6,9 +6,11 @@ import unicodedata
 from collections.abc import Iterator
 
 FONT = "DejaVu Sans"
-_WIDTHS = {28: "ijlI'", 33: " ,./:;\\|J", 36: "f-", 40: "()[]t!r", 48: '"*_`', 54: "szc?", 58: "FkvxyLP",
-           62: "TYaoeESbdghnpqu", 65: "$0123456789{}K", 70: "ABRXZVCU", 76: "HNDG&", 80: "OQw", 85: "#+<=>^~M",
-           97: "%mW@"}  # hundredths of the size, in that font; others are narrower
+SPACING = 0.3
+"""Pixels between letters; with any, none are drawn as one (fi, ff), which readers of pictures take for others."""
+_WIDTHS = {29: "ijlI'", 34: " ,./:;\\|J", 37: "f-", 41: "()[]t!r", 50: '"*_`', 54: "szc?", 60: "FkvxyLP",
+           63: "TYaoeES", 65: "$0123456789{}Kbdghnpqu", 70: "ABRXZVC", 78: "HNDG&U", 82: "OQw", 86: "#+<=>^~M",
+           100: "%mW@"}  # hundredths of the size, in that font; others are narrower
 _WIDTH = {letter: width / 100 for width, letters in _WIDTHS.items() for letter in letters}
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # categories: controls, direction marks, surrogates, unassigned
 _LONGEST = 2000  # characters of a text that are looked at
@@ -23,7 +25,8 @@ def clean(text: str) -> str:
 
 def text_width(text: str, size: float) -> float:
     """Pixels."""
-    return size * sum(_WIDTH.get(letter) or (0.65 if ord(letter) < 0x1100 else 1.0) for letter in text)
+    widths = (_WIDTH.get(letter) or (0.65 if ord(letter) < 0x1100 else 1.0) for letter in text)
+    return sum(size * width + SPACING for width in widths)
 
 
 def shorten(text: str, size: float, room: float) -> str:

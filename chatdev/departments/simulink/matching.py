@@ -33,19 +33,19 @@ def best_match(asked: Comparable, made: Comparable) -> Match:
     return max((_improve(asked, made, start, groups) for start in starts), key=lambda match: _score(asked, made, match))
 
 
-def matched_blocks(asked: Comparable, made: Comparable, match: Match) -> int:
+def count_common_blocks(asked: Comparable, made: Comparable, match: Match) -> int:
     """How many pairs have the same defining parameters."""
     return sum(made.defining[theirs] == asked.defining[ours] for theirs, ours in match.items())
 
 
-def matched_connections(asked: Comparable, made: Comparable, match: Match) -> int:
+def count_common_connections(asked: Comparable, made: Comparable, match: Match) -> int:
     """How many of the connections asked for were made."""
     ways = Counter({way._replace(source=match[way.source], target=match[way.target]): number
                     for way, number in made.ways.items() if way.source in match and way.target in match})
-    return (ways & asked.ways).total() + _matched_edges(asked, made, match)
+    return (ways & asked.ways).total() + _count_common_edges(asked, made, match)
 
 
-def _matched_edges(asked: Comparable, made: Comparable, match: Match) -> int:
+def _count_common_edges(asked: Comparable, made: Comparable, match: Match) -> int:
     """The edges that join ports which are joined in both: of the parts that the nets of one cut those of the other
     into, each has as many as it has ports, less one."""
     given = [[pin._replace(block=match[pin.block]) for pin in net if pin.block in match] for net in made.nets]
@@ -88,8 +88,8 @@ def _overlaps(asked: list[tuple[Pin, ...]], made: list[list[Pin]]) -> Iterator[t
 
 def _score(asked: Comparable, made: Comparable, match: Match) -> tuple[int, int]:
     """Grows with accuracy (both shares over their common denominator); where that is the same, with the blocks."""
-    blocks = matched_blocks(asked, made, match)
-    connections = matched_connections(asked, made, match)
+    blocks = count_common_blocks(asked, made, match)
+    connections = count_common_connections(asked, made, match)
     return blocks * max(asked.size, 1) + connections * max(len(asked.kinds), 1), blocks
 
 

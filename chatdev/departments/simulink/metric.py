@@ -1,8 +1,9 @@
 """How far a model agrees with the one that was asked for: SimuGen's accuracy (equation 1), precision and F1.
 
 The rule, in full. Two blocks can be matched when they are of one kind: of the same block type as files name it (Add and
-Subtract are Sum), library blocks of the same type. A pair counts when its defining parameters agree, too: those that
-display names stand for (Operator, Function, …; `catalogue.BlockType.display`) and GotoTag. Names of blocks decide
+Subtract are Sum), library blocks of the same type. A pair counts when what their icons show agrees, too: the ports with
+their signs, in any order, and the defining parameters, which are those that display names stand for (Operator,
+Function, …; `catalogue.BlockType.display`), GotoTag and the relation of a Compare block. Names of blocks decide
 nothing; they help to find pairs.
 
 A connection is a signal's way to one input, or one of the |net| - 1 edges that join a net of physical ports. A signal's
@@ -22,7 +23,7 @@ from typing import NamedTuple
 
 from chatdev.departments.simulink.comparable import Comparable
 from chatdev.departments.simulink.diagram import Diagram
-from chatdev.departments.simulink.matching import best_match, matched_blocks, matched_connections
+from chatdev.departments.simulink.matching import best_match, count_common_blocks, count_common_connections
 
 
 class Share(NamedTuple):
@@ -75,8 +76,8 @@ def compare(asked: Diagram, made: Diagram) -> Agreement:
     """How far `made` is what was `asked` for."""
     wanted, given = Comparable.of(asked), Comparable.of(made)
     match = best_match(wanted, given)
-    return Agreement(Share(matched_blocks(wanted, given, match), len(wanted.kinds), len(given.kinds)),
-                     Share(matched_connections(wanted, given, match), wanted.size, given.size))
+    return Agreement(Share(count_common_blocks(wanted, given, match), len(wanted.kinds), len(given.kinds)),
+                     Share(count_common_connections(wanted, given, match), wanted.size, given.size))
 
 
 def count_connections(diagram: Diagram) -> int:

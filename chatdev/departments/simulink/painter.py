@@ -13,7 +13,7 @@ from html import escape
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.frames import LINE, MARK_SIZE, NAME_SIZE, Box, Frame, Point, Terminal
 from chatdev.departments.simulink.layout import Picture, arrange
-from chatdev.departments.simulink.lettering import FONT, clean, shorten, text_width
+from chatdev.departments.simulink.lettering import FONT, SPACING, clean, shorten, text_width
 from chatdev.departments.simulink.raster import rasterise
 from chatdev.departments.simulink.routing import Route
 from chatdev.departments.simulink.symbols import TEXT
@@ -41,11 +41,11 @@ def draw_png(diagram: Diagram, scale: float = 2.0) -> bytes:
 
 def paint(picture: Picture) -> str:
     """A picture as SVG."""
-    view = _view(picture)
+    view = view_of(picture)
     width, height = math.ceil(view.right - view.left), math.ceil(view.bottom - view.top)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="{_number(view.left)} {_number(view.top)} {width} {height}" '
-             f'font-family="{FONT}, Verdana, Arial, sans-serif" fill="none" stroke-linejoin="round">',
+             f'font-family="{FONT}, Verdana, Arial, sans-serif" letter-spacing="{SPACING}" fill="none" stroke-linejoin="round">',
              f"<title>{escape(clean(picture.diagram.name))}</title>",
              *(f"<desc>{escape(clean(fault))}</desc>" for fault in picture.faults),
              f'<rect x="{_number(view.left)}" y="{_number(view.top)}" width="{width}" height="{height}" fill="#fff"/>']
@@ -56,7 +56,7 @@ def paint(picture: Picture) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _view(picture: Picture) -> Box:
+def view_of(picture: Picture) -> Box:
     boxes = [box for frame in picture.frames.values() for box in (frame.box, frame.room)]
     points = [point for route in picture.routes for path in route.paths for point in path.points]
     boxes += [Box(x, y, x, y) for x, y in points]

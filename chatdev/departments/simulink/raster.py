@@ -31,7 +31,7 @@ _UNSAID = (300.0, 150.0)
 
 
 @isolate(ConfigError, MissingProgram)
-def rasterise(svg: bytes, scale: float = 1.0, system_fonts: bool = True) -> bytes:
+def rasterise(svg: bytes, scale: float | int = 1.0, system_fonts: bool = True) -> bytes:
     """The picture as PNG on white, `scale` pixels for each of its own. Raises ConfigError for what is no SVG, names other
     files, or takes more than a picture may; MissingProgram without a renderer or a font."""
     try:
@@ -43,7 +43,7 @@ def rasterise(svg: bytes, scale: float = 1.0, system_fonts: bool = True) -> byte
     zoom = min(scale, LARGEST / max(width, height))
     try:
         return bytes(resvg_py.svg_to_bytes(
-            svg_string=text, zoom=zoom, background="#ffffff", skip_system_fonts=not system_fonts, font_files=[str(font)],
+            svg_string=text, zoom=zoom, dpi=96, background="#ffffff", skip_system_fonts=not system_fonts, font_files=[str(font)],
             serif_family="DejaVu Sans", sans_serif_family="DejaVu Sans", monospace_family="DejaVu Sans",
             font_family="DejaVu Sans"))
     except ValueError as error:

@@ -22,7 +22,7 @@ _PITCH, _TRACKS = 10, 8  # pixels between the lines beside a block, and how many
 _NEAREST = 6  # pixels between lines of the grid that no port asks for
 _BY_NAME = 4  # pixels beside a name that belong to it
 _CLEARANCE = 2  # pixels around a block where no wire goes
-_BEND, _CROSSING, _BRANCH, _NAME, _BESIDE = 24, 20, 12, 90, 60
+_BEND, _CROSSING, _BRANCH, _NAME, _BESIDE = 24, 20, 12, 150, 60
 _GREED = 1.12  # a search that overrates the way still to go finds one nearly as good, and is six times as fast
 _MOST_NODES = 1_500_000
 _ATTEMPTS = 4
@@ -148,6 +148,7 @@ class _Grid:
     xs: list[int]
     ys: list[int]
     stubs: dict[tuple[End, Role], tuple[Point, Point]]
+    buried: set[tuple[End, Role]]
     solid: bytearray
     soft: tuple[list[int], list[int]]
     owner: tuple[list[int], list[int]]
@@ -158,14 +159,17 @@ class _Grid:
     def over(cls, frames: Mapping[str, Frame]) -> _Grid | None:
         """The free grid around the blocks; None where it would be too large."""
         boxes = [frame.box for frame in frames.values()]
-        rows = [box for box in boxes]
+        buried: set[tuple[End, Role]] = set()
         stubs: dict[tuple[End, Role], tuple[Point, Point]] = {}
         needed: tuple[set[int], set[int]] = (set(), set())
         for frame in frames.values():
             for terminal in frame.terminals:
-                (x, y), length = frame.place_of(terminal), _stub(frame, terminal, rows)
+                (x, y), length = frame.place_of(terminal), _stub(frame, terminal, boxes)
                 end = x + terminal.way[0] * length, y + terminal.way[1] * length
                 stubs[terminal.end, terminal.role] = (x, y), end
+                if any(other is not frame and box.left <= x <= box.right and box.top <= y <= box.bottom
+                       for other, box in zip(frames.values(), boxes, strict=True)):
+                    buried.add((terminal.end, terminal.role))
                 needed[0].update((x, end[0]))
                 needed[1].update((y, end[1]))
             for low, high, row in ((frame.box.left, frame.box.right, 0), (frame.box.top, frame.box.bottom, 1)):
@@ -182,7 +186,7 @@ class _Grid:
         size = len(xs) * len(ys)
         if size > _MOST_NODES:
             return None
-        grid = cls(xs, ys, stubs, bytearray(size), ([0] * size, [0] * size), ([0] * size, [0] * size),
+        grid = cls(xs, ys, stubs, buried, bytearray(size), ([0] * size, [0] * size), ([0] * size, [0] * size),
                    (xs * len(ys), [y for y in ys for _ in xs]))
         grid._block(frames.values())
         return grid
@@ -236,8 +240,11 @@ class _Grid:
 
     def connect(self, net: _Net, number: int) -> Route:
         """The tree of a net, begun at its first port."""
-        first, *rest = net.terminals
+        free_first = sorted(net.terminals, key=lambda terminal: (terminal.end, terminal.role) in self.buried)
+        first, *rest = free_first if net.is_physical else net.terminals
         start = self.ends[first.end, first.role]
+        if (first.end, first.role) in self.buried:
+            return Route(*net, lost=net.terminals)
         tree: dict[int, None] = {start: None}
         edges: set[tuple[int, int]] = set()
         paths, lost = [], []
@@ -246,7 +253,8 @@ class _Grid:
             rest.remove(target)
             goal = self.ends[target.end, target.role]
             turns = [goal] if goal in tree else []
-            if self.owner[0][start] == self.owner[0][goal] == number:  # else two wires would end in one port
+            is_free = (target.end, target.role) not in self.buried  # and no other wire ends in the port
+            if is_free and self.owner[0][start] == self.owner[0][goal] == number:
                 turns = turns or self._search(tree, first if len(tree) == 1 else None, target, number)
             if not turns:
                 lost.append(target)

@@ -212,7 +212,7 @@ _SHOWN = {  # values of Operator, Function, relop … that are shown as signs
     "~=": "≠", "<=": "≤", ">=": "≥", "square": "u²", "magnitude^2": "|u|²", "exp": "eᵘ", "10^u": "10ᵘ", "pow": "uᵛ",
     "reciprocal": "1\nu", "sqrt": "√u", "log": "ln", "transpose": "uᵀ", "conj": "conj(u)"}
 _MOST_LETTERS = 24
-_TYPE_ROOM = 90  # pixels
+_TYPE_ROOM = 104  # pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ def face_of(type_name: str, parameters: Mapping[str, str]) -> Face:
     lines = [_short(line) for line in text.split("\n")]
     fraction = len(lines) == 2 and (symbol.fraction or text == _SHOWN["reciprocal"])
     width, height = symbol.size
-    room = max((text_width(line, TEXT) for line in lines), default=0) * (1.6 if symbol.outline == "triangle" else 1)
+    room = max((text_width(line, TEXT) for line in lines), default=0) * (1.3 if symbol.outline == "triangle" else 1)
     if symbol.outline != "bar":
         width, height = max(width, room + 16 if room else 0), max(height, 16 * len(lines) + 8 if len(lines) > 2 else 0)
         width, height = 10 * math.ceil(width / 10), 10 * math.ceil(height / 10)

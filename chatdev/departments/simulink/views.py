@@ -74,14 +74,15 @@ def _template(name: str) -> Any:
 def _read_names(value: object) -> list[str]:
     """The names in a value of the memory: a list of names or of records with `type`, or a name a line. Raises
     ToolError for another."""
-    if isinstance(value, str):
-        return [line.strip(" -*`") for line in value.splitlines() if line.strip(" -*`")]
-    if value is None:
-        return []
-    if not isinstance(value, Sequence):
+    entries = value.splitlines() if isinstance(value, str) else [] if value is None else value
+    if not isinstance(entries, Sequence):
         raise ToolError(f"`requested_blocks` is a list of names of blocks; it is {value!r:.80}")
-    names = [one.get("type") if isinstance(one, Mapping) else one for one in value]
-    if wrong := [one for one in names if not isinstance(one, str)]:
-        raise ToolError(f"`requested_blocks` is a list of names of blocks, or of records with `type`; one is "
-                        f"{wrong[0]!r:.80}")
-    return [name for name in names if isinstance(name, str)]
+    return [name for name in map(_read_name, entries) if name]
+
+
+def _read_name(entry: object) -> str:
+    name = entry.get("type") if isinstance(entry, Mapping) else entry
+    if not isinstance(name, str):
+        raise ToolError("`requested_blocks` is a list of names of blocks, or of records with `type`; one is "
+                        f"{entry!r:.80}")
+    return name.strip().removeprefix("- ").strip(" `")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 import pytest
@@ -102,6 +103,19 @@ def test_a_misspelling_is_suggested_and_never_taken(name: str, wanted: str) -> N
     assert found.sure is None or found.way in EXACT
 
 
+def test_a_slip_of_the_pen_is_nearly_always_understood() -> None:
+    """A letter lost, doubled or swapped with the next, in any place: the block is among the suggestions or it is
+    another's exact name."""
+    slips = [(block, slip) for block in BLOCKS if len(block.type) > 4 for at in range(1, len(block.type) - 1)
+             for slip in (block.type[:at] + block.type[at + 1:], block.type[:at] + block.type[at - 1:],
+                          block.type[:at] + block.type[at + 1] + block.type[at] + block.type[at + 2:])]
+    chosen = random.Random(1).sample(slips, 800)
+    found = [(block, block_finder().find(slip)) for block, slip in chosen]
+    understood = [one for block, one in found if block.type in meant(one.candidates)]
+    assert len(understood) >= 0.99 * len(found)
+    assert not [one.name for block, one in found if one.sure and one.sure.block is not block]
+
+
 def test_words_find_what_no_name_does() -> None:
     found = block_finder().find("reports when a curve crosses a line")
     assert (found.way, found.sure) == ("words", None)
@@ -124,14 +138,14 @@ def test_the_parameters_of_a_name_are_kept_in_a_suggestion() -> None:
 NAMES = [name for block in BLOCKS for name in (block.type, *block.display, *block.aliases, *block.paths)]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200)
 @given(st.one_of(st.text(max_size=200), st.sampled_from(NAMES), st.text(alphabet="/-_ \n|~<>=*abcS1", max_size=100),
                  st.builds(lambda name, at, sign: name[:at] + sign + name[at + 1:], st.sampled_from(NAMES),
                            st.integers(0, 30), st.characters())))
 def test_any_text_is_looked_up_in_bounded_time_without_guessing(name: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = block_finder().find(name)
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
     assert (found.way == "nothing") == (not found.candidates)
     assert len(set(meant(found.candidates))) == len(found.candidates)
     if found.sure:
@@ -141,9 +155,9 @@ def test_any_text_is_looked_up_in_bounded_time_without_guessing(name: str) -> No
     assert found.way in EXACT or found.sure is None
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(st.text(alphabet="ab Sineogt/", min_size=1000, max_size=20_000))
 def test_a_long_text_costs_no_more_than_a_name(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert block_finder().find(text).sure is None
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2

@@ -90,7 +90,7 @@ def test_signs_in_another_order_are_the_same_sum() -> None:
     other = model("A/1 > S/2, B/1 > S/1", A="Constant", B="Clock", S="Sum: Inputs=-+")
     assert compare(one, other).accuracy == 1
     same = model("A/1 > S/1, B/1 > S/2", A="Constant", B="Clock", S="Sum: Inputs=++")
-    assert compare(one, same) == Agreement(Share(3, 3, 3), Share(1, 2, 2))
+    assert compare(one, same) == Agreement(Share(2, 3, 3), Share(1, 2, 2))
 
 
 def test_one_source_at_two_equal_inputs_is_two_connections() -> None:
@@ -108,6 +108,8 @@ def test_add_and_subtract_are_sums() -> None:
 @pytest.mark.parametrize(("right", "wrong"), [
     ("Math Function: Operator=log", "Math Function"), ("Logical Operator: Operator=OR", "Logical Operator"),
     ("Trigonometric Function: Operator=cos", "Trigonometric Function"), ("MinMax: Function=max", "MinMax"),
+    ("Compare To Constant: relop=>", "Compare To Constant: relop=<"), ("Scope", "Scope: NumInputPorts=2"),
+    ("Sum: Inputs=++", "Sum: Inputs=+++"), ("Integrator", "Integrator: ExternalReset=rising"),
     ("Goto: GotoTag=V", "Goto: GotoTag=W")])
 def test_a_block_without_its_defining_parameter_is_not_found(right: str, wrong: str) -> None:
     one, other = (model("A/1 > F/1", A="Constant", F=kind) for kind in (right, wrong))
@@ -163,6 +165,16 @@ def test_nothing_asked_for_is_found_and_nothing_made_finds_nothing() -> None:
     assert compare(nothing, nothing).f1 == 1
     assert compare(OPEN["pump_relay"], nothing).f1 == 0
     assert compare(nothing, OPEN["pump_relay"]).precision == 0
+
+
+def test_a_port_that_is_not_there_is_like_no_other() -> None:
+    one = model("A/1 > S/1, B/1 > S/2", A="Constant", B="Clock", S="Sum: Inputs=++")
+    other = model("A/1 > S/1, B/1 > S/9", A="Constant", B="Clock", S="Sum: Inputs=++")
+    assert compare(one, other).connections == Share(1, 2, 2)
+    loop, wrong = model(LINES, **LOOP), model(LINES.replace("R/RConn1", "R/RConn9"), **LOOP)
+    assert compare(loop, wrong).connections == Share(3, 4, 4)
+    odd = model("A/1 > S/1", A="Constant", S="Sum: Inputs=many")
+    assert compare(odd, odd).f1 == 1
 
 
 def test_a_line_to_a_block_that_is_not_there_is_no_connection() -> None:

@@ -21,6 +21,7 @@ _TOKEN = re.compile(r"""
     [^\S\n]*(?:(?P<text>'(?:[^'\n]|'')*'|"(?:[^"\n]|"")*")|(?P<vector>\[[^\]\n]*\])
     |(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z][\w.]*)|(?P<sign>[=(),;\n]))""",
                     re.VERBOSE)
+_CALL = re.compile(r"(name)+|name\((value(,value)*)?\)")
 _WIDEST = 32767  # pixels of the canvas
 
 
@@ -33,7 +34,7 @@ def at_least(arguments: Sequence[Any], number: int, function: str, form: str) ->
 def text_of(value: Any, what: str) -> str:
     """A value that has to be a text."""
     if not isinstance(value, str):
-        raise NOT_A_TEXT.about(what=what, given=_shown(value), fix="a text in quotation marks")
+        raise NOT_A_TEXT.about(what=what, given=_brief(value), fix="a text in quotation marks")
     return value
 
 
@@ -49,30 +50,33 @@ def parameter_text(name: str, value: Any) -> str:
     if isinstance(value, list | tuple):
         flat = value.flat() if isinstance(value, MatlabArray) else value
         numbers = " ".join(f"{number:g}" if isinstance(number, float) else str(number) for number in flat[:9])
-        raise NOT_A_TEXT.about(what=what, given=_shown(value), fix=f"'[{numbers}]'")
-    raise NOT_A_TEXT.about(what=what, given=_shown(value), fix="a text in quotation marks")
+        raise NOT_A_TEXT.about(what=what, given=_brief(value), fix=f"'[{numbers}]'")
+    raise NOT_A_TEXT.about(what=what, given=_brief(value), fix="a text in quotation marks")
 
 
 def pairs_of(function: str, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
     """Parameters, each with its value."""
     if len(values) % 2:
-        raise NO_PAIRS.about(function=function, name=_shown(values[-1]))
+        raise NO_PAIRS.about(function=function, name=_brief(values[-1]))
     for name, value in zip(values[::2], values[1::2], strict=True):
         yield text_of(name, "the name of a parameter"), value
 
 
 def position_of(path: str, value: Any) -> tuple[int, ...]:
     """Left, top, right and bottom, in pixels."""
+    numbers = _numbers_of(value)
+    if len(numbers) == 4 and all(abs(number) <= _WIDEST for number in numbers):
+        left, top, right, bottom = map(round, numbers)
+        if left < right and top < bottom:
+            return left, top, right, bottom
+    raise BAD_POSITION.about(block=path, given=_brief(value))
+
+
+def _numbers_of(value: Any) -> list[float]:
+    """The numbers of an array or of its text; none of what MATLAB takes for neither."""
     if isinstance(value, str):
-        numbers: Any = [float(word) for word in value.strip("[] ").replace(",", " ").split() if _NUMBER.fullmatch(word)]
-    elif isinstance(value, MatlabArray):
-        numbers = value.flat()
-    else:
-        raise BAD_POSITION.about(block=path, given=_shown(value))
-    if (len(numbers) != 4 or not all(abs(number) <= _WIDEST for number in numbers)
-            or numbers[0] >= numbers[2] or numbers[1] >= numbers[3]):
-        raise BAD_POSITION.about(block=path, given=_shown(value))
-    return tuple(round(number) for number in numbers)
+        return [float(word) for word in value.strip("[] ").replace(",", " ").split() if _NUMBER.fullmatch(word)]
+    return value.flat() if isinstance(value, MatlabArray) else []
 
 
 def split_path(path: str) -> list[str]:
@@ -83,17 +87,12 @@ def split_path(path: str) -> list[str]:
 def matlab_statements(text: str) -> Iterator[tuple[str, str, list[Any]]]:
     """What statements say: a variable and its value, or a function and its values."""
     for tokens in _token_rows(text):
-        kinds = [kind for kind, _ in tokens]
-        words = [value for _, value in tokens]
-        if len(tokens) == 3 and kinds[0] == "name" and words[1] == "=" and kinds[2] != "name":
-            yield words[0], "", [words[2]]
-        elif kinds[0] == "name" and len(tokens) == 1:
-            yield "", words[0], []
-        elif kinds[0] == "name" and all(kind == "name" for kind in kinds):
-            yield "", words[0], words[1:]  # as in: close all
-        elif (len(tokens) > 2 and kinds[0] == "name" and words[1] == "(" and words[-1] == ")"
-              and all(word == "," for word in words[3:-1:2]) and "sign" not in kinds[2:-1:2]):
-            yield "", words[0], words[2:-1:2]
+        form = "".join(str(word) if kind == "sign" else "name" if kind == "name" else "value" for kind, word in tokens)
+        words = [word for kind, word in tokens if kind != "sign"]
+        if form == "name=value":
+            yield words[0], "", words[1:]
+        elif _CALL.fullmatch(form):  # f, f a b, f(1, 'a')
+            yield "", words[0], words[1:]
         else:
             raise NOT_EVALUATED.about(statement=text.strip()[:200])
 
@@ -124,5 +123,5 @@ def _value(kind: str, word: str) -> Any:
     return float(word) if kind == "number" else word
 
 
-def _shown(value: Any) -> str:
+def _brief(value: Any) -> str:
     return repr(value)[:80]

@@ -26,7 +26,8 @@ from chatdev.departments.simulink.engine.arguments import (
 )
 from chatdev.departments.simulink.engine.arrays import MatlabArray, double
 from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey
-from chatdev.departments.simulink.engine.network import network_faults, unconnected
+from chatdev.departments.simulink.engine.messages import BuildRefused
+from chatdev.departments.simulink.engine.network import network_faults, open_ports
 from chatdev.departments.simulink.engine.rules import BlockDiagram, PlacedBlock, Socket
 
 _SYSTEM_NAME = re.compile(r"[A-Za-z]\w{0,62}", re.ASCII)
@@ -189,7 +190,10 @@ def add_block(session: Session, *arguments: Any) -> float:
             raise say.NO_LIBRARY_BLOCK.about(path=source)
         diagram, name = session.place(source)
         kind, copied = diagram.block(name).kind, diagram.block(name).parameters
-    diagram, name = session.place(path)
+    try:
+        diagram, name = session.place(path)
+    except BuildRefused as refused:
+        raise say.NOT_ADDED.about(path=path, cause=refused.as_cause) from None
     texts, position = session.checked(diagram, name, kind, iter(pairs.items()))
     name = diagram.add_block(kind, texts.pop("Name", name), copied | texts, unique=unique.lower() == "on")
     block = diagram.blocks[name]
@@ -311,7 +315,7 @@ def save_system(session: Session, *arguments: Any) -> str:
         del session.systems[diagram.name]
         diagram.name = name
         session.systems[name] = diagram
-    faults = [*unconnected(diagram), *network_faults(diagram)]
+    faults = [*open_ports(diagram), *network_faults(diagram)]
     session.show_faults(faults)
     session.folder.mkdir(exist_ok=True)
     saved = {**diagram.plain(), "refused": session.refused[:_MOST_SHOWN],
@@ -354,7 +358,7 @@ def sim(session: Session, *arguments: Any) -> SimulationOutput:
     """Check whether a system could be simulated."""
     at_least(arguments, 1, "sim", "sim('model')")
     diagram = session.system(_stem(arguments[0]) if isinstance(arguments[0], str) else arguments[0])
-    session.show_faults(unconnected(diagram))
+    session.show_faults(open_ports(diagram))
     if faults := network_faults(diagram):
         raise say.NOT_COMPILED.about(model=diagram.name, cause="\n    ".join(faults))
     session.warn(say.NOT_SIMULATED.words.format(model=diagram.name))
