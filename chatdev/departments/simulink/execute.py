@@ -9,23 +9,19 @@ import functools
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError
 
-from chatdev.config.validation import StrictModel
 from chatdev.departments.simulink.backends import Backend, choose_backend, matlab_package
 from chatdev.departments.simulink.catalogue import Catalogue, catalogue
-from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
+from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.engine.library import Library
-from chatdev.departments.simulink.engine.messages import BuildRefused
-from chatdev.departments.simulink.engine.rules import MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
-from chatdev.errors import WorkspaceError
-from chatdev.plain_file import read_plain
+from chatdev.departments.simulink.saved_model import UnreadableModel, last_saved
 from chatdev.replies.fences import scan
 from chatdev.sandbox.base import BOX, Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import template, throwaway_copy
@@ -33,7 +29,6 @@ from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.reading.excerpt import excerpt
 from chatdev.tools.software.reading.static import syntax_errors
 from chatdev.tools.software.toolchains.verdict import Trace, last_traceback, stable_text
-from chatdev.workspace.plain_tree import require_folder
 
 PROGRAM = "build_model.py"
 """What the program is called where the reply gives it no name."""
@@ -42,18 +37,15 @@ _LIMITS = ProcessLimits(seconds=20.0, memory=512 << 20, file_size=16 << 20, disk
 _MATLAB_LIMITS = ProcessLimits(seconds=600.0, memory=16 << 30, address_space=1 << 46, file_size=1 << 30, disk=4 << 30,
                                processes=4096, open_files=4096)
 _MATLAB_VARIABLES = ("HOME", "PATH", "LD_LIBRARY_PATH", "LM_LICENSE_FILE", "MLM_LICENSE_FILE", "MATLAB_PREFDIR")
-_STAND_IN, _SAVED = "stand-in", "saved"
+_STAND_IN = "stand-in"
 _OURS = Path(__file__).parent
 _PACKAGE = "chatdev/departments/simulink"
 _CARRIED = ("ports.py", *(f"engine/{name}.py" for name in (
     "arguments", "arrays", "library", "messages", "network", "program", "rules", "session")))
+_TRACEBACK = "Traceback (most recent call last)"
+_LONGEST_MESSAGE = 2000  # characters
 _ERROR = "matlab.engine.MatlabExecutionError: "
-_MOST_SAVED = 50  # files that are looked at
-_LARGEST = 8 << 20  # bytes of one
 _TAIL_LINES, _TAIL_CHARACTERS = 40, 4000
-
-_Name = Annotated[str, Field(min_length=1, max_length=1000)]
-_Pixel = Annotated[int, Field(ge=-32767, le=32767)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +64,6 @@ class BuildResult:
     line: int | None = None
     excerpt: str = ""
     backend: str = "builtin"
-
-
-class _SavedBlock(StrictModel):
-    name: _Name
-    type: _Name
-    parameters: dict[_Name, str]
-    position: tuple[_Pixel, _Pixel, _Pixel, _Pixel] | None
-
-
-_Source = tuple[_Name, Literal["", "out"], _Name]
-_Target = tuple[_Name, Literal["", "in"], _Name]
-
-
-class _SavedModel(StrictModel):
-    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,62}$")]
-    settings: dict[_Name, str]
-    blocks: Annotated[list[_SavedBlock], Field(max_length=MOST_BLOCKS)]
-    lines: Annotated[list[tuple[_Source, _Target]], Field(max_length=MOST_LINES)]
-    refused: Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=50)]
-    order: int
 
 
 def execute_program(source: str, *, sandbox: Sandbox, scratch: Path, backend: Backend = "auto", strict: bool = True,
@@ -116,7 +88,7 @@ def execute_program(source: str, *, sandbox: Sandbox, scratch: Path, backend: Ba
 
 def program_of(reply: str) -> str:
     """The program in a reply: all of it where it is one, else its fenced block, or the longest that calls MATLAB."""
-    texts = [block.content for block in scan(reply)]
+    texts = [textwrap.dedent(block.content) for block in scan(reply)]
     if not texts or not syntax_errors({PROGRAM: reply.encode("utf-8", "replace")}):
         return reply
     return max([text for text in texts if "matlab" in text] or texts, key=len)
@@ -185,64 +157,30 @@ class _Run:
         elif execution.signal is not None:
             result = _result("killed", signal=execution.signal)
         elif trace is not None:
-            result = self._raised(trace)
+            result = self._raised(trace, stable_text(execution.stderr, _places(folder)))
         else:
             result = _result("exited", status=execution.exit_status)
         return replace(result, output=_output(execution, folder, with_errors=trace is None))
 
-    def _raised(self, trace: Trace) -> BuildResult:
+    def _raised(self, trace: Trace, stderr: str) -> BuildResult:
         line = next((frame.line for frame in reversed(trace.frames) if frame.path == self.name), None)
-        return replace(_result("raised", exception=trace.exception.removeprefix(_ERROR)), line=line,
+        return replace(_result("raised", exception=_whole_message(trace, stderr)), line=line,
                        excerpt=excerpt(self._files, self.name, line) if line else "")
 
     def _saved(self, folder: Path) -> BuildResult:
         """The model that the program saved last."""
         try:
-            saved = _read_saved(folder / _STAND_IN)
+            saved = last_saved(folder / _STAND_IN)
             if saved is None:
                 return _result("nothing_saved")
             if not saved.blocks:
                 return _result("empty", model=saved.name)
-            diagram = _rebuild(saved, Library(self.blocks.plain()), self.strict)
-        except (ValueError, OSError, WorkspaceError, BuildRefused) as error:
-            return _result("unreadable", reason=_reason(error))
+            diagram = saved.rebuild(Library(self.blocks.plain()), strict=self.strict)
+        except UnreadableModel as error:
+            return _result("unreadable", reason=error)
         told = _result("built", model=saved.name, blocks=len(diagram.blocks), lines=len(diagram.wires),
                        refused=saved.refused)
         return replace(told, passed=True, diagram=diagram)
-
-
-def _read_saved(folder: Path) -> _SavedModel | None:
-    """The model that was saved last, if any was. Raises ValueError, OSError or WorkspaceError."""
-    require_folder(folder)
-    if not os.path.lexists(folder / _SAVED):
-        return None
-    require_folder(folder / _SAVED)
-    paths = sorted(path for path in (folder / _SAVED).iterdir() if path.suffix == ".json")
-    if len(paths) > _MOST_SAVED:
-        raise ValueError(f"{len(paths)} models")
-    models = [_SavedModel.model_validate_json(read_plain(path, _LARGEST)) for path in paths]
-    return max(models, key=lambda model: model.order, default=None)
-
-
-def _rebuild(saved: _SavedModel, library: Library, strict: bool) -> Diagram:
-    """The saved model, built call by call. Raises BuildRefused or ValueError where the calls cannot have built it."""
-    model = BlockDiagram(saved.name, library, strict=strict)
-    for block in saved.blocks:
-        if block.type not in library.types:
-            raise ValueError(f"there is no block type {block.type!r}")
-        if model.add_block(library.types[block.type], block.name, block.parameters) != block.name:
-            raise ValueError(f"no block is called {block.name!r}")
-    for source, target in ((Socket(*ends[0]), Socket(*ends[1])) for ends in saved.lines):
-        if not (_is_there(model, source) and _is_there(model, target)):
-            raise ValueError(f"there are no ports for a line from {source} to {target}")
-        model.add_line(source, target)
-    blocks = {block.name: DiagramBlock(block.type, block.parameters, block.position) for block in saved.blocks}
-    wires = tuple(Wire(End(source[0], source[2]), End(target[0], target[2])) for source, target in saved.lines)
-    return Diagram(saved.name, blocks, wires)
-
-
-def _is_there(model: BlockDiagram, end: Socket) -> bool:
-    return end.block in model.blocks and end.key in model.blocks[end.block].ports
 
 
 def _result(outcome: str, **facts: Any) -> BuildResult:
@@ -260,14 +198,17 @@ def _places(folder: Path) -> Mapping[str, str]:
     return {f"{BOX}/": "", f"{folder.resolve()}/": ""}
 
 
+def _whole_message(trace: Trace, stderr: str) -> str:
+    """The message of an error: of MATLAB's with the causes, which it writes before the traceback begins."""
+    if not trace.exception.startswith(_ERROR):
+        return trace.exception
+    first = trace.exception.removeprefix(_ERROR)
+    _, found, rest = stderr.rpartition(_TRACEBACK)[0].rpartition(f"{first}\n")
+    causes = rest.split("\n\n")[0].rstrip()
+    return f"{first}\n{causes}"[:_LONGEST_MESSAGE].strip() if found else first
+
+
 def _output(execution: Execution, folder: Path, *, with_errors: bool = False) -> str:
     """The last lines of what a program printed."""
     text = stable_text(f"{execution.stdout}\n{execution.stderr if with_errors else ''}".strip(), _places(folder))
     return "\n".join(text.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc']))[:200]}: {first['msg'][:200]}"
-    return str(error)[:500]

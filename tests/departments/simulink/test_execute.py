@@ -103,8 +103,8 @@ def test_matlabs_message_comes_with_the_programs_line(execute: Execute) -> None:
 
 def test_a_cause_is_told_with_its_message(execute: Execute) -> None:
     result = execute(f"{START}eng.add_block('simulink/Continuous/Integrator', 'm/1/s', nargout=0)\n{SAVE}")
-    assert (result.message, result.line) == ("Invalid Simulink object name: 'm/1'.\nCaused by:\n    Unable to find "
-                                             "block '1'.", 5)
+    assert (result.message, result.line) == ("A new block named 'm/1/s' cannot be added.\nCaused by:\n    Invalid "
+                                             "Simulink object name: 'm/1'.\n        Unable to find block '1'.", 5)
 
 
 def test_warnings_stand_in_the_output(execute: Execute) -> None:

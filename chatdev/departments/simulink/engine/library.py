@@ -12,7 +12,6 @@ from chatdev.departments.simulink.ports import BlockPort, expand_ports
 PortKey = tuple[str, str]
 """`("in", "1")`, `("out", "1")`, `("", "LConn1")`: what tells a block's ports apart."""
 BUILT_IN = "built-in/"
-_MASKED = ("Reference", "SubSystem")
 _COMMON = ("Name", "Position", "Orientation", "ShowName", "NamePlacement", "BackgroundColor", "ForegroundColor",
            "Tag", "Description", "SampleTime", "OutDataTypeStr", "Priority", "HideAutomaticName", "FontSize",
            "Commented", "BlockMirror", "BlockRotation", "AttributesFormatString", "UserData", "Selected",
@@ -77,14 +76,14 @@ class Library:
         blocks = [(record, LibraryBlock(record)) for record in records]
         self.types = {block.type: block for _, block in blocks}
         self._paths = {one_line(path): block for record, block in blocks for path in record["paths"]}
-        own = sorted((block for _, block in blocks if block.block_type not in _MASKED),
-                     key=lambda block: "".join(block.type.split()) == block.block_type)  # Sum after Add
-        self._built_in = {block.block_type: block for block in own}
+        own = sorted((block for _, block in blocks if block.block_type != "Reference"),
+                     key=lambda block: "".join(block.type.split()).lower() == block.block_type.lower())  # Sum after Add
+        self._built_in = {block.block_type.lower(): block for block in own}
         self.names = {path.split("/")[0] for path in self._paths}
 
     def at(self, path: str) -> LibraryBlock | None:
         """The block at a path such as `simulink/Sources/Step` or `built-in/Step`."""
         found = self._paths.get(path) or self._paths.get(one_line(path))
         if found is None and path.startswith(BUILT_IN):
-            return self._built_in.get(path.removeprefix(BUILT_IN))
+            return self._built_in.get(path.removeprefix(BUILT_IN).lower())
         return found

@@ -6,7 +6,7 @@ got them, or in MATLAB's documentation; `own` ones are ours, because nobody has 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 
 class Notice(NamedTuple):
@@ -21,7 +21,20 @@ class Notice(NamedTuple):
 
 
 class BuildRefused(Exception):
-    """What MATLAB would refuse, or we where it would do harm in silence."""
+    """What MATLAB would refuse, or we where it would do harm in silence. The text is all that MATLAB reports on stderr;
+    its first line is that of the error in Python. `hint` is what we know beyond that."""
+
+    hint = ""
+
+    def with_hint(self, hint: str) -> Self:
+        """The same, with a hint."""
+        self.hint = hint
+        return self
+
+    @property
+    def as_cause(self) -> str:
+        """The text as it stands below another one that it is the cause of."""
+        return str(self).replace("\nCaused by:\n", "\n").replace("\n", "\n    ")
 
 
 NO_LIBRARY_BLOCK = Notice("There is no block named '{path}'", "logged")
@@ -29,6 +42,10 @@ DESTINATION_TAKEN = Notice("The destination port already has a line connection",
 SECOND_TAKEN = Notice("The second port already has a line connection", "logged")
 DOMAINS_DIFFER = Notice("The points input cannot lie on objects that do not share the same Physical Modeling domain",
                         "logged")
+RULES_BROKEN = Notice("The points input must only create line connections that follow connection rules of the "
+                      "appropriate Physical Modeling domains", "logged")
+NO_PORT = Notice("Invalid Simulink object name: '{end}'.", "logged")
+NOT_ADDED = Notice("A new block named '{path}' cannot be added.\nCaused by:\n    {cause}", "logged")
 NO_OBJECT = Notice("Invalid Simulink object name: '{path}'.\nCaused by:\n    Unable to find block '{block}'.",
                    "logged")
 NOT_COMPILED = Notice("Error compiling Simscape network for model {model}.\nCaused by:\n    {cause}", "logged")
@@ -48,7 +65,6 @@ BAD_SYSTEM_NAME = Notice("'{model}' is no name of a block diagram: it begins wit
                          "digits and _, and has at most 63 characters")
 BAD_BLOCK_NAME = Notice("'{path}' names no block; write 'model/block'")
 NO_FILE = Notice("There is no block diagram or file named '{name}'; make one with new_system('{name}')")
-NO_PORT = Notice("'{block}' has no {wanted} port {port}; it has {there}")
 NO_PORT_SAID = Notice("'{end}' names no port; write 'block/1', or 'block/LConn1' for a physical one")
 NO_LINE = Notice("There is no line from '{source}' to '{target}'")
 ONE_PORT = Notice("A line cannot lead from '{end}' back to it")
@@ -66,6 +82,8 @@ POINTS = Notice("add_line by points is not possible without MATLAB; write add_li
 NOT_EVALUATED = Notice("{statement}: without MATLAB, eval takes assignments of numbers and texts, and calls")
 TOO_LARGE = Notice("More than {most} {things} are not built here")
 
+PORTS_THERE = Notice("'{block}' has no {wanted} port {port}; it has {there}")
+NO_BLOCK_THERE = Notice("'{model}' has no block named '{block}'")
 UNKNOWN_PARAMETER = Notice("'{name}' is no parameter of {type} that we know of; '{block}' keeps it unchecked{near}")
 NO_SOLVER = Notice("the physical network of {blocks} has no Solver Configuration block")
 SOLVERS = Notice("the physical network of {blocks} has more than one Solver Configuration block: {solvers}")

@@ -56,7 +56,7 @@ class MatlabFunction:
         """Call it; raises MatlabExecutionError with what is wrong."""
         if not isinstance(nargout, int) or isinstance(nargout, bool) or nargout < 0:
             raise TypeError("nargout must be a nonnegative integer")
-        value = self._engine._call(self._name, arguments, nargout, stdout)
+        value = self._engine._call(self._name, arguments, nargout, (stdout or sys.stdout, stderr or sys.stderr))
         return FutureResult(value) if background else value
 
 
@@ -91,10 +91,10 @@ class MatlabEngine:
             raise RejectedExecutionError(ENDED.words)
         return session
 
-    def _call(self, name: str, arguments: tuple[Any, ...], nargout: int, stdout: Any) -> Any:
+    def _call(self, name: str, arguments: tuple[Any, ...], nargout: int, streams: tuple[Any, Any]) -> Any:
         session = self._open_session()
-        session.output = stdout or sys.stdout
-        message = None
+        session.output, errors = streams
+        failure = None
         try:
             if name not in FUNCTIONS:
                 raise (UNRESOLVED if "." in name else UNRECOGNIZED).about(name=name)
@@ -103,8 +103,11 @@ class MatlabEngine:
                 raise NO_OUTPUTS.about(function=name)
             value = function(session, *arguments)
         except BuildRefused as refused:
-            message = str(refused)
-        if message is not None:
-            session.refused.append(message)
-            raise MatlabExecutionError(message)  # outside, so that the traceback shows one error alone
+            failure = refused
+        if failure is not None:  # outside, so that the traceback shows one error alone
+            session.refused.append(str(failure))
+            if failure.hint:
+                session.warn(failure.hint)
+            print(failure, end="\n\n", file=errors)
+            raise MatlabExecutionError(f"{str(failure).splitlines()[0]}\n")
         return value if nargout else None

@@ -19,11 +19,14 @@ from chatdev.departments.simulink.engine.messages import (
     DESTINATION_TAKEN,
     DOMAINS_DIFFER,
     NETS_DIFFER,
+    NO_BLOCK_THERE,
     NO_LINE,
     NO_OBJECT,
     NO_PORT,
     NO_PORT_SAID,
     ONE_PORT,
+    PORTS_THERE,
+    RULES_BROKEN,
     SECOND_TAKEN,
     TOO_LARGE,
 )
@@ -196,7 +199,7 @@ class BlockDiagram:
             raise ONE_PORT.about(end=source)
         one, other = nets.domain(source, one), nets.domain(target, other)
         if one != other and _ANY not in (one, other):
-            raise DOMAINS_DIFFER.about()
+            raise RULES_BROKEN.about()
         if source in nets and target in nets:
             if nets.root(source) == nets.root(target):
                 raise SECOND_TAKEN.about()
@@ -231,15 +234,18 @@ class BlockDiagram:
         if not slash or not block:
             raise NO_PORT_SAID.about(end=said)
         name = block if block in self.blocks else one_line(block.replace("//", "/"))
-        placed = self.block(name)
+        placed = self.blocks.get(name)
+        if placed is None:
+            raise NO_PORT.about(end=said).with_hint(NO_BLOCK_THERE.words.format(model=self.name, block=name))
         socket = Socket(name, "" if is_physical_name(port) else side, port)
         if socket.key in placed.ports:
             return socket
         for key in placed.ports if port in _NAMED_SIGNALS else ():
             if key[1] == port:
                 return Socket(name, *key)
-        raise NO_PORT.about(block=self.path(name), port=port, there=_ports_there(placed),
-                            wanted={"in": "input", "out": "output"}.get(socket.side, "physical"))
+        raise NO_PORT.about(end=said).with_hint(PORTS_THERE.words.format(
+            block=self.path(name), port=port, there=_ports_there(placed),
+            wanted={"in": "input", "out": "output"}.get(socket.side, "physical")))
 
     def free_ports(self) -> Iterator[tuple[str, BlockPort]]:
         """The ports that have no line, each with its block."""

@@ -26,6 +26,7 @@ from chatdev.departments.simulink.engine.arguments import (
 )
 from chatdev.departments.simulink.engine.arrays import MatlabArray, double
 from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey
+from chatdev.departments.simulink.engine.messages import BuildRefused
 from chatdev.departments.simulink.engine.network import network_faults, open_ports
 from chatdev.departments.simulink.engine.rules import BlockDiagram, PlacedBlock, Socket
 
@@ -189,7 +190,10 @@ def add_block(session: Session, *arguments: Any) -> float:
             raise say.NO_LIBRARY_BLOCK.about(path=source)
         diagram, name = session.place(source)
         kind, copied = diagram.block(name).kind, diagram.block(name).parameters
-    diagram, name = session.place(path)
+    try:
+        diagram, name = session.place(path)
+    except BuildRefused as refused:
+        raise say.NOT_ADDED.about(path=path, cause=refused.as_cause) from None
     texts, position = session.checked(diagram, name, kind, iter(pairs.items()))
     name = diagram.add_block(kind, texts.pop("Name", name), copied | texts, unique=unique.lower() == "on")
     block = diagram.blocks[name]

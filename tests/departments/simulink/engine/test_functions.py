@@ -58,9 +58,10 @@ def test_a_block_is_found_however_its_path_is_broken(path: str, eng: MatlabEngin
     assert isinstance(eng.add_block(path, "m/Block"), float)
 
 
-def test_built_in_sum_is_the_sum_and_no_kin(eng: MatlabEngine, tmp_path: Path) -> None:
-    eng.add_block("built-in/Sum", "m/S", nargout=0)
-    assert saved(eng, tmp_path)["blocks"][0]["type"] == "Sum"
+@pytest.mark.parametrize("kind", ["Sum", "Product", "Subsystem", "Constant", "Display"])
+def test_a_built_in_block_is_itself_and_no_kin(kind: str, eng: MatlabEngine, tmp_path: Path) -> None:
+    eng.add_block(f"built-in/{kind}", "m/Block", nargout=0)
+    assert saved(eng, tmp_path)["blocks"][0]["type"] == kind
 
 
 def test_names_with_line_breaks_and_slashes_are_met(eng: MatlabEngine, tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_parameters_decide_the_ports(eng: MatlabEngine, tmp_path: Path) -> None:
     eng.add_block("simulink/Math Operations/Sum", "m/Sum", "Inputs", "|+-", nargout=0)
     eng.add_block(STEP, "m/Step", nargout=0)
     eng.add_line("m", "Step/1", "Sum/2", nargout=0)
-    with pytest.raises(MatlabExecutionError, match=r"no input port 3; it has input 1, 2; output 1"):
+    with pytest.raises(MatlabExecutionError, match="'Sum/3'"):
         eng.add_line("m", "Step/1", "Sum/3", nargout=0)
     eng.set_param("m/Sum", "inputs", "+++", nargout=0)
     eng.add_line("m", "Step/1", "Sum/3", nargout=0)
@@ -194,8 +195,9 @@ def test_a_circuit_needs_one_solver_and_a_reference(solvers: int, references: in
     circuit(eng, solvers, references)
     eng.save_system("m", nargout=0)
     assert fault in capsys.readouterr().out
-    with pytest.raises(MatlabExecutionError, match=f"Error compiling Simscape network for model m.\n.*\n.*{fault}"):
+    with pytest.raises(MatlabExecutionError, match="Error compiling Simscape network for model m.\n"):
         eng.set_param("m", "SimulationCommand", "start", nargout=0)
+    assert fault in capsys.readouterr().err
 
 
 def test_two_circuits_may_have_a_solver_each(eng: MatlabEngine, capsys: pytest.CaptureFixture[str]) -> None:

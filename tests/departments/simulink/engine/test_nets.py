@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.engine.messages import (
-    DOMAINS_DIFFER,
     NETS_DIFFER,
     ONE_PORT,
+    RULES_BROKEN,
     SECOND_TAKEN,
     BuildRefused,
 )
@@ -53,7 +53,7 @@ class PlainNets:
         if one == other:
             return ONE_PORT.words
         if len(self.domains(one) | self.domains(other)) > 1:
-            return DOMAINS_DIFFER.words
+            return RULES_BROKEN.words
         if all(wired) and other in self.net(one):
             return SECOND_TAKEN.words
         if all(wired) and self.strict:
