@@ -94,13 +94,12 @@ class _Record:
         known = catalogue().of(block.type)
         if known is None:
             return cls(f"unknown: {block.type}")
-        kind, parameters = _kind(known), known.with_defaults(block.parameters)
-        ports = _ports(known, block)
-        names = [port.name for port in ports if port.direction == "in" and not port.is_physical]
+        kind, parameters, ports = _kind(known), known.with_defaults(block.parameters), _ports(known, block)
+        names = _names(ports, "in")
         inputs = dict(zip(names, _places_of_inputs(kind, names, parameters), strict=True))
         terminals = {port.name: "" if kind in _TERMINALS_ALIKE else port.name for port in ports if port.is_physical}
-        outputs = [port.name for port in ports if port.name not in terminals and port.direction == "out"]
-        shape = "; ".join(" ".join(sorted(places)) for places in (inputs.values(), terminals.values(), outputs))
+        shape = "; ".join(" ".join(sorted(places)) for places in (inputs.values(), terminals.values(),
+                                                                 _names(ports, "out")))
         shown = [parameters.get(name, "").strip() for name in _defining_names()[kind]]
         return cls(kind, (*shown, shape), inputs, terminals)
 
@@ -118,6 +117,11 @@ def _ports(known: BlockType, block: DiagramBlock) -> list[BlockPort]:
         return known.ports_with(block.parameters)
     except ValueError:  # a number of ports that is none
         return []
+
+
+def _names(ports: Sequence[BlockPort], direction: str) -> list[str]:
+    """The names of the ports of signals in a direction."""
+    return [port.name for port in ports if port.direction == direction and not port.is_physical]
 
 
 def _places_of_inputs(kind: str, names: Sequence[str], parameters: Mapping[str, str]) -> Sequence[str]:
