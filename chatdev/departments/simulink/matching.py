@@ -108,19 +108,31 @@ def _all_matches(groups: list[tuple[list[str], list[str]]]) -> Iterator[Match]:
 
 
 def _improve(asked: Comparable, made: Comparable, match: Match) -> Match:
-    """Exchange what two blocks of a kind are taken for while that helps; of those that are taken for nothing, some."""
-    groups = [[name for name in blocks if name in match] + [name for name in blocks if name not in match][:_SPARE]
-              for kind, blocks in made.blocks_by_kind().items() if kind in asked.kinds.values()]
+    """Exchange what two blocks of a kind are taken for while that helps."""
+    groups = _exchangeable(asked, made, match)
     made = made.part({name for blocks in groups for name in blocks})
+    pairs = [pair for blocks in groups for pair in combinations(blocks, 2)]
     best, improved = _score(asked, made, match), True
     while improved:
         improved = False
-        for one, other in (pair for blocks in groups for pair in combinations(blocks, 2)):
-            tried = {**match, one: match.get(other, ""), other: match.get(one, "")}
-            tried = {theirs: ours for theirs, ours in tried.items() if ours}
+        for pair in pairs:
+            tried = _exchange(match, *pair)
             if tried != match and (score := _score(asked, made, tried)) > best:
                 match, best, improved = tried, score, True
     return match
+
+
+def _exchangeable(asked: Comparable, made: Comparable, match: Match) -> list[list[str]]:
+    """The blocks of each kind that are taken for one, and some of those that are taken for nothing."""
+    wanted = set(asked.kinds.values())
+    groups = [blocks for kind, blocks in made.blocks_by_kind().items() if kind in wanted]
+    return [[name for name in blocks if name in match] + [name for name in blocks if name not in match][:_SPARE]
+            for blocks in groups]
+
+
+def _exchange(match: Match, one: str, other: str) -> Match:
+    tried = {**match, one: match.get(other, ""), other: match.get(one, "")}
+    return {theirs: ours for theirs, ours in tried.items() if ours}
 
 
 def _grow(asked: Comparable, made: Comparable, rounds: int) -> Match:
