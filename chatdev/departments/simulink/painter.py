@@ -14,7 +14,7 @@ from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.frames import LINE, MARK_SIZE, NAME_SIZE, Box, Frame, Point, Terminal
 from chatdev.departments.simulink.layout import Picture, arrange
 from chatdev.departments.simulink.lettering import FONT, SPACING, clean, shorten, text_width
-from chatdev.departments.simulink.raster import rasterise
+from chatdev.runner.raster import rasterise
 from chatdev.departments.simulink.routing import Route
 from chatdev.departments.simulink.symbols import TEXT
 

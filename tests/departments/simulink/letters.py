@@ -10,7 +10,7 @@ from PIL import Image
 
 from chatdev.departments.simulink.layout import Picture
 from chatdev.departments.simulink.painter import paint, view_of
-from chatdev.departments.simulink.raster import rasterise
+from chatdev.runner.raster import rasterise
 
 _SCALE = 2.0
 _AROUND = (2, 6)  # pixels beside a line that are looked at, too; the reader is fond of neither for each name

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from chatdev.departments.simulink import raster
-from chatdev.departments.simulink.raster import LARGEST, find_font, rasterise
+from chatdev.runner import raster
+from chatdev.runner.raster import LARGEST, find_font, rasterise
 from chatdev.errors import ConfigError, MissingProgram
 
 _HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="200" height="100">'

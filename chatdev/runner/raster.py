@@ -37,7 +37,7 @@ def rasterise(svg: bytes, scale: float | int = 1.0, system_fonts: bool = True) -
     try:
         import resvg_py
     except ImportError:
-        raise MissingProgram("PNG pictures need resvg; pip install 'chatdev-chain[simulink]'") from None
+        raise MissingProgram("an SVG as PNG needs resvg; pip install resvg_py") from None
     font = find_font()
     text, (width, height) = _checked(svg)
     zoom = min(scale, LARGEST / max(width, height))
