@@ -144,9 +144,10 @@ def program(context: ToolContext) -> dict[str, Any]:
 
 @tool(reads=("located?",))
 def route(context: ToolContext) -> dict[str, str]:
-    """Who mends a fault: `where` is code, investigation, or empty where nobody located it."""
+    """Who mends a fault: `where` is code (also where the locator had no answer), investigation, or empty where nobody was
+    asked."""
     located = context.values.get("located")
-    found = located if isinstance(located, Mapping) else {}
+    found = {"where": "code", **located} if isinstance(located, Mapping) else {}
     return {name: str(found.get(name) or "") for name in ("where", "why", "fix")}
 
 
