@@ -12,7 +12,7 @@ from chatdev.config.validation import StrictModel
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.engine.messages import BuildRefused
-from chatdev.departments.simulink.engine.rules import MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
+from chatdev.departments.simulink.engine.rules import LONGEST_NAME, MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
 from chatdev.errors import WorkspaceError
 from chatdev.plain_file import read_plain
 from chatdev.workspace.plain_tree import require_folder
@@ -22,7 +22,7 @@ _MOST_FILES = 50
 _LARGEST = 8 << 20  # bytes of a file
 _LONGEST_REASON = 500
 
-_Name = Annotated[str, Field(min_length=1, max_length=1000)]
+_Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 _Pixel = Annotated[int, Field(ge=-32767, le=32767)]
 _Source = tuple[_Name, Literal["", "out"], _Name]
 _Target = tuple[_Name, Literal["", "in"], _Name]
@@ -46,7 +46,7 @@ class SavedModel(StrictModel):
     settings: dict[_Name, str]
     blocks: Annotated[list[_SavedBlock], Field(max_length=MOST_BLOCKS)]
     lines: Annotated[list[tuple[_Source, _Target]], Field(max_length=MOST_LINES)]
-    refused: Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=50)]
+    refused: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=50)]
     order: int
 
     @classmethod

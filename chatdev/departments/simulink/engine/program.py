@@ -8,6 +8,8 @@ from typing import Any
 from chatdev.departments.simulink.engine.messages import ENDED, NO_OUTPUTS, UNRECOGNIZED, UNRESOLVED, BuildRefused
 from chatdev.departments.simulink.engine.session import FUNCTIONS, Session
 
+_LONGEST_REFUSAL = 1000  # characters of it that are saved with a model
+
 
 class MatlabExecutionError(Exception):
     """What MATLAB said was wrong."""
@@ -105,7 +107,7 @@ class MatlabEngine:
         except BuildRefused as refused:
             failure = refused
         if failure is not None:  # outside, so that the traceback shows one error alone
-            session.refused.append(str(failure))
+            session.refused.append(str(failure)[:_LONGEST_REFUSAL])
             if failure.hint:
                 session.warn(failure.hint)
             print(failure, end="\n\n", file=errors)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey, one_line
 from chatdev.departments.simulink.engine.messages import (
+    BAD_BLOCK_NAME,
     BLOCK_EXISTS,
     DESTINATION_TAKEN,
     DOMAINS_DIFFER,
@@ -33,6 +34,7 @@ from chatdev.departments.simulink.engine.messages import (
 from chatdev.departments.simulink.ports import BlockPort, is_physical_name
 
 MOST_BLOCKS, MOST_LINES, MOST_PORTS = 10_000, 40_000, 200_000
+LONGEST_NAME = 1000
 _ANY = "any"
 _LONGEST_NUMBER = 9  # digits at the end of a name that are counted on
 _NAMED_SIGNALS = ("Enable", "Trigger", "State", "Ifaction", "Reset")
@@ -124,7 +126,7 @@ class BlockDiagram:
 
     def add_block(self, kind: LibraryBlock, name: str, parameters: dict[str, str], *, unique: bool = False) -> str:
         """Put a block in; returns its name, which is another one where it has to be made `unique`."""
-        name = one_line(name)
+        name = self._new_name(name)
         if name in self.blocks:
             if not unique:
                 raise BLOCK_EXISTS.about(path=self.path(name))
@@ -132,6 +134,14 @@ class BlockDiagram:
         if len(self.blocks) >= MOST_BLOCKS:
             raise TOO_LARGE.about(most=MOST_BLOCKS, things="blocks")
         self.blocks[name] = PlacedBlock(kind, parameters, self._ports_of(kind, name, parameters))
+        return name
+
+    def _new_name(self, name: str) -> str:
+        name = one_line(name)
+        if not name:
+            raise BAD_BLOCK_NAME.about(path=f"{self.name}/")
+        if len(name) > LONGEST_NAME:
+            raise TOO_LARGE.about(most=LONGEST_NAME, things="characters of a name")
         return name
 
     def _ports_of(self, kind: LibraryBlock, name: str, parameters: Mapping[str, str]) -> dict[PortKey, BlockPort]:
@@ -164,7 +174,7 @@ class BlockDiagram:
 
     def rename(self, name: str, new: str) -> None:
         """Give a block another name."""
-        new = one_line(new)
+        new = self._new_name(new)
         if new in self.blocks and new != name:
             raise BLOCK_EXISTS.about(path=self.path(new))
         self.block(name)

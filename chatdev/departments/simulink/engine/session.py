@@ -28,7 +28,7 @@ from chatdev.departments.simulink.engine.arrays import MatlabArray, double
 from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey
 from chatdev.departments.simulink.engine.messages import BuildRefused
 from chatdev.departments.simulink.engine.network import network_faults, open_ports
-from chatdev.departments.simulink.engine.rules import BlockDiagram, PlacedBlock, Socket
+from chatdev.departments.simulink.engine.rules import LONGEST_NAME, BlockDiagram, PlacedBlock, Socket
 
 _SYSTEM_NAME = re.compile(r"[A-Za-z]\w{0,62}", re.ASCII)
 _MOST_SYSTEMS = 50
@@ -116,6 +116,10 @@ class Session:
         """Parameters of a block as texts, by their right names, and the position among them."""
         path, position, texts = diagram.path(block or ""), None, {}
         for name, value in given:
+            if not name:
+                raise say.NO_PARAMETER.about(kind=f"{kind.block_type} block", name=name)
+            if len(name) > LONGEST_NAME:
+                raise say.TOO_LARGE.about(most=LONGEST_NAME, things="characters of a name")
             known = kind.parameter(name)
             if known == "Position":
                 position = position_of(path, value)
@@ -243,6 +247,8 @@ def set_param(session: Session, *arguments: Any) -> None:
     given = pairs_of("set_param", arguments[1:])
     if name is None:
         for parameter, value in given:
+            if not 0 < len(parameter) <= LONGEST_NAME:
+                raise say.NO_PARAMETER.about(kind="block_diagram", name=parameter[:80])
             diagram.settings[parameter] = parameter_text(parameter, value)
             if parameter.lower() == "simulationcommand" and diagram.settings.pop(parameter) in ("start", "update"):
                 sim(session, diagram.name)

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from chatdev.departments.simulink.engine.arrays import double, int32, logical
+from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.engine.program import MatlabEngine, MatlabExecutionError
+from chatdev.departments.simulink.saved_model import SavedModel
 
 STEP, GAIN, SCOPE = "simulink/Sources/Step", "simulink/Math Operations/Gain", "simulink/Sinks/Scope"
 ELECTRICAL = "fl_lib/Electrical/Electrical Elements"
@@ -254,6 +256,13 @@ def test_refused_calls_are_saved_with_the_model(built: MatlabEngine, tmp_path: P
     with pytest.raises(MatlabExecutionError):
         built.add_line("m", "Step/1", "Gain/1", nargout=0)
     assert saved(built, tmp_path)["refused"] == ["The destination port already has a line connection"]
+
+
+def test_a_long_refusal_spoils_no_model(built: MatlabEngine, tmp_path: Path, library: Library) -> None:
+    with pytest.raises(MatlabExecutionError):
+        built.add_block("x" * 5000, "m/X", nargout=0)
+    built.save_system("m", nargout=0)
+    assert SavedModel.read((tmp_path / "saved" / "m.json").read_text()).rebuild(library, strict=True).name == "m"
 
 
 def test_arrays_are_rows_of_numbers() -> None:

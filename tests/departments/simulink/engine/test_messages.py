@@ -97,6 +97,7 @@ REPORTED: dict[str, tuple[Calls, str]] = {
                                   "by:\n    Unable to find block 'G'."),
     "a parameter to read": (then(signals, call("get_param", "m/G", "Gian", nargout=1)),
                             "Gain block does not have a parameter named 'Gian'"),
+    "a parameter without a name": (block(GAIN, "m/G", "", "2"), "Gain block does not have a parameter named ''"),
     "a model's parameter": (call("get_param", "m", "Gian", nargout=1),
                             "block_diagram does not have a parameter named 'Gian'"),
     "a value of what gives none": (call("set_param", "m", "StopTime", "10", nargout=1),
@@ -127,6 +128,9 @@ OWN: dict[str, tuple[Calls, str]] = {
     "a parameter without a value": (block(GAIN, "m/G", "Gain"), "''Gain'' has no value"),
     "a list for a position": (block(GAIN, "m/G", "Position", [30, 30, 60, 60]), "matlab.double([30, 30, 60, 60])"),
     "a position turned inside out": (block(GAIN, "m/G", "Position", "[60 30 30 60]"), "given: '[60 30 30 60]'"),
+    "a name without an end": (block(GAIN, f"m/{'x' * 1001}"), "More than 1000 characters of a name"),
+    "a parameter without an end": (block(GAIN, "m/G", "x" * 1001, "2"), "More than 1000 characters of a name"),
+    "no new name": (then(block(GAIN, "m/G"), call("set_param", "m/G", "Name", " ")), "'m/' names no block"),
     "too few values": (call("add_block", GAIN), "add_block needs more arguments"),
     "a block inside of another": (then(block(GAIN, "m/G"), block(GAIN, "m/G/H")), "only models of one level"),
     "a line by points": (call("add_line", "m", double([[1, 2], [3, 4]])), "add_line by points"),
@@ -170,7 +174,7 @@ def test_a_warning_says_what_matlab_leaves_open(case: str, eng: MatlabEngine,
 
 
 def test_every_message_is_tried(start: Callable[..., MatlabEngine], capsys: pytest.CaptureFixture[str]) -> None:
-    elsewhere = {"ENDED", "TOO_LARGE", "UNKNOWN_PARAMETER", "SOLVERS", "NOT_SIMULATED"}
+    elsewhere = {"ENDED", "UNKNOWN_PARAMETER", "SOLVERS", "NOT_SIMULATED"}
     told = []
     for calls, _ in [*ALL.values(), *HINTS.values()]:
         engine = start()
