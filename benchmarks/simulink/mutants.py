@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +19,7 @@ Investigation = dict[str, Any]
 Spoiler = Callable[[Diagram, dict[str, Part]], Iterator[Investigation]]
 KINDS: dict[str, tuple[str, Spoiler]] = {}
 """Each kind with the check that tells it, and what makes all its mutants of a model."""
+NOBODY = "none"
 
 
 def investigation_of(model: Diagram) -> Investigation:
@@ -29,7 +30,8 @@ def investigation_of(model: Diagram) -> Investigation:
 
 
 def mutants(model: Diagram, seed: int = 0, most: int = 3) -> Iterator[tuple[str, str, Investigation]]:
-    """Kind, check and mutant; at most so many of each kind, taken by lot."""
+    """Kind, check and mutant; at most so many of each kind, taken by lot. Where no check can tell a kind without the
+    picture, it is `NOBODY`."""
     parts = make_parts(model)
     lots = random.Random(seed)
     for kind, (check, spoil) in KINDS.items():
@@ -44,7 +46,7 @@ def _kind(name: str, check: str) -> Callable[[Spoiler], Spoiler]:
     return add
 
 
-def _with_wires(model: Diagram, wires: list[Wire | str]) -> Investigation:
+def _with_wires(model: Diagram, wires: Iterable[Wire | str]) -> Investigation:
     return investigation_of(model) | {"connections": list(map(str, wires))}
 
 
@@ -315,3 +317,29 @@ def _close_net(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation
 def _join_nets(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation]:
     nets = [sorted(net) for net in model.nets()]
     yield from (_with_wires(model, [*model.wires, Wire(one[0], other[0])]) for one, other in pairwise(nets))
+
+
+@_kind("two sources are exchanged", NOBODY)
+def _exchange_sources(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation]:
+    signals = [number for number, wire in enumerate(model.wires) if not wire.is_physical]
+    for one, other in pairwise(signals):
+        wires = list(model.wires)
+        first, second = wires[one], wires[other]
+        wires[one], wires[other] = Wire(second.source, first.target), Wire(first.source, second.target)
+        if first.source != second.source:
+            yield _with_wires(model, wires)
+
+
+@_kind("a type is another one with the same ports", NOBODY)
+def _confuse_type(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation]:
+    others = {"Gain": "Abs", "Integrator": "Derivative", "Scope": "Display", "Step": "Ramp", "Resistor": "Inductor"}
+    yield from (_with_block(model, name, type=others[block.type], parameters={})
+                for name, block in model.blocks.items() if block.type in others)
+
+
+@_kind("a number is another one", NOBODY)
+def _change_number(model: Diagram, parts: dict[str, Part]) -> Iterator[Investigation]:
+    for name, block in model.blocks.items():
+        for parameter, value in block.parameters.items():
+            if value.isdecimal() and parameter not in ("Inputs", "Outputs", "NumInputPorts", "n_nodes"):
+                yield _with_parameter(model, name, parameter, f"{value}7")

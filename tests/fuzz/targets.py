@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.fuzz.readers import controllers, plc, programs, records, replies, simulink, slang, verilog
+from tests.fuzz.readers import controllers, diagrams, plc, programs, records, replies, simulink, slang, verilog
 from tests.fuzz.readers.reader import Reader
 
 READERS: dict[str, Reader] = {**replies.READERS, **programs.READERS, **verilog.READERS, **slang.READERS,
-                              **plc.READERS, **controllers.READERS, **records.READERS,
-                              **simulink.READERS}
+                              **plc.READERS, **controllers.READERS, **diagrams.READERS, **simulink.READERS,
+                              **records.READERS}
 """Every reader by its name."""
 
 
@@ -57,7 +57,8 @@ TARGETS = {
     "scans": Target(("properties", "trace of scans"), "tools/plc/proof"),
     "engineers": Target(("program of a company", "task with an interface", "proposed property", "counterexample",
                          "tasks of the benchmark", "Structured Text for other tools"), "tools/plc"),
-    "diagrams": Target(("program that builds a model", "saved model"), "departments/simulink"),
+    "diagrams": Target(("text form of a model", "line of a model", "investigation", "program that builds a model",
+                        "saved model"), "departments/simulink"),
     "journals": Target(("journal",), "runner"),
     "databases": Target(("pool",), "batch"),
     "companies": Target(("company", "settings", "consents", "variables", "template"), "config"),

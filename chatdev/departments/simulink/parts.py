@@ -17,8 +17,8 @@ CHECKS = ("block list", "extra blocks", "format", "parameters", "duplicates", "p
 """The reviewer's eight checks, in their order."""
 Severity = Literal["error", "warning", "remark"]
 _MOST_STRANGE = 100
-_OWN_PORTS = ("MATLAB Function", "S-Function", "Level-2 MATLAB S-Function", "Subsystem", "Enabled Subsystem",
-              "Triggered Subsystem", "Model")
+OWN_PORTS = ("MATLAB Function", "S-Function", "Level-2 MATLAB S-Function", "Subsystem", "Enabled Subsystem",
+             "Triggered Subsystem", "Model")
 """Types whose ports their own content decides: nothing is said of them."""
 
 
@@ -97,7 +97,7 @@ def _part(name: str, block: DiagramBlock, found: Found) -> Part:
     kind = found.sure.block
     given = with_known_case(kind, {**found.sure.parameters, **block.parameters})
     try:
-        ports = None if kind.type in _OWN_PORTS else tuple(kind.ports_with(given))
+        ports = None if kind.type in OWN_PORTS else tuple(kind.ports_with(given))
     except ValueError:
         ports = None  # the check of the parameters says why
     return Part(name, found, kind, given, kind.with_defaults(given), ports)

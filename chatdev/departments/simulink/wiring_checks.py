@@ -11,7 +11,7 @@ import networkx
 
 from chatdev.departments.simulink.catalogue import BlockType
 from chatdev.departments.simulink.diagram import Diagram, End, Wire
-from chatdev.departments.simulink.parts import DiagramFinding, Part, nearest
+from chatdev.departments.simulink.parts import OWN_PORTS, DiagramFinding, Part, nearest
 from chatdev.departments.simulink.ports import BlockPort, is_physical_name
 
 _SOLVER = "Solver Configuration"
@@ -174,6 +174,9 @@ def _used_ports(wires: Sequence[Wire]) -> dict[str, set[tuple[str, str]]]:
 
 
 def _find_open_ports(part: Part, used: set[tuple[str, str]]) -> Iterator[DiagramFinding]:
+    if part.kind and part.kind.type in OWN_PORTS:
+        yield DiagramFinding("complete ports", "remark", f"what is in {part.name} decides which ports it has, so "
+                             "nothing is said of its connections", "compare them with the picture", block=part.name)
     ports = part.ports or ()
     if not used and all(port.direction == "in" for port in ports):
         return  # a scope that shows nothing: the check for extra blocks tells it
