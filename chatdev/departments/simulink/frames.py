@@ -191,8 +191,9 @@ def _size(face: Face, spots: Sequence[tuple[BlockPort, float, float, str]], bloc
     most = max(sum(u == side for _, u, _, _ in spots) for side in (0.0, 1.0))
     width, height = face.size
     if face.marks is None and any(face.lines):
-        width += 10 * math.ceil(sum(max((text_width(mark, MARK_SIZE) for _, u, _, mark in spots if u == side), default=0)
-                                    for side in (0.0, 1.0)) / 10)
+        wide = {side: max((text_width(mark, MARK_SIZE) for _, u, _, mark in spots if u == side), default=0.0)
+                for side in (0.0, 1.0)}
+        width += 10 * math.ceil(sum(wide.values()) / 10)
     if most > 1:
         height = 20 * most * -(-height // (20 * most))
     top_row = sum(v == 0 for _, _, v, _ in spots)

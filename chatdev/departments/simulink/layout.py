@@ -5,6 +5,7 @@ Blocks that have a position keep it. A feedback does not count for the columns; 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,8 +43,9 @@ class Picture:
         boxes = [(frame.title, frame.box) for frame in self.frames.values()]
         over = [f"the blocks {one} and {other} lie on each other" for number, (one, box) in enumerate(boxes)
                 for other, its in boxes[number + 1:] if box.meets(its)]
-        return over + [f"no way is free for the wire from {found.terminals[0].end} to {terminal.end}; it is drawn dashed"
-                       for found in self.routes for terminal in found.lost if terminal != found.terminals[0]]
+        lost = [(found.terminals[0], terminal) for found in self.routes for terminal in found.lost]
+        return over + [f"no way is free for the wire from {first.end} to {terminal.end}; it is drawn dashed"
+                       for first, terminal in lost if terminal != first]
 
 
 def place(diagram: Diagram) -> Diagram:
@@ -110,8 +112,8 @@ def _bottom(frames: Iterable[Frame]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """A wire from a column to a later one: blocks, or bends on the way (numbers), and the heights of the ports. A wire to
-    a port on top or at the bottom is not `level`."""
+    """A wire from a column to a later one: blocks, or bends on the way (numbers), and the heights of the ports. A wire
+    to a port on top or at the bottom is not `level`."""
 
     source: str | int
     target: str | int
@@ -163,12 +165,12 @@ class _Columns:
         lefts: list[tuple[float, float]] = []
         left = 0.0
         for number, row in enumerate(self.rows):
-            wide = max((max(self.frames[name].size[0], self._name_width(name)) for name in row if isinstance(name, str)),
-                       default=0.0)
+            names = [name for name in row if isinstance(name, str)]
+            wide = max((max(self.frames[name].size[0], self._name_width(name)) for name in names), default=0.0)
             lefts.append((left, wide))
-            turns = self.turning[number + 1] | {(edge.source, edge.leaves) for edge in self.edges if edge.source in row
-                                                and heights[edge.source] + edge.leaves != heights[edge.target] + edge.enters}
-            left += wide + self.wider * max(_CHANNEL, 20 + _TRACK * len(turns))
+            turns = {(edge.source, edge.leaves) for edge in self.edges if edge.source in row
+                     and heights[edge.source] + edge.leaves != heights[edge.target] + edge.enters}
+            left += wide + self.wider * max(_CHANNEL, 20 + _TRACK * len(turns | self.turning[number + 1]))
         placed = {}
         for name, frame in self.frames.items():
             start, wide = lefts[self.column[name]]
@@ -242,7 +244,7 @@ class _Columns:
             if bend not in self.rows[column]:
                 self.rows[column].append(bend)
         chain: list[str | int] = [*bends] if back else [source, *bends, target]
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in itertools.pairwise(chain):
             ends = other == target and not back
             self.edges.append(_Edge(one, other, leaves if one == source else 0, enters if ends else 0,
                                     not ends or 0 < enters < self.frames[target].size[1]))
@@ -305,7 +307,7 @@ class _Columns:
             tops |= dict(zip(row, self._offsets(row), strict=True))
         before: dict[str | int, list[_Wish]] = {}
         after: dict[str | int, list[_Wish]] = {}
-        for edge in dict.fromkeys(self.edges):  # the top of one is the top of the other and the difference of their ports
+        for edge in dict.fromkeys(self.edges):  # the top of one is that of the other and the difference of the ports
             more = edge.enters - edge.leaves
             if edge.level:
                 before.setdefault(edge.target, []).append(_Wish(edge.source, -more, _WEIGHT))
@@ -333,8 +335,8 @@ class _Columns:
         return {node: 5 * round(top / 5) for node, top in tops.items()}
 
     def _wish(self, node: str | int, wishes: Sequence[_Wish], tops: Mapping[str | int, float]) -> list[float]:
-        """The tops at which a wire would be straight. Those to a block of the next column count, if there are any, and a
-        block counts more than a bend."""
+        """The tops at which a wire would be straight. Those to a block of the next column count, if there are any, and
+        a block counts more than a bend."""
         near = [wish for wish in wishes if isinstance(wish.of, str)] or wishes
         return [tops[wish.of] + wish.more for wish in near
                 for _ in range(wish.weight if isinstance(node, str) else 1)] or [tops[node]] * (_WEIGHT // 2)
@@ -344,7 +346,8 @@ class _Columns:
         found, at = [], 0
         for node in row:
             found.append(at)
-            at += _LANE if isinstance(node, int) else _up(self.frames[node].size[1] + self._depth(node) + _APART * self.wider)
+            at += _LANE if isinstance(node, int) else _up(
+                self.frames[node].size[1] + self._depth(node) + _APART * self.wider)
         return found
 
     def _depth(self, name: str) -> int:

@@ -45,7 +45,8 @@ def paint(picture: Picture) -> str:
     width, height = math.ceil(view.right - view.left), math.ceil(view.bottom - view.top)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="{_number(view.left)} {_number(view.top)} {width} {height}" '
-             f'font-family="{FONT}, Verdana, Arial, sans-serif" letter-spacing="{SPACING}" fill="none" stroke-linejoin="round">',
+             f'font-family="{FONT}, Verdana, Arial, sans-serif" letter-spacing="{SPACING}" fill="none" '
+             'stroke-linejoin="round">',
              f"<title>{escape(clean(picture.diagram.name))}</title>",
              *(f"<desc>{escape(clean(fault))}</desc>" for fault in picture.faults),
              f'<rect x="{_number(view.left)}" y="{_number(view.top)}" width="{width}" height="{height}" fill="#fff"/>']
@@ -57,9 +58,10 @@ def paint(picture: Picture) -> str:
 
 
 def view_of(picture: Picture) -> Box:
-    boxes = [box for frame in picture.frames.values() for box in (frame.box, frame.room)]
+    boxes: list[tuple[float, float, float, float]] = [
+        box for frame in picture.frames.values() for box in (frame.box, frame.room)]
     points = [point for route in picture.routes for path in route.paths for point in path.points]
-    boxes += [Box(x, y, x, y) for x, y in points]
+    boxes += [(x, y, x, y) for x, y in points]
     lefts, tops, rights, bottoms = zip(*boxes or [(0, 0, 100, 60)], strict=True)
     return Box(math.floor(min(lefts)) - _PADDING, math.floor(min(tops)) - _PADDING, max(rights) + _PADDING,
                max(bottoms) + _PADDING)
@@ -113,8 +115,9 @@ def _outline(frame: Frame) -> Iterator[str]:
     box, kind = frame.box, frame.face.symbol.outline
     style = f'fill="#fff" stroke="{_INK}" stroke-width="1.2"'
     wide, high = box.right - box.left, box.bottom - box.top
-    shapes = {"triangle": [(0, 0), (1, 0.5), (0, 1)], "goto": [(0, 0), (0.8, 0), (1, 0.5), (0.8, 1), (0, 1)],
-              "from": [(0, 0), (1, 0), (1, 1), (0, 1), (0.2, 0.5)]}
+    shapes: dict[str, list[tuple[float, float]]] = {
+        "triangle": [(0, 0), (1, 0.5), (0, 1)], "goto": [(0, 0), (0.8, 0), (1, 0.5), (0.8, 1), (0, 1)],
+        "from": [(0, 0), (1, 0), (1, 1), (0, 1), (0.2, 0.5)]}
     if kind in shapes:
         yield f'<polygon points="{_pairs(frame.turned(u, v) for u, v in shapes[kind])}" {style}/>'
     elif kind == "circle":
@@ -133,10 +136,10 @@ def _inside(frame: Frame) -> Iterator[str]:
         def at(pair: re.Match[str]) -> str:
             return _pairs([frame.turned(float(pair[1]) / 100, float(pair[2]) / 100)])
 
-        axes = "stroke-width=\"1.3\""
         domains = [terminal.port.domain for terminal in frame.terminals if terminal.role == "both"]
         colour = _DOMAINS.get(next((name for name in domains if name not in ("any", "ps")), ""), _INK)
-        yield f'<path d="{_PAIR.sub(at, symbol.strokes)}" stroke="{colour if symbol.outline == "bare" else _INK}" {axes}/>'
+        colour = colour if symbol.outline == "bare" else _INK
+        yield f'<path d="{_PAIR.sub(at, symbol.strokes)}" stroke="{colour}" stroke-width="1.3"/>'
     lines = [line for line in frame.face.lines if line]
     if not lines or symbol.outline == "bar":
         return

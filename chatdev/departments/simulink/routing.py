@@ -1,13 +1,14 @@
 """Orthogonal wires around blocks: for each net a tree, found path by path on a grid of few lines.
 
-The grid has the lines of the ports and some beside the blocks. A search goes from bend to bend: it counts length, bends,
-crossings and names that are crossed. No two nets share a stretch of a line, and no wire goes through a block; where that
-cannot be, the wire is given up and named.
+The grid has the lines of the ports and some beside the blocks. A search goes from bend to bend: it counts length,
+bends, crossings and names that are crossed. No two nets share a stretch of a line, and no wire goes through a block;
+where that cannot be, the wire is given up and named.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -61,7 +62,7 @@ class _Net(NamedTuple):
 def route(diagram: Diagram, frames: Mapping[str, Frame]) -> list[Route]:
     """The wires of a model whose blocks are at their places, the same for the same model."""
     nets = list(_nets(diagram, frames))
-    order = sorted(range(len(nets)), key=lambda number: (nets[number].is_physical, _spread(nets[number], frames), number))
+    order = sorted(range(len(nets)), key=lambda net: (nets[net].is_physical, _spread(nets[net], frames), net))
     best: dict[int, Route] = {}
     for _ in range(_ATTEMPTS):
         found = _route_all(nets, order, frames)
@@ -247,7 +248,8 @@ class _Grid:
             return Route(*net, lost=net.terminals)
         tree: dict[int, None] = {start: None}
         edges: set[tuple[int, int]] = set()
-        paths, lost = [], []
+        paths: list[Path] = []
+        lost: list[Terminal] = []
         while rest:
             target = min(rest, key=lambda terminal: self._distance(tree, self.ends[terminal.end, terminal.role]))
             rest.remove(target)
@@ -259,7 +261,7 @@ class _Grid:
             if not turns:
                 lost.append(target)
                 continue
-            for one, other in zip(turns, turns[1:], strict=False):
+            for one, other in itertools.pairwise(turns):
                 self._take(one, other, number, tree, edges)
             ends = [(self.at[0][node], self.at[1][node]) for node in turns]
             port, _ = self.stubs[target.end, target.role]
@@ -277,7 +279,7 @@ class _Grid:
         for node in nodes:
             self.owner[down][node] = net
             tree[node] = None
-        edges.update(zip(nodes, nodes[1:], strict=False))
+        edges.update(itertools.pairwise(nodes))
         for node in (one, other):
             self.owner[0][node] = self.owner[1][node] = net
         step, at = (1, self.at[0]) if down else (len(self.xs), self.at[1])

@@ -237,8 +237,8 @@ def face_of(type_name: str, parameters: Mapping[str, str]) -> Face:
     width, height = symbol.size
     room = max((text_width(line, TEXT) for line in lines), default=0) * (1.3 if symbol.outline == "triangle" else 1)
     if symbol.outline != "bar":
-        width, height = max(width, room + 16 if room else 0), max(height, 16 * len(lines) + 8 if len(lines) > 2 else 0)
-        width, height = 10 * math.ceil(width / 10), 10 * math.ceil(height / 10)
+        width = 10 * math.ceil(max(width, room + 16 if room else 0) / 10)
+        height = 10 * math.ceil(max(height, 16 * len(lines) + 8 if len(lines) > 2 else 0) / 10)
     return Face(symbol, lines, fraction, (width, height), _marks(symbol, parameters))
 
 
@@ -300,7 +300,8 @@ def _polynomial(value: str, variable: str) -> str:
         shown = number.removeprefix("+")
         if shown.strip("-0.") == "" and len(numbers) > 1:
             continue
-        letter = ["", variable][power] if power < 2 else f"{variable}{''.join('⁰¹²³⁴⁵⁶⁷⁸⁹'[int(d)] for d in str(power))}"
+        raised = "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power)) if power > 1 else ""
+        letter = variable + raised if power else ""
         if letter and shown in ("1", "-1"):
             shown = shown[:-1]
         terms.append(f"{shown}{letter}")

@@ -37,9 +37,9 @@ class LabelReader:
             for number, line in enumerate(frame.name):
                 top = room.top + high * number
                 for around in _AROUND:
-                    box = (room.left - around - view.left, top - 1 - view.top, room.right + around - view.left,
-                           top + high + 1 - view.top)
-                    found = self._read(image.crop(tuple(int(scale * side) for side in box)))
+                    left, right = int(scale * (room.left - around - view.left)), int(scale * (room.right + around - view.left))
+                    low = int(scale * (top + high + 1 - view.top))
+                    found = self._read(image.crop((left, int(scale * (top - 1 - view.top)), right, low)))
                     if _plain(line) in _plain(found):
                         break
                 else:
