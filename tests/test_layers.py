@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.support.checkout import MODULES, ROOT, SOURCES, imported, named
 
 LAYERS = [
+    "departments",
     "cli web",
     "evaluation",
     "process doctor",
@@ -19,7 +21,7 @@ LAYERS = [
     "replies",
     "tools llm config",
     "sandbox workspace",
-    "journal",
+    "journal department",
     "events origins paths place isolation plain_file",
     "errors",
     "secrets version",
@@ -49,6 +51,37 @@ def test_a_module_imports_only_from_layers_below(path: Path) -> None:
     own = part_of(path)
     assert own in LEVEL, f"{named(path)} belongs to no layer; place it in one of: {', '.join(LEVEL)}"
     assert not forbidden(own, imported_parts(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+DEPARTMENTS = ROOT / "chatdev" / "departments"
+CORE = sorted(path for path in (ROOT / "chatdev").rglob("*")
+              if path.is_file() and path.suffix != ".pyc" and not path.is_relative_to(DEPARTMENTS))
+
+
+def test_the_core_names_no_department_and_imports_none() -> None:
+    """Where it imports by a text, too; those that are still of the core are no folders here."""
+    names = [folder.name for folder in DEPARTMENTS.iterdir() if (folder / "__init__.py").exists()]
+    assert "simulink" in names
+    word = re.compile("|".join(re.escape(name) for name in names), re.IGNORECASE)
+    assert [f"{named(path)}: {line.strip()}" for path in CORE
+            for line in path.read_text(encoding="utf-8").splitlines() if word.search(line)] == []
+    assert [named(path) for path in CORE if path.suffix == ".py"
+            and "departments" in imported_parts(ast.parse(path.read_text(encoding="utf-8")))] == []
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.is_relative_to(DEPARTMENTS)], ids=named)
+def test_a_department_imports_no_other_one(path: Path) -> None:
+    own = path.relative_to(DEPARTMENTS).parts[0]
+    names = imported(ast.parse(path.read_text(encoding="utf-8")))
+    assert {name.split(".")[2] for name in names if name.startswith("chatdev.departments.")} <= {own}
+
+
+def test_every_department_of_ours_is_an_entry_point() -> None:
+    """And has a folder of tests."""
+    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
+    for folder in (path.parent for path in DEPARTMENTS.glob("*/__init__.py")):
+        assert f'"{folder.name} = chatdev.departments.{folder.name}:department"' in setup
+        assert (ROOT / "tests" / "departments" / folder.name / "__init__.py").exists()
 
 
 @pytest.mark.parametrize("line", ["import chatdev.engine.phase", "from chatdev import engine",

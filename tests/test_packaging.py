@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import csv
+import io
 import os
 import re
 import shutil
@@ -18,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.version import __version__
+from tests.support.chat_server import ChatServer
 from tests.support.checkout import MODULES, ROOT, imported
 
 SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev", "company_config", "srdd"]
@@ -41,15 +44,16 @@ class Install:
     def python(self) -> str:
         return str(self.folder / "bin" / "python")
 
-    def chatdev(self, *arguments: str) -> str:
+    def chatdev(self, *arguments: str, status: int | None = 0) -> str:
         """What the installed command prints, run from a folder that has nothing to do with it."""
-        return call([str(self.folder / "bin" / "chatdev"), *arguments], self.folder)
+        return call([str(self.folder / "bin" / "chatdev"), *arguments], self.folder, status)
 
 
-def call(argv: Sequence[str], folder: Path) -> str:
+def call(argv: Sequence[str], folder: Path, status: int | None = 0) -> str:
+    """What a program prints that exits with `status`, or with any for None."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # it goes before installs
     result = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert status in (None, result.returncode), result.stdout + result.stderr
     return result.stdout
 
 
@@ -73,14 +77,43 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Install:
-    """The wheel, built and installed."""
-    wheels = tmp_path_factory.mktemp("wheels")
+def build_wheel(sources: Path, wheels: Path) -> str:
+    """The wheel of a project, built in the folder `wheels`."""
     call([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation",
-          "-w", str(wheels), str(checkout)], wheels)
+          "-w", str(wheels), str(sources)], wheels)
+    (wheel,) = wheels.glob("*.whl")
+    return str(wheel)
+
+
+@pytest.fixture(scope="module")
+def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return build_wheel(checkout, tmp_path_factory.mktemp("wheels"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
+    """The wheel, installed."""
     install = new_environment(tmp_path_factory.mktemp("installed"))
-    install.pip(*map(str, wheels.glob("*.whl")))
+    install.pip(wheel)
+    return install
+
+
+@pytest.fixture(scope="module")
+def strangers_wheel(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The package with a department that chatdev/departments/README.md shows."""
+    sources = tmp_path_factory.mktemp("acme-plant")
+    page = (ROOT / "chatdev" / "departments" / "README.md").read_text(encoding="utf-8")
+    for name, text in re.findall(r"```\w+\n# ([\w/.]+)\n(.*?)```", page, re.DOTALL):
+        (sources / name).parent.mkdir(parents=True, exist_ok=True)
+        (sources / name).write_text(text, encoding="utf-8")
+    return build_wheel(sources, tmp_path_factory.mktemp("stranger-wheels"))
+
+
+@pytest.fixture(scope="module")
+def with_stranger(wheel: str, strangers_wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
+    """The wheel and that package, installed."""
+    install = new_environment(tmp_path_factory.mktemp("with-stranger"))
+    install.pip(wheel, strangers_wheel)
     return install
 
 
@@ -111,6 +144,68 @@ def test_a_plain_checkout_runs_without_being_installed(checkout: Path, tmp_path:
     assert all(name in text for name in ("--task", "--name", "--org", "--company", "--config", "--model", "--path"))
     assert call([*run, "--version"], tmp_path) == f"chatdev, version {__version__}\n"
     assert "estimate" in call([*run, "--task", "a clock", "--model", "local", "--dry-run"], tmp_path)
+
+
+def test_a_strangers_department_brings_commands_tools_and_rows(with_stranger: Install) -> None:
+    assert "  plant      Say what is known of tanks." in with_stranger.chatdev("--help")
+    assert with_stranger.chatdev("plant", "fits", "3") == "yes\n"
+    assert with_stranger.chatdev("plant", "fits", "300", status=1) == "no\n"
+    assert "acme-plant 1.0: 1 company, 1 tool, 1 data set, 1 command" in with_stranger.chatdev("doctor", status=None)
+    assert "all tanks are full" in with_stranger.chatdev("doctor", status=None)
+    assert "Says how many litres flow into a tank." in with_stranger.chatdev("companies")
+    assert with_stranger.chatdev("check", "tank").startswith("OK tank: 1 roles")
+
+
+def test_a_strangers_company_runs_and_resumes_by_name(with_stranger: Install, chat_server: ChatServer) -> None:
+    chat_server.script("<SOLUTION>\n70", "<SOLUTION>\n700")
+    model = ["--model", "scripted", "--base-url", chat_server.url, "--sandbox", "none"]
+    assert "success" in with_stranger.chatdev("run", "How many?", "--company", "tank", *model, "--name", "right")
+    failed = with_stranger.chatdev("run", "How many?", "--company", "tank", *model, "--name", "wrong", status=1)
+    assert "a tank holds 0 to 100 litres, not '700'" in failed
+    (run,) = (with_stranger.folder / "warehouse").glob("right-*")
+    assert '"name_or_path": "tank"' in (run / "run" / "journal.jsonl").read_text(encoding="utf-8").split("\n")[0]
+
+
+def test_a_study_measures_by_a_strangers_data_set(with_stranger: Install, chat_server: ChatServer) -> None:
+    chat_server.route(lambda request: "<SOLUTION>\n" + ("7" if "3 and 4" in str(request.body) else "49"))
+    out = with_stranger.chatdev("eval", "tanks", "--model", "scripted", "--base-url", chat_server.url, "--sandbox",
+                                "none", "--quiet")
+    assert "2 jobs: 2 tasks × tank" in out
+    report = with_stranger.chatdev("eval", "report", "--study", "tanks", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(report)))
+    assert [(row["task"], row["right"]) for row in rows] == [("tanks/q1", "1.0"), ("tanks/q2", "0.0")]
+    table = with_stranger.chatdev("eval", "report", "--study", "tanks")
+    assert re.search(r"runs +right\n", table), "the columns are the department's"
+
+
+def test_a_study_of_a_department_is_checked_on_another_machine(with_stranger: Install, wheel: str, tmp_path: Path,
+                                                               strangers_wheel: str) -> None:
+    """Where the package lies elsewhere; and where it is not installed."""
+    send = ("import pathlib, pickle; from acme_plant.tanks import Tanks; from chatdev.evaluation.preflight import *; "
+            "from chatdev.evaluation.variants import variants; folder = pathlib.Path('study').absolute(); "
+            "study = Study(Tanks(), folder, base_url='http://127.0.0.1:9/v1', sandbox='none'); mark = folder / 'mark'; "
+            "folder.mkdir(); mark.touch(); specs = [one.spec for one in variants(['tank'], models=['scripted'])]; "
+            "(folder / 'check').write_bytes(pickle.dumps(PreflightCheck(study, Tanks().tasks(), specs, mark)))")
+    call([with_stranger.python, "-c", send], tmp_path)
+    receive = "import pathlib, pickle; pickle.loads(pathlib.Path('study/check').read_bytes())(); print('sound')"
+    other = new_environment(tmp_path / "other")
+    other.pip(wheel)
+    assert "sound" not in call([other.python, "-c", receive], tmp_path, 1)
+    other.pip(strangers_wheel)
+    assert call([other.python, "-c", receive], tmp_path) == "sound\n"
+
+
+def test_the_core_works_without_the_folder_of_departments(wheel: str, tmp_path: Path) -> None:
+    """Though the metadata of the installation still name them."""
+    install = new_environment(tmp_path)
+    install.pip(wheel)
+    (folder,) = tmp_path.glob("lib/python*/site-packages/chatdev/departments")
+    shutil.rmtree(folder)
+    assert "Commands:" in install.chatdev("--help")
+    assert "phases:" in install.chatdev("companies")
+    assert "OK" in install.chatdev("check", "chatdev")
+    assert "estimate" in install.chatdev("run", "a clock", "--model", "local", "--dry-run")
+    assert "reinstall, mend or uninstall chatdev-chain" in " ".join(install.chatdev("doctor", status=None).split())
 
 
 def test_everything_imported_is_declared_as_a_dependency() -> None:

@@ -20,6 +20,7 @@ from tests.support.checkout import ROOT, imported, named
 TREE = Tree(ROOT)
 SMALL_FOR_A_REASON = {
     "__main__.py": "what `python -m chatdev` runs",
+    "departments/simulink/__init__.py": "the face of a department",
     "batch/spent.py": "an import that earlier versions documented",
     "replies/__init__.py": "what the layer offers",
     "replies/python/__init__.py": "how its modules hang together",

@@ -101,7 +101,7 @@ class WorkerSupervisor:
                 idle = 0 if death.jobs else idle + 1
                 if idle == _MAX_IDLE_STARTS:
                     raise ConfigError(f"no worker stays alive: {death}; every machine of the cluster needs the same "
-                                      "Python, Ray and chatdev") from death
+                                      "Python, Ray, chatdev and packages of departments") from death
                 self._on_trouble(f"{death}; another one takes its place")
             await asyncio.sleep(2 ** idle - 1)
         return None

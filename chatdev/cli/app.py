@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 import colorama
 
+from chatdev.cli.department_commands import OpenGroup
 from chatdev.cli.interruption import heed_signals, interrupted_status
 from chatdev.cli.outcome import debug_option
 from chatdev.cli.output import lasting_output, open_closed_streams
@@ -30,7 +31,8 @@ Exit codes:
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=EXIT_CODES)
+@click.group(cls=OpenGroup, table="commands", epilog=EXIT_CODES,
+             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @debug_option
 @click.version_option(__version__, prog_name="chatdev")
 def chatdev() -> None:
@@ -38,7 +40,8 @@ def chatdev() -> None:
 
 
 def command_line() -> click.Group:
-    """The command with its subcommands; they bring the library with them, so they are imported here."""
+    """The command with its subcommands; ours bring the library with them, so they are imported here, and those of
+    departments where they are called."""
     from chatdev.cli import doctor, evaluate, model, play, plc, process, trust
     from chatdev.cli.company_commands import check_company, list_companies
     from chatdev.cli.run_commands import replay, resume, run

@@ -33,10 +33,10 @@ def list_companies() -> int:
 
 
 def show_namesake(name: str) -> None:
-    """Say so where the working folder has a company of the same name as a bundled one, which is taken."""
+    """Say so where the working folder has a company of the same name as an installed one, which is taken."""
     if folder := namesake(name):
-        click.echo(sanitize(f"company {name}: the bundled one, not ./{folder}; for that one, give the path ./{folder}"),
-                   err=True)
+        click.echo(sanitize(f"company {name}: the installed one, not ./{folder}; for that one, give the path "
+                            f"./{folder}"), err=True)
 
 
 @click.command("check")

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import click
 
 from chatdev.cli.layout import width
 from chatdev.cli.outcome import report_outcome
+from chatdev.department import Table
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrub
 from chatdev.version import __version__
@@ -31,10 +32,12 @@ _LOOKS = {"works": ("✓", "+", "green"), "absent": ("–", "-", "yellow"), "bro
 def command(as_json: bool) -> int:
     """Show what works on this machine, and how to install the rest. Nothing is changed, no model is called. Exits with
     0 if a run is possible (it needs a sandbox, a model and a warehouse), else with 1."""
+    from chatdev.cli import app, evaluate
     from chatdev.doctor.checks import all_probes
     from chatdev.doctor.diagnosis import diagnose
 
-    diagnosis = diagnose(all_probes(sys.stdout.encoding))
+    core: Mapping[Table, Container[str]] = {"commands": app.chatdev.commands, "data_sets": evaluate.command.commands}
+    diagnosis = diagnose(all_probes(sys.stdout.encoding, core))
     click.echo(_json(diagnosis) if as_json else "\n".join(_page(diagnosis)))
     return 1 if diagnosis.unmet_needs else 0
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli import eval_dialogues, eval_judge, eval_plc
+from chatdev.cli.department_commands import OpenGroup
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import (
     StudyOptions,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from chatdev.evaluation.srdd import Srdd
 
 
-@click.group("eval")
+@click.group("eval", cls=OpenGroup, table="data_sets")
 def command() -> None:
     """Measure companies on data sets, compare them, and report. Needs the extra `eval`."""
 

@@ -28,6 +28,7 @@ from chatdev.config.yaml_nodes import (
     read_text,
     replace_at,
 )
+from chatdev.department import COMPANY_FILE, company_offers, explain_absence, installed_companies, installed_company
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder
 
@@ -82,8 +83,10 @@ class CompanySummary:
 
 
 def companies() -> list[CompanySummary]:
-    """Every company by name: those of `./company_config`, then the bundled ones, which no other has the name of."""
-    return [_summary(folder) for folder in company_folders()]
+    """Every company by name: those of `./company_config`, then the installed ones, which no other has the name of."""
+    ambiguous = [CompanySummary(name, offer.value, problem=offer.problem)
+                 for name, offer in company_offers().items() if offer.problem]
+    return [*(_summary(folder) for folder in company_folders()), *ambiguous]
 
 
 def _summary(folder: Path) -> CompanySummary:
@@ -109,13 +112,13 @@ def _resolve_extends(file: Path, children: tuple[Path, ...]) -> Node:
 
 
 def _base_file(base: Node, folder: Path) -> Path:
-    """The file of the company that is extended: a bundled one by its name, else one in the company's own folder. What
-    lies elsewhere is the user's, and would become text for models."""
+    """The file of the company that is extended: an installed one by its name, else one in the company's own folder.
+    What lies elsewhere is the user's, and would become text for models."""
     name = base.value
     if not isinstance(name, str) or not name:
         raise ConfigError(f"{base.place}: extends: {name!r} is not the name of a company; write e.g. "
                           "`extends: chatdev`")
-    if is_bundled(name):
+    if is_installed(name):
         return find_company(name)
     try:
         place, inside = (folder / name).resolve(), folder.resolve()
@@ -123,14 +126,14 @@ def _base_file(base: Node, folder: Path) -> Path:
         raise ConfigError(f"{base.place}: extends: {name!r} cannot be found ({error}); fix the name") from error
     if not place.is_relative_to(inside):
         raise ConfigError(f"{base.place}: extends: {name!r} lies outside the company's folder {display_path(folder)}; "
-                          "a company extends one that comes with chatdev, by its name, or files below its own folder: "
-                          "move it there")
+                          "a company extends an installed one, by its name, or files below its own folder: move it "
+                          "there")
     for file in (place / COMPANY_FILE, place):
         if _is_file(file) and file.suffix in (".yaml", ".yml") and file.resolve().is_relative_to(inside):
             return file
-    known = list(_bundled_companies())
+    known = list(installed_companies())
     raise ConfigError(f"{base.place}: extends: there is no company {name!r}; {name_hint(name, known)}; a company of "
-                      f"your own has to lie below {display_path(folder)}")
+                      f"your own has to lie below {display_path(folder)}{explain_absence()}")
 
 
 def _resolve_likes(root: Node) -> Node:
@@ -164,7 +167,6 @@ def _add_protocol(root: Node) -> Node:
     return merge(protocol, root)
 
 
-COMPANY_FILE = "company.yaml"
 _TEMPLATES: tuple[tuple[str, ...], ...] = (
     ("background",), ("roles", "*", "prompt"), ("phases", "*", "opening"), ("phases", "*", "guidance", "*"),
     ("protocol", "*"), ("protocol", "problems", "*"),
@@ -172,13 +174,13 @@ _TEMPLATES: tuple[tuple[str, ...], ...] = (
 
 
 def find_company(name_or_path: str | Path) -> Path:
-    """The YAML file of a company, given as a name, looked for among the bundled ones and in `./company_config`, as a
-    folder with `company.yaml`, or as a YAML file. The name of a bundled company means that one, whatever lies in the
-    working folder. Raises ConfigError listing the companies there are."""
+    """The YAML file of a company, given as a name, looked for among the installed ones (`company_offers`) and in
+    `./company_config`, as a folder with `company.yaml`, or as a YAML file. The name of an installed company means that
+    one, whatever lies in the working folder. Raises ConfigError listing the companies there are."""
     given = str(name_or_path)
     path = Path(given)
-    if given in _bundled_companies():
-        return _bundled_companies()[given] / COMPANY_FILE
+    if folder := installed_company(given):
+        return folder / COMPANY_FILE
     if given and _is_file(path / COMPANY_FILE):
         return path / COMPANY_FILE
     if path.suffix in (".yaml", ".yml") and _is_file(path):
@@ -189,38 +191,33 @@ def find_company(name_or_path: str | Path) -> Path:
     if os.sep in given or path.suffix in (".yaml", ".yml"):
         raise ConfigError(f"there is no company at {given!r}; give a YAML file, a folder with {COMPANY_FILE}, or the "
                           f"name of a company: {', '.join(names)}")
-    raise ConfigError(f"there is no company {given!r}; {name_hint(given, names)}")
+    raise ConfigError(f"there is no company {given!r}; {name_hint(given, names)}{explain_absence()}")
 
 
 def company_folders() -> Iterator[Path]:
-    """The folders that hold a company: those of `./company_config` first, without those that bear the name of a bundled
-    one, then the bundled ones."""
-    bundled = _bundled_companies()
+    """The folders that hold a company: those of `./company_config` first, without those that bear the name of an
+    installed one, then the installed ones."""
+    offered = company_offers()
     own = {file.parent.name: file.parent for file in sorted(Path("company_config").glob(f"*/{COMPANY_FILE}"))}
-    yield from (folder for name, folder in own.items() if name not in bundled)
-    yield from bundled.values()
+    yield from (folder for name, folder in own.items() if name not in offered)
+    yield from installed_companies().values()
 
 
 def namesake(name: str) -> Path | None:
-    """The folder of a company in the working folder, or its `company_config`, that has the name of a bundled one but is
-    not it; None when there is none. Only its path names it."""
-    if name not in _bundled_companies():
+    """The folder of a company in the working folder, or its `company_config`, that has the name of an installed one but
+    is not it; None when there is none. Only its path names it."""
+    folder = installed_companies().get(name)
+    if folder is None:
         return None
-    real = (_bundled_companies()[name] / COMPANY_FILE).resolve()
+    real = (folder / COMPANY_FILE).resolve()
     places = (Path("company_config", name), Path(name))
-    return next((folder for folder in places if _is_file(folder / COMPANY_FILE)
-                 and (folder / COMPANY_FILE).resolve() != real), None)
+    return next((place for place in places if _is_file(place / COMPANY_FILE)
+                 and (place / COMPANY_FILE).resolve() != real), None)
 
 
-def is_bundled(name: str) -> bool:
-    """Whether a company of this name comes with chatdev; its name means nothing else."""
-    return name in _bundled_companies()
-
-
-def _bundled_companies() -> dict[str, Path]:
-    """The folders of the bundled companies, by name."""
-    files = sorted(bundled_folder("company_config").glob(f"*/{COMPANY_FILE}"))
-    return {file.parent.name: file.parent for file in files}
+def is_installed(name: str) -> bool:
+    """Whether a company of this name comes with chatdev or with a department; its name means nothing else."""
+    return name in installed_companies()
 
 
 def insert_texts(root: Node, folder: Path) -> Node:

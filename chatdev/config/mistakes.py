@@ -10,6 +10,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.steps import walk
 from chatdev.config.validation import name_hint
 from chatdev.config.yaml_nodes import KeyPath
+from chatdev.department import explain_absence
 
 RESERVED = ("task", "inputs", "software", "feedback")
 _WORDS = {"and", "else", "false", "if", "in", "is", "none", "not", "or", "true"}
@@ -50,7 +51,7 @@ def items_of(company: CompanyConfig) -> set[str]:
 def unknown_tool(name: str | None, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
     """A finding when there is no such tool."""
     if name is not None and tools is not None and name not in tools:
-        yield Mistake(path, f"there is no tool {name!r}; {name_hint(name, sorted(tools))}")
+        yield Mistake(path, f"there is no tool {name!r}; {name_hint(name, sorted(tools))}{explain_absence()}")
 
 
 def write_problem(company: CompanyConfig, name: str, items: set[str]) -> str | None:

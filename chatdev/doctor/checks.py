@@ -14,12 +14,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.settings import DefaultModel, find_default_model, user_settings
+from chatdev.department import Table
+from chatdev.doctor.department_rows import department_probes
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
 from chatdev.errors import ConsentMissing, MissingModel
 from chatdev.isolation.confinement import confinement
@@ -47,8 +50,9 @@ _KEYS = ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY")
 _SMALL_PACKAGE = "colorama"  # one of our own dependencies
 
 
-def all_probes(encoding: str | None) -> Sequence[Probe]:
-    """The probes; `encoding` is that of the output which a run would be shown on."""
+def all_probes(encoding: str | None, core: Mapping[Table, Container[str]] = MappingProxyType({})) -> Sequence[Probe]:
+    """The probes; `encoding` is that of the output which a run would be shown on, and `core` as in
+    `department_probes`."""
     return [
         Probe("this machine", "Python", _check_own_python),
         Probe("this machine", "git", partial(_check_extra, "git", "--version", "git",
@@ -73,6 +77,7 @@ def all_probes(encoding: str | None) -> Sequence[Probe]:
         Probe("extras", "iverilog", partial(_check_extra, "iverilog", "-V", "iverilog", "no Verilog is judged")),
         Probe("extras", "Yosys", partial(_check_extra, "yosys", "-V", "yosys", "no Verilog is proved equivalent")),
         Probe("extras", "Verilator", _check_verilator),
+        *department_probes(core),
     ]
 
 

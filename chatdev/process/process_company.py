@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from chatdev.config.load import is_bundled
+from chatdev.config.load import is_installed
 from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.step_kinds import ProcessStep
@@ -108,7 +108,7 @@ class ProcessCompany:
     def starter_outcomes(self) -> list[InstanceOutcome]:
         """The pool that the company comes with; empty where it has none. Raises ConfigError."""
         file = bundled_folder("company_config") / self.config.company / STARTER
-        if not (is_bundled(self.config.company) and file.is_file()):  # a name may be a path elsewhere
+        if not (is_installed(self.config.company) and file.is_file()):  # a name may be a path elsewhere
             return []
         try:
             return read_export(file.read_text(encoding="utf-8"), self.default, str(file))

@@ -14,9 +14,9 @@ from typing import Any, Unpack
 from chatdev.config.check_company import check_company
 from chatdev.config.load import dump, find_company, load_company
 from chatdev.config.schema import CompanyConfig
+from chatdev.department import installed_companies
 from chatdev.errors import ConfigError
 from chatdev.events import Event
-from chatdev.paths import bundled_folder
 from chatdev.runner.consent import CompanyWord
 from chatdev.runner.execute import execute
 from chatdev.runner.options import Options, ResumeChoices, RunOptions
@@ -58,7 +58,8 @@ class Company:
         known = KnownTools(own)
         config = load_company(name_or_path, sets=sets, without=without, drafts=drafts, tools=known)
         file = find_company(name_or_path).resolve()
-        everywhere = file.parent.parent == bundled_folder("company_config").resolve()  # by its name
+        installed = installed_companies().get(file.parent.name)
+        everywhere = installed is not None and installed.resolve() == file.parent  # so that its name is enough
         source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without],
                   **({} if drafts is None else {"drafts": drafts})}
         return cls(config, [finding.text for finding in check_company(config, known) if finding.warning], source, own)

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.load import is_bundled, load_company
+from chatdev.config.load import is_installed, load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
 from chatdev.engine.activity import (
@@ -260,12 +260,12 @@ def recorded_company(order: Order, tools: KnownTools) -> CompanyConfig:
 
 
 def current_company(order: Order, tools: KnownTools, given: str | Path | None = None) -> tuple[CompanyConfig, str]:
-    """The company as it is now, where it comes with chatdev or the user has `given` its place; else as it was, and why:
-    a path on record could be that of any file. Raises ConfigError when it cannot be loaded any more."""
+    """The company as it is now, where it is an installed one or the user has `given` its place; else as it was, and
+    why: a path on record could be that of any file. Raises ConfigError when it cannot be loaded any more."""
     place = str(order.source.get("name_or_path", ""))
     if given is None and not place:
         return recorded_company(order, tools), ""
-    if given is None and not is_bundled(place):
+    if given is None and not is_installed(place):
         again = f"--company {shlex.quote(place)}"
         return recorded_company(order, tools), (
             f"the journal says that the company was at {place!r}, and a path on record is not followed: it is taken as "

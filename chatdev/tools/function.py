@@ -11,11 +11,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from chatdev.department import ENTRY_POINTS
 from chatdev.errors import ToolError
 from chatdev.tools.base import PlaceInput, ToolContext
 
 OWN_DEPARTMENT = "mine"
 """The department of tools that are in no folder of modules."""
+_OURS = (f"{ENTRY_POINTS}.", f"{__package__}.")
+"""The packages with a folder for each of our departments."""
 
 
 class ToolArgumentsError(ToolError):
@@ -73,10 +76,11 @@ def tool(*, reads: tuple[str, ...] = (), writes_files: bool = False, name: str |
 
 
 def _department(function: Callable[..., Any]) -> str:
-    """The department of ours that the function is in, or else its folder; that of a script is `mine`."""
-    ours = f"{__package__}."
-    if function.__module__.startswith(ours):
-        return function.__module__.removeprefix(ours).split(".")[0]
+    """The department of ours that the function is in, or else its folder; that of a script is `mine`. (A tool that is
+    found by its name bears that name.)"""
+    for ours in _OURS:
+        if function.__module__.startswith(ours):
+            return function.__module__.removeprefix(ours).split(".")[0]
     return f"{OWN_DEPARTMENT}.{function.__module__}".split(".")[-2]
 
 

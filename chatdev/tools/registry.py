@@ -1,15 +1,16 @@
-"""Which tools there are: a table of import paths, and what other packages add to it."""
+"""Which tools there are: a table of import paths, and what departments and other packages add to it."""
 
 from __future__ import annotations
 
 import functools
 import sys
 from collections.abc import Iterator, Mapping
-from importlib import import_module
+from dataclasses import replace
 from importlib.metadata import entry_points
 from types import MappingProxyType
 
-from chatdev.errors import MissingProgram, ToolError
+from chatdev.department import installed_departments, load
+from chatdev.errors import ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
@@ -55,7 +56,7 @@ _TOOLS = {
     "verilog.try": "chatdev.tools.verilog.judge:try_own_bench",
 }
 ENTRY_POINTS = "chatdev.tools"
-"""Entry-point group for the tools of plug-ins and higher layers: `department.verb = "module:tool"`."""
+"""Entry-point group for tools without a department of their own: `department.verb = "module:tool"`."""
 
 
 class Registry(Mapping[str, Tool]):
@@ -84,21 +85,27 @@ def registry() -> Registry:
 
 @functools.cache  # every run asks, and looking into all packages takes longer than a call of a model takes us
 def _read_registry(_path: tuple[str, ...]) -> Registry:
-    paths = dict(_TOOLS)
+    found: dict[str, tuple[str, str]] = {}
+    for name, path, owner in _rows():
+        other, theirs = found.setdefault(name, (path, owner))
+        if other != path:
+            raise ToolError(f"the tool {name!r} is there twice: {other} in {theirs} and {path} in {owner}; uninstall "
+                            "one of the packages or rename its tool")
+    return Registry({name: path for name, (path, _) in found.items()})
+
+
+def _rows() -> Iterator[tuple[str, str, str]]:
+    """Name, import path and owner of every tool."""
+    yield from ((name, path, "chatdev itself") for name, path in _TOOLS.items())
+    for one in installed_departments():
+        yield from ((name, path, one.owner) for name, path in (one.department.tools if one.department else {}).items())
     for point in entry_points(group=ENTRY_POINTS):
-        if paths.setdefault(point.name, point.value) != point.value:
-            raise ToolError(f"the tool {point.name!r} is there twice: {paths[point.name]} and {point.value}; "
-                            "uninstall one of the packages or rename its entry point")
-    return Registry(paths)
+        yield point.name, point.value, f"the package {point.dist.name if point.dist else point.module}"
 
 
 @functools.cache
 def _load(name: str, path: str) -> Tool:
-    module, _, attribute = path.partition(":")
-    try:
-        found = getattr(import_module(module), attribute, None)
-    except ImportError as error:
-        raise MissingProgram(f"the tool {name!r} ({path}) cannot be imported: {error}; install that") from error
+    found = load(path, f"the tool {name!r}")
     if not isinstance(found, Tool):
         raise ToolError(f"the tool {name!r}: {path} is no tool; decorate the function with @tool")
-    return found
+    return replace(found, name=name)  # whatever the folders of its package are called

@@ -132,7 +132,7 @@ def test_a_namesake_of_a_bundled_company_is_said_and_not_taken(stage: Shop, here
     own = here / "company_config" / "chatdev"
     own.mkdir(parents=True)
     (own / "company.yaml").write_text("company: evil\n")
-    note = "company chatdev: the bundled one, not ./company_config/chatdev; for that one, give the path"
+    note = "company chatdev: the installed one, not ./company_config/chatdev; for that one, give the path"
     for arguments in (["companies"], ["check"], ["run", "x", "--dry-run"]):
         outcome = stage.command(*arguments)
         assert (outcome.status, outcome.err.count(note)) == (0, 1), outcome.err

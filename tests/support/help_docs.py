@@ -30,7 +30,8 @@ def _below(context: click.Context) -> Iterator[click.Context]:
     yield context
     if isinstance(group := context.command, click.Group):
         for name in group.list_commands(context):
-            command = group.commands[name]
+            command = group.get_command(context, name)
+            assert command is not None
             yield from _below(command.make_context(name, [], parent=context, resilient_parsing=True))
 
 

@@ -84,6 +84,18 @@ def test_every_registered_tool_is_described_under_its_name() -> None:
         assert found.parameters["type"] == "object"
 
 
+@pytest.mark.parametrize(("module", "name"), [
+    ("chatdev.departments.pumps.parts.valves", "pumps.turn"), ("chatdev.departments.pumps", "pumps.turn"),
+    ("chatdev.tools.verilog.design.build", "verilog.turn"), ("house.valves", "house.turn"), ("valves", "mine.turn")])
+def test_a_tool_is_named_by_the_department_that_it_is_in(module: str, name: str) -> None:
+    def turn(context: ToolContext) -> str:
+        """Turn."""
+        return ""
+
+    turn.__module__ = module
+    assert tool()(turn).name == name
+
+
 def test_a_broken_tool_breaks_only_when_it_is_used() -> None:
     tools = Registry({"a.look": f"{__name__}:look", "b.gone": "no_such_package:x", "c.odd": f"{__name__}:context"})
     assert list(tools) == ["a.look", "b.gone", "c.odd"]
@@ -103,7 +115,8 @@ def test_plug_ins_bring_tools_by_entry_points(tmp_path: Path, monkeypatch: pytes
         monkeypatch.syspath_prepend(str(tmp_path / name))
 
     install("plug", f"plug.look = {__name__}:look")
-    assert registry()["plug.look"] is look
+    found = registry()["plug.look"]
+    assert (found.name, found.function) == ("plug.look", look.function)
     install("other", "software.run = elsewhere:run")
-    with pytest.raises(ToolError, match="'software.run' is there twice"):
+    with pytest.raises(ToolError, match="'software.run' is there twice.* in chatdev itself and .* package other;"):
         registry()

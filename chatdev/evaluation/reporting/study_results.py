@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from chatdev.batch.ledger import Ledger, LedgerEntry
+from chatdev.department import departments, explain_absence, load
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import PAPER
 from chatdev.evaluation.reporting.statistics import Difference, MeanEstimate, difference, estimate
@@ -78,7 +80,24 @@ _COLUMN_SETS = {"verilog": VERILOG, "plc": PLC}
 
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> ColumnSet:
     """The columns that the rows of a study have in common."""
-    return next((_COLUMN_SETS.get(str(row.get(FIELD)), SOFTWARE) for row in rows), SOFTWARE)
+    name = next((row.get(FIELD) for row in rows), None)
+    return SOFTWARE if name is None else _column_set(str(name))
+
+
+@functools.cache
+def _column_set(name: str) -> ColumnSet:
+    """The columns of this name. Raises ConfigError, and MissingProgram where they cannot be imported."""
+    if name in _COLUMN_SETS:
+        return _COLUMN_SETS[name]
+    department = departments().get(name)
+    if department is None or not department.columns:
+        raise ConfigError(f"no installed department says which columns a study has that measures {name!r:.60}; install "
+                          f"the package that the study was made with{explain_absence()}")
+    found = load(department.columns, f"the columns of the department {name!r}")
+    if not isinstance(found, ColumnSet):
+        raise ConfigError(f"the columns of the department {name!r}: {department.columns} is no ColumnSet, but "
+                          f"{type(found).__name__}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from chatdev.department import installed_companies
 from chatdev.errors import ChatDevError, ToolError
-from chatdev.paths import bundled_folder
 from chatdev.tools.base import ToolContext, render_file
 from chatdev.tools.function import tool
 from chatdev.tools.retrieval.case_base import CaseBase
@@ -71,8 +71,8 @@ def fuse(answers: Iterable[Sequence[Passage]]) -> list[Passage]:
 
 
 def _sheet_folders(collection: str) -> list[Path]:
-    """The folders of sheets that ship with the package. Raises ToolError when there is none by that name."""
-    folders = {path.parent.name: path for path in sorted(bundled_folder("company_config").glob(f"*/{SHEETS}"))}
+    """The folders of sheets of the installed companies. Raises ToolError when there is none by that name."""
+    folders = {name: sheets for name, folder in installed_companies().items() if (sheets := folder / SHEETS).is_dir()}
     if collection and collection not in folders:
         raise ToolError(f"there is no collection {collection!r}; there are: {', '.join(folders) or 'none'}")
     return [folders[collection]] if collection else [*folders.values()]
