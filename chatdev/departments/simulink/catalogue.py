@@ -6,17 +6,17 @@ It is read from `company_config/simugen/knowledge/blocks/*.yaml`, a file for eac
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import read
-from chatdev.departments.simulink.ports import BlockPort, expand_ports
+from chatdev.config.yaml_nodes import place_of, read
+from chatdev.departments.simulink.ports import BlockPort, expand_ports, merge_parameters
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder
 
@@ -36,14 +36,20 @@ class _Port(StrictModel):
     each: str | None = None
     when: dict[str, str | list[str]] = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _has_a_side(self) -> Self:
+        if (self.domain == "signal") == (self.side is not None):
+            raise ValueError("`side` (left or right) is for physical ports, which need it; a signal's port has none")
+        return self
+
 
 class BlockType(StrictModel):
     """A block of a library.
 
     `type` is its name there; `block_type` what files call it; `display` maps a name that the block is shown or known by
-    to the parameters that make it so; `look` is for people and agents who see a picture; `sim` names the kernel that
-    simulates it; `verified` says that MATLAB R2024b took a model with it, else it is as documented or reported; `note`
-    says what is doubtful.
+    to the parameters that make it so; `choices` are the values of parameters that are words; `look` is for people and
+    agents who see a picture; `sim` names the kernel that simulates it; `verified` says that MATLAB R2024b took a model
+    with it, else it is as documented or reported; `note` says what is doubtful.
     """
 
     type: str = Field(min_length=1)
@@ -53,11 +59,38 @@ class BlockType(StrictModel):
     display: dict[str, dict[str, str]] = Field(default_factory=dict)
     ports: list[_Port]
     parameters: dict[str, str] = Field(default_factory=dict)
+    choices: dict[str, list[str]] = Field(default_factory=dict)
     look: str
     principle: str
     sim: str | None = None
     verified: bool = False
     note: str = ""
+
+    @model_validator(mode="after")
+    def _knows_its_parameters(self) -> Self:
+        written = [*self._write_values()]
+        asked = [*self.port_parameters, *self.choices, *(name for name, _ in written)]
+        if missing := [name for name in asked if name not in self.parameters]:
+            raise ValueError(f"{self.type}: `ports`, `display` or `choices` ask for {missing[0]!r}, which has no "
+                             "default; add it to `parameters`")
+        if wrong := [one for one in written if one[1] not in self.choices.get(one[0], [one[1]])]:
+            name, value = wrong[0]
+            raise ValueError(f"{self.type}: {value!r} is not among the `choices` of {name!r}; add it, or write one of "
+                             "them")
+        try:
+            self.ports_with({})
+        except ValueError as error:
+            raise ValueError(f"{self.type}: `parameters`: {error}") from None
+        return self
+
+    def _write_values(self) -> Iterator[tuple[str, str]]:
+        """Each value of a parameter that the record writes."""
+        yield from self.parameters.items()
+        for shown in self.display.values():
+            yield from shown.items()
+        for port in self.ports:
+            for name, values in port.when.items():
+                yield from ((name, value) for value in ([values] if isinstance(values, str) else values))
 
     @property
     def path(self) -> str:
@@ -72,7 +105,7 @@ class BlockType(StrictModel):
 
     def with_defaults(self, parameters: Mapping[str, str]) -> dict[str, str]:
         """All parameters of a block that has these."""
-        return {**self.parameters, **parameters}
+        return merge_parameters(self.parameters, parameters)
 
     def ports_with(self, parameters: Mapping[str, str]) -> list[BlockPort]:
         """The ports of a block with these parameters; raises ValueError where their number cannot be told."""
@@ -88,26 +121,31 @@ class _Library(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All block types by their names, and by their paths in the libraries."""
+    """All block types by their names, by their paths in the libraries, and by the libraries' names."""
 
     types: Mapping[str, BlockType]
     paths: Mapping[str, BlockType]
+    libraries: Mapping[str, tuple[BlockType, ...]]
 
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
         """The catalogue in a folder. Raises ConfigError, which names file, line and field."""
         types: dict[str, BlockType] = {}
         paths: dict[str, BlockType] = {}
+        libraries: dict[str, tuple[BlockType, ...]] = {}
         for file in sorted(folder.glob("*.yaml")):
-            for block in validate_node(_Library, read(file)).blocks:
-                if block.type in types:
-                    raise ConfigError(f"{file}: the block {block.type!r} is there twice; remove one of them")
-                types[block.type] = block
-                for path in map(_plain_blanks, block.paths):
-                    if path in paths:
-                        raise ConfigError(f"{file}: {path!r} is the path of {paths[path].type!r} and {block.type!r}")
-                    paths[path] = block
-        return cls(MappingProxyType(types), MappingProxyType(paths))
+            node = read(file)
+            library = validate_node(_Library, node)
+            libraries[library.library] = (*libraries.get(library.library, ()), *library.blocks)
+            for number, block in enumerate(library.blocks):
+                place = place_of(node, ("blocks", number, "type"))
+                if types.setdefault(block.type, block) is not block:
+                    raise ConfigError(f"{place}: type: the block {block.type!r} is there twice; remove one of them")
+                for path in block.paths:
+                    if (other := paths.setdefault(_plain_blanks(path), block)) is not block:
+                        raise ConfigError(f"{place}: paths: {path!r} is the path of {other.type!r} and {block.type!r}; "
+                                          "remove it from one of them")
+        return cls(MappingProxyType(types), MappingProxyType(paths), MappingProxyType(libraries))
 
     def at(self, path: str) -> BlockType | None:
         """The block at a path of a library; blanks and line breaks in names are alike."""

@@ -68,7 +68,10 @@ def _is_there(when: Mapping[str, Any], parameters: Mapping[str, str]) -> bool:
 def _labels(record: Mapping[str, Any], parameters: Mapping[str, str]) -> list[str]:
     """The label of each port that a record stands for."""
     if record.get("each"):
-        return [label.strip() for label in parameters.get(record["each"], "").split(",")]
+        labels = parameters.get(record["each"], "").split(",", MOST_PORTS)
+        if len(labels) > MOST_PORTS:
+            raise ValueError(f"{record['each']} names more than {MOST_PORTS} ports")
+        return [label.strip() for label in labels]
     return [record.get("label") or ""] * _count(record.get("count"), parameters)
 
 
@@ -78,9 +81,9 @@ def _count(parameter: str | None, parameters: Mapping[str, str]) -> int:
     text = parameters.get(parameter, "").strip()
     number = count_of(text)
     if number is None:
-        raise ValueError(f"{parameter} is {text!r}, which says no number of ports; give a number or signs")
+        raise ValueError(f"{parameter} is {text[:80]!r}, which says no number of ports; give a number or signs")
     if number > MOST_PORTS:
-        raise ValueError(f"{parameter} is {text!r}: more than {MOST_PORTS} ports")
+        raise ValueError(f"{parameter} is {text[:80]!r}: more than {MOST_PORTS} ports")
     return number
 
 
@@ -95,6 +98,13 @@ def count_of(text: str) -> int | None:
         inside = _INNER.sub("0", vector[1] if vector[1] is not None else vector[2])
         return len(inside.replace(",", " ").split())
     return None
+
+
+def merge_parameters(defaults: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """The defaults with what is given over them; as for MATLAB, `gain` is the parameter `Gain`."""
+    names = {name.lower(): name for name in defaults}
+    return {**defaults, **{name if name in defaults else names.get(name.lower(), name): value
+                           for name, value in given.items()}}
 
 
 def sides(ports: Sequence[BlockPort]) -> Iterator[tuple[str, list[BlockPort]]]:

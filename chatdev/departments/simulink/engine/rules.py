@@ -1,0 +1,267 @@
+"""A model under construction: blocks, lines, and what may be joined to what.
+
+The rules for physical lines were found by comparing programs with what MATLAB R2024b answered and saved:
+
+- P1: where one of the two ports has no line yet, it joins the net of the other.
+- P2: two ports of one net are not joined again: an error.
+- P3: of two nets that are joined at ports which have lines already, MATLAB silently loses an end. Here that is an
+  error, or (not `strict`) one net.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey, one_line
+from chatdev.departments.simulink.engine.messages import (
+    BLOCK_EXISTS,
+    DESTINATION_TAKEN,
+    DOMAINS_DIFFER,
+    NETS_DIFFER,
+    NO_LINE,
+    NO_OBJECT,
+    NO_PORT,
+    NO_PORT_SAID,
+    ONE_PORT,
+    SECOND_TAKEN,
+    TOO_LARGE,
+)
+from chatdev.departments.simulink.ports import BlockPort, is_physical_name
+
+MOST_BLOCKS, MOST_LINES, MOST_PORTS = 10_000, 40_000, 200_000
+_ANY = "any"
+_LONGEST_NUMBER = 9  # digits at the end of a name that are counted on
+_NAMED_SIGNALS = ("Enable", "Trigger", "State", "Ifaction", "Reset")
+
+
+class Socket(NamedTuple):
+    """A port of a block of the model; `side` is in, out, or nothing for a physical port."""
+
+    block: str
+    side: str
+    port: str
+
+    @property
+    def key(self) -> PortKey:
+        """Which port of its block it is."""
+        return self.side, self.port
+
+    def __str__(self) -> str:
+        return f"{self.block}/{self.port}"
+
+
+class PlacedBlock:
+    """A block of the model; `ports` are those at its parameters."""
+
+    __slots__ = ("handle", "kind", "parameters", "ports", "position")
+
+    def __init__(self, kind: LibraryBlock, parameters: dict[str, str], ports: dict[PortKey, BlockPort]) -> None:
+        self.kind, self.parameters, self.ports = kind, parameters, ports
+        self.position: tuple[int, ...] | None = None
+        self.handle = 0.0
+
+
+class Nets:
+    """Which physical ports are joined: a forest of ports, with the domain of each net at its root."""
+
+    def __init__(self) -> None:
+        self._above: dict[Socket, Socket] = {}
+        self._domains: dict[Socket, str] = {}
+
+    def __contains__(self, port: Socket) -> bool:
+        return port in self._above
+
+    def root(self, port: Socket) -> Socket:
+        """The port that stands for the net of a port."""
+        while (above := self._above.get(port, port)) != port:
+            self._above[port] = self._above.get(above, above)
+            port = above
+        return port
+
+    def domain(self, port: Socket, own: str) -> str:
+        """The domain of a port's net, where it has one; a port that takes any takes that of its net."""
+        return self._domains.get(self.root(port), own) if own == _ANY else own
+
+    def join(self, one: Socket, other: Socket, domain: str) -> None:
+        """Make one net of theirs."""
+        self._above.setdefault(one, one)
+        self._above.setdefault(other, other)
+        top, below = self.root(one), self.root(other)
+        self._above[below] = top
+        if domain == _ANY:
+            domain = self._domains.get(top) or self._domains.get(below, _ANY)
+        if domain != _ANY:
+            self._domains[top] = domain
+
+
+class BlockDiagram:
+    """A model of one level. Raises BuildRefused for what the rules forbid."""
+
+    def __init__(self, name: str, library: Library, *, strict: bool = True) -> None:
+        self.name, self.library, self.strict = name, library, strict
+        self.blocks: dict[str, PlacedBlock] = {}
+        self.lines: dict[tuple[Socket, Socket], None] = {}
+        self.settings: dict[str, str] = {}
+        self._sources: dict[Socket, Socket] = {}
+        self._nets = Nets()
+        self._numbers: dict[str, int] = {}
+        self._port_count = 0
+
+    def path(self, block: str) -> str:
+        """A block's path, in which a slash of its name is written twice."""
+        return f"{self.name}/{block.replace('/', '//')}"
+
+    def block(self, name: str) -> PlacedBlock:
+        """The block of this name."""
+        found = self.blocks.get(name) or self.blocks.get(one_line(name))
+        if found is None:
+            raise NO_OBJECT.about(path=f"{self.name}/{name}", block=name)
+        return found
+
+    def add_block(self, kind: LibraryBlock, name: str, parameters: dict[str, str], *, unique: bool = False) -> str:
+        """Put a block in; returns its name, which is another one where it has to be made `unique`."""
+        name = one_line(name)
+        if name in self.blocks:
+            if not unique:
+                raise BLOCK_EXISTS.about(path=self.path(name))
+            name = self._unused_name(name)
+        if len(self.blocks) >= MOST_BLOCKS:
+            raise TOO_LARGE.about(most=MOST_BLOCKS, things="blocks")
+        self.blocks[name] = PlacedBlock(kind, parameters, self._ports_of(kind, name, parameters))
+        return name
+
+    def _ports_of(self, kind: LibraryBlock, name: str, parameters: Mapping[str, str]) -> dict[PortKey, BlockPort]:
+        ports = kind.checked_ports(self.path(name), parameters)
+        self._port_count += len(ports)  # of changed blocks, the ports before count too
+        if self._port_count > MOST_PORTS:
+            raise TOO_LARGE.about(most=MOST_PORTS, things="ports")
+        return ports
+
+    def _unused_name(self, name: str) -> str:
+        stem = name.rstrip("0123456789")
+        if not stem or len(name) - len(stem) > _LONGEST_NUMBER:
+            stem = name
+        number = self._numbers.get(stem, int(name[len(stem):] or "0"))
+        while f"{stem}{number}" in self.blocks or not number:
+            number += 1
+        self._numbers[stem] = number + 1
+        return f"{stem}{number}"
+
+    def set_parameters(self, name: str, parameters: Mapping[str, str]) -> None:
+        """Change parameters of a block; lines at ports that it has no longer are taken away."""
+        block = self.block(name)
+        changed = {**block.parameters, **parameters}
+        ports = self._ports_of(block.kind, name, changed)
+        block.parameters = changed
+        if ports is not block.ports:
+            gone = block.ports.keys() - ports.keys()
+            block.ports = ports
+            self._remove(line for line in self.lines if any(end.block == name and end.key in gone for end in line))
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a block another name."""
+        new = one_line(new)
+        if new in self.blocks and new != name:
+            raise BLOCK_EXISTS.about(path=self.path(new))
+        self.block(name)
+        self.blocks = {new if old == name else old: block for old, block in self.blocks.items()}
+        self.lines = {(_rename_end(one, name, new), _rename_end(other, name, new)): None for one, other in self.lines}
+        self._trace()
+
+    def delete_block(self, name: str) -> None:
+        """Take a block away, with its lines."""
+        self.block(name)
+        self._remove(line for line in self.lines if name in (line[0].block, line[1].block))
+        del self.blocks[name]
+
+    def add_line(self, source: Socket, target: Socket) -> None:
+        """Draw a line from an output to an input, or between two physical ports."""
+        one, other = self.blocks[source.block].ports[source.key], self.blocks[target.block].ports[target.key]
+        if len(self.lines) >= MOST_LINES:
+            raise TOO_LARGE.about(most=MOST_LINES, things="lines")
+        if one.is_physical != other.is_physical:
+            raise DOMAINS_DIFFER.about()
+        if one.is_physical:
+            self._join(source, target, one.domain, other.domain)
+        elif target in self._sources:
+            raise DESTINATION_TAKEN.about()
+        else:
+            self._sources[target] = source
+        self.lines[source, target] = None
+
+    def _join(self, source: Socket, target: Socket, one: str, other: str) -> None:
+        nets = self._nets
+        if source == target:
+            raise ONE_PORT.about(end=source)
+        one, other = nets.domain(source, one), nets.domain(target, other)
+        if one != other and _ANY not in (one, other):
+            raise DOMAINS_DIFFER.about()
+        if source in nets and target in nets:
+            if nets.root(source) == nets.root(target):
+                raise SECOND_TAKEN.about()
+            if self.strict:
+                raise NETS_DIFFER.about(source=source, target=target)
+        nets.join(source, target, other if one == _ANY else one)
+
+    def delete_line(self, source: Socket, target: Socket) -> None:
+        """Take a line away."""
+        found = [line for line in ((source, target), (target, source)) if line in self.lines]
+        if not found:
+            raise NO_LINE.about(source=source, target=target)
+        self._remove(found)
+
+    def _remove(self, lines: Any) -> None:
+        for line in list(lines):
+            del self.lines[line]
+        self._trace()
+
+    def _trace(self) -> None:
+        """See anew what is joined, from the lines alone."""
+        self._sources = {target: source for source, target in self.lines if source.side}
+        self._nets = Nets()
+        for source, target in self.lines:
+            if not source.side:
+                domains = {self.blocks[end.block].ports[end.key].domain for end in (source, target)} - {_ANY}
+                self._nets.join(source, target, next(iter(domains), _ANY))
+
+    def socket(self, said: str, side: str) -> Socket:
+        """The port that `block/1` means where a line begins (`out`) or ends (`in`)."""
+        block, slash, port = said.rpartition("/")
+        if not slash or not block:
+            raise NO_PORT_SAID.about(end=said)
+        name = block if block in self.blocks else one_line(block.replace("//", "/"))
+        placed = self.block(name)
+        socket = Socket(name, "" if is_physical_name(port) else side, port)
+        if socket.key in placed.ports:
+            return socket
+        for key in placed.ports if port in _NAMED_SIGNALS else ():
+            if key[1] == port:
+                return Socket(name, *key)
+        raise NO_PORT.about(block=self.path(name), port=port, there=_ports_there(placed),
+                            wanted={"in": "input", "out": "output"}.get(socket.side, "physical"))
+
+    def free_ports(self) -> Iterator[tuple[str, BlockPort]]:
+        """The ports that have no line, each with its block."""
+        used = {end for line in self.lines for end in line}
+        return ((name, port) for name, block in self.blocks.items() for key, port in block.ports.items()
+                if Socket(name, *key) not in used)
+
+    def plain(self) -> dict[str, Any]:
+        """The model as JSON values; `rebuild` makes it again."""
+        return {"name": self.name, "settings": self.settings,
+                "blocks": [{"name": name, "type": block.kind.type, "parameters": block.parameters,
+                            "position": block.position} for name, block in self.blocks.items()],
+                "lines": list(self.lines)}
+
+
+def _rename_end(end: Socket, name: str, new: str) -> Socket:
+    return end._replace(block=new) if end.block == name else end
+
+
+def _ports_there(block: PlacedBlock) -> str:
+    """Which ports a block has, in words."""
+    rows: dict[str, list[str]] = {}
+    for side, port in block.ports:
+        rows.setdefault({"in": "input", "out": "output"}.get(side, "physical"), []).append(port)
+    return "; ".join(f"{kind} {', '.join(ports)}" for kind, ports in rows.items()) or "no ports"

@@ -1,0 +1,273 @@
+"""Running a program that builds a model: in the sandbox with our stand-in for MATLAB, or, by consent, with MATLAB.
+
+Nothing that the program writes is trusted: what it saves is read within limits, and built anew by the same rules here.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from chatdev.config.validation import StrictModel
+from chatdev.departments.simulink.backends import Backend, choose_backend, matlab_package
+from chatdev.departments.simulink.catalogue import Catalogue, catalogue
+from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
+from chatdev.departments.simulink.engine.library import Library
+from chatdev.departments.simulink.engine.messages import BuildRefused
+from chatdev.departments.simulink.engine.rules import MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
+from chatdev.errors import WorkspaceError
+from chatdev.plain_file import read_plain
+from chatdev.replies.fences import scan
+from chatdev.sandbox.base import BOX, Binding, Execution, ProcessLimits, Sandbox, SandboxJob
+from chatdev.tools.base import template, throwaway_copy
+from chatdev.tools.software.installing.interpreter import interpreter
+from chatdev.tools.software.reading.excerpt import excerpt
+from chatdev.tools.software.reading.static import syntax_errors
+from chatdev.tools.software.toolchains.verdict import Trace, last_traceback, stable_text
+from chatdev.workspace.plain_tree import require_folder
+
+PROGRAM = "build_model.py"
+"""What the program is called where the reply gives it no name."""
+_LIMITS = ProcessLimits(seconds=20.0, memory=512 << 20, file_size=16 << 20, disk=64 << 20, processes=64,
+                        written=16 << 20)
+_MATLAB_LIMITS = ProcessLimits(seconds=600.0, memory=16 << 30, address_space=1 << 46, file_size=1 << 30, disk=4 << 30,
+                               processes=4096, open_files=4096)
+_MATLAB_VARIABLES = ("HOME", "PATH", "LD_LIBRARY_PATH", "LM_LICENSE_FILE", "MLM_LICENSE_FILE", "MATLAB_PREFDIR")
+_STAND_IN, _SAVED = "stand-in", "saved"
+_OURS = Path(__file__).parent
+_PACKAGE = "chatdev/departments/simulink"
+_CARRIED = ("ports.py", *(f"engine/{name}.py" for name in (
+    "arguments", "arrays", "library", "messages", "network", "program", "rules", "session")))
+_ERROR = "matlab.engine.MatlabExecutionError: "
+_MOST_SAVED = 50  # files that are looked at
+_LARGEST = 8 << 20  # bytes of one
+_TAIL_LINES, _TAIL_CHARACTERS = 40, 4000
+
+_Name = Annotated[str, Field(min_length=1, max_length=1000)]
+_Pixel = Annotated[int, Field(ge=-32767, le=32767)]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What came of a program: MATLAB's message where it raised one, and the last model that it saved.
+
+    `outcome` is a key of `executions.yaml`; `line` is that of the program at which it failed, and `excerpt` what stands
+    there; `output` is the end of what it printed, warnings included.
+    """
+
+    passed: bool
+    message: str
+    diagram: Diagram | None = None
+    output: str = ""
+    outcome: str = "built"
+    line: int | None = None
+    excerpt: str = ""
+    backend: str = "builtin"
+
+
+class _SavedBlock(StrictModel):
+    name: _Name
+    type: _Name
+    parameters: dict[_Name, str]
+    position: tuple[_Pixel, _Pixel, _Pixel, _Pixel] | None
+
+
+_Source = tuple[_Name, Literal["", "out"], _Name]
+_Target = tuple[_Name, Literal["", "in"], _Name]
+
+
+class _SavedModel(StrictModel):
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,62}$")]
+    settings: dict[_Name, str]
+    blocks: Annotated[list[_SavedBlock], Field(max_length=MOST_BLOCKS)]
+    lines: Annotated[list[tuple[_Source, _Target]], Field(max_length=MOST_LINES)]
+    refused: Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=50)]
+    order: int
+
+
+def execute_program(source: str, *, sandbox: Sandbox, scratch: Path, backend: Backend = "auto", strict: bool = True,
+                    name: str = PROGRAM, blocks: Catalogue | None = None) -> BuildResult:
+    """What comes of the program in a reply, run in a throwaway folder below `scratch`.
+
+    Raises MissingProgram where `backend` is `matlab` and there is none, and ToolError where it is not consented to.
+    """
+    program = program_of(source)
+    if not program.strip():
+        return _result("no_program")
+    files = {name: program.encode("utf-8", "replace")}
+    if errors := syntax_errors(files):
+        line = errors[0].line
+        return replace(_result("no_syntax", exception=errors[0].message), line=line, excerpt=excerpt(files, name, line))
+    found = blocks or catalogue()
+    run = _Run(name, program, sandbox, scratch, found, strict)
+    if choose_backend(backend, sandbox) == "builtin":
+        return run.builtin()
+    return run.matlab()
+
+
+def program_of(reply: str) -> str:
+    """The program in a reply: all of it where it is one, else its fenced block, or the longest that calls MATLAB."""
+    texts = [block.content for block in scan(reply)]
+    if not texts or not syntax_errors({PROGRAM: reply.encode("utf-8", "replace")}):
+        return reply
+    return max([text for text in texts if "matlab" in text] or texts, key=len)
+
+
+def _stand_in(blocks: Catalogue, strict: bool) -> Mapping[str, bytes]:
+    """The files that the sandbox gets: the stand-in, under the names that its modules have here, and the blocks."""
+    packages = ("chatdev", "chatdev/departments", _PACKAGE, f"{_PACKAGE}/engine")
+    files = {f"{package}/__init__.py": b"" for package in packages}
+    files |= {f"{_PACKAGE}/{path}": (_OURS / path).read_bytes() for path in _CARRIED}
+    files |= {f"{path}/__init__.py": (_OURS / "engine" / path / "__init__.py").read_bytes()
+              for path in ("matlab", "matlab/engine")}
+    files["library.json"] = json.dumps({"strict": strict, "blocks": blocks.plain()}).encode()
+    return {f"{_STAND_IN}/{path}": content for path, content in files.items()}
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A program that is to be run."""
+
+    name: str
+    program: str
+    sandbox: Sandbox
+    scratch: Path
+    blocks: Catalogue
+    strict: bool
+
+    @property
+    def _files(self) -> dict[str, bytes]:
+        return {self.name: self.program.encode("utf-8", "replace")}
+
+    def builtin(self) -> BuildResult:
+        """With the stand-in."""
+        python = interpreter()
+        with throwaway_copy(self.scratch, {**self._files, **_stand_in(self.blocks, self.strict)}) as folder:
+            job = SandboxJob([str(python.executable), "-u", self.name], folder, _LIMITS,
+                             env={"PYTHONPATH": _STAND_IN, "PYTHONUNBUFFERED": "1"}, bindings=(Binding(python.prefix),))
+            execution = self.sandbox.run(job)
+            result = self._ending(execution, folder, _LIMITS)
+            return result or replace(self._saved(folder), output=_output(execution, folder))
+
+    def matlab(self) -> BuildResult:
+        """With MATLAB, and where that says nothing against it, with the stand-in to see what was built."""
+        variables = {name: os.environ[name] for name in _MATLAB_VARIABLES if name in os.environ}
+        with throwaway_copy(self.scratch, self._files) as folder:
+            job = SandboxJob([sys.executable, "-u", self.name], folder, _MATLAB_LIMITS,
+                             env={**variables, "PYTHONPATH": str(matlab_package()), "PYTHONUNBUFFERED": "1"})
+            execution = self.sandbox.run(job)
+            failed = self._ending(execution, folder, _MATLAB_LIMITS)
+            output = _output(execution, folder)
+        if failed:
+            return replace(failed, backend="matlab")
+        seen = self.builtin()
+        told = _result("built_in_matlab", reason="" if seen.passed else seen.message)
+        return replace(told, passed=True, diagram=seen.diagram, output=output, backend="matlab")
+
+    def _ending(self, execution: Execution, folder: Path, limits: ProcessLimits) -> BuildResult | None:
+        """How the program failed; None where it ended well."""
+        if execution.exit_status == 0 and not (execution.timed_out or execution.exceeded):
+            return None
+        trace = last_traceback(stable_text(execution.stderr, _places(folder)))
+        if execution.timed_out:
+            result = _result("timed_out", seconds=int(limits.seconds))
+        elif execution.exceeded:
+            result = _result("exceeded", exceeded=execution.exceeded)
+        elif execution.signal is not None:
+            result = _result("killed", signal=execution.signal)
+        elif trace is not None:
+            result = self._raised(trace)
+        else:
+            result = _result("exited", status=execution.exit_status)
+        return replace(result, output=_output(execution, folder, with_errors=trace is None))
+
+    def _raised(self, trace: Trace) -> BuildResult:
+        line = next((frame.line for frame in reversed(trace.frames) if frame.path == self.name), None)
+        return replace(_result("raised", exception=trace.exception.removeprefix(_ERROR)), line=line,
+                       excerpt=excerpt(self._files, self.name, line) if line else "")
+
+    def _saved(self, folder: Path) -> BuildResult:
+        """The model that the program saved last."""
+        try:
+            saved = _read_saved(folder / _STAND_IN)
+            if saved is None:
+                return _result("nothing_saved")
+            if not saved.blocks:
+                return _result("empty", model=saved.name)
+            diagram = _rebuild(saved, Library(self.blocks.plain()), self.strict)
+        except (ValueError, OSError, WorkspaceError, BuildRefused) as error:
+            return _result("unreadable", reason=_reason(error))
+        told = _result("built", model=saved.name, blocks=len(diagram.blocks), lines=len(diagram.wires),
+                       refused=saved.refused)
+        return replace(told, passed=True, diagram=diagram)
+
+
+def _read_saved(folder: Path) -> _SavedModel | None:
+    """The model that was saved last, if any was. Raises ValueError, OSError or WorkspaceError."""
+    require_folder(folder)
+    if not os.path.lexists(folder / _SAVED):
+        return None
+    require_folder(folder / _SAVED)
+    paths = sorted(path for path in (folder / _SAVED).iterdir() if path.suffix == ".json")
+    if len(paths) > _MOST_SAVED:
+        raise ValueError(f"{len(paths)} models")
+    models = [_SavedModel.model_validate_json(read_plain(path, _LARGEST)) for path in paths]
+    return max(models, key=lambda model: model.order, default=None)
+
+
+def _rebuild(saved: _SavedModel, library: Library, strict: bool) -> Diagram:
+    """The saved model, built call by call. Raises BuildRefused or ValueError where the calls cannot have built it."""
+    model = BlockDiagram(saved.name, library, strict=strict)
+    for block in saved.blocks:
+        if block.type not in library.types:
+            raise ValueError(f"there is no block type {block.type!r}")
+        if model.add_block(library.types[block.type], block.name, block.parameters) != block.name:
+            raise ValueError(f"no block is called {block.name!r}")
+    for source, target in ((Socket(*ends[0]), Socket(*ends[1])) for ends in saved.lines):
+        if not (_is_there(model, source) and _is_there(model, target)):
+            raise ValueError(f"there are no ports for a line from {source} to {target}")
+        model.add_line(source, target)
+    blocks = {block.name: DiagramBlock(block.type, block.parameters, block.position) for block in saved.blocks}
+    wires = tuple(Wire(End(source[0], source[2]), End(target[0], target[2])) for source, target in saved.lines)
+    return Diagram(saved.name, blocks, wires)
+
+
+def _is_there(model: BlockDiagram, end: Socket) -> bool:
+    return end.block in model.blocks and end.key in model.blocks[end.block].ports
+
+
+def _result(outcome: str, **facts: Any) -> BuildResult:
+    message = template(_outcomes()[outcome]).render(facts).strip()
+    return BuildResult(False, message, outcome=outcome)
+
+
+@functools.cache
+def _outcomes() -> Mapping[str, str]:
+    words: Mapping[str, str] = yaml.safe_load((_OURS / "executions.yaml").read_text(encoding="utf-8"))
+    return words
+
+
+def _places(folder: Path) -> Mapping[str, str]:
+    return {f"{BOX}/": "", f"{folder.resolve()}/": ""}
+
+
+def _output(execution: Execution, folder: Path, *, with_errors: bool = False) -> str:
+    """The last lines of what a program printed."""
+    text = stable_text(f"{execution.stdout}\n{execution.stderr if with_errors else ''}".strip(), _places(folder))
+    return "\n".join(text.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))[:200]}: {first['msg'][:200]}"
+    return str(error)[:500]
